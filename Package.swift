@@ -1,0 +1,90 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "Daybook",
+    products: [
+        .library(name: "Daybook", targets: ["Daybook"]),
+        .library(name: "DaybookAudit", targets: ["AuditTrail"]),
+        .executable(name: "daybook", targets: ["daybook"]),
+        .executable(name: "daybook-benchmark", targets: ["daybook-benchmark"]),
+    ],
+    targets: [
+        // System libraries.
+        .systemLibrary(
+            name: "CLMDB",
+            pkgConfig: "lmdb",
+            providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
+        .systemLibrary(
+            name: "CCrypto",
+            pkgConfig: "libcrypto",
+            providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
+        // Only the benchmark's peer uses SQLite; the library never links it.
+        .systemLibrary(
+            name: "CSQLite",
+            pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+
+        // The layers, bottom first. A target may use only what stands in its list.
+        .target(name: "LMDB", dependencies: ["CLMDB"]),
+        .target(name: "JournalLog", dependencies: ["LMDB", "CCrypto"]),
+        .target(name: "ObjectModel"),
+        .target(name: "SnapshotStore", dependencies: ["ObjectModel", "JournalLog", "LMDB"]),
+        .target(name: "ObjectGraph", dependencies: ["SnapshotStore", "ObjectModel", "JournalLog"]),
+        .target(name: "AuditTrail", dependencies: ["SnapshotStore", "ObjectModel", "JournalLog"]),
+        .target(name: "Daybook", dependencies: ["ObjectGraph", "ObjectModel", "JournalLog"]),
+
+        // The tools.
+        .executableTarget(
+            name: "daybook",
+            dependencies: ["Daybook", "AuditTrail", "SnapshotStore", "ObjectModel", "JournalLog"],
+            path: "Tools/daybook"),
+        .executableTarget(
+            name: "daybook-benchmark",
+            dependencies: ["Daybook", "CLMDB", "CSQLite"],
+            path: "Tools/daybook-benchmark"),
+        .executableTarget(
+            name: "daybook-demo",
+            dependencies: ["Daybook"],
+            path: "Tools/daybook-demo"),
+
+        // Tests.
+        .target(
+            name: "TestSupport",
+            dependencies: ["SnapshotStore", "ObjectModel", "JournalLog"],
+            path: "Tests/TestSupport"),
+        .testTarget(name: "LMDBTests", dependencies: ["LMDB", "TestSupport"]),
+        .testTarget(name: "JournalLogTests", dependencies: ["JournalLog", "LMDB", "TestSupport"]),
+        .testTarget(name: "ObjectModelTests", dependencies: ["ObjectModel", "TestSupport"]),
+        .testTarget(
+            name: "SnapshotStoreTests",
+            dependencies: ["SnapshotStore", "ObjectModel", "JournalLog", "LMDB", "TestSupport"]),
+        .testTarget(
+            name: "ObjectGraphTests",
+            dependencies: ["ObjectGraph", "SnapshotStore", "ObjectModel", "JournalLog", "TestSupport"]),
+        .testTarget(
+            name: "AuditTrailTests",
+            dependencies: ["AuditTrail", "SnapshotStore", "ObjectModel", "JournalLog", "TestSupport"]),
+        .testTarget(name: "DaybookTests", dependencies: ["Daybook", "TestSupport"]),
+        .testTarget(
+            name: "SimulationTests",
+            dependencies: ["ObjectGraph", "SnapshotStore", "ObjectModel", "JournalLog", "TestSupport"]),
+        .testTarget(name: "ToolTests", dependencies: ["TestSupport", "daybook"]),
+        .testTarget(
+            name: "RecoveryTests", dependencies: ["TestSupport", "Daybook", "daybook"]),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+for target in package.targets where target.type != .system {
+    target.swiftSettings = [
+        // Existentials cost; the word `any` makes them visible.
+        .enableUpcomingFeature("ExistentialAny"),
+        // A file names every module whose members it uses, so its imports tell its dependencies.
+        .enableUpcomingFeature("MemberImportVisibility"),
+        // An import leaks into a module's interface only where it says `public import`.
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        // A warning left standing hides the next one.
+        .treatAllWarnings(as: .error),
+    ]
+}
