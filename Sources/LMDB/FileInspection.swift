@@ -1,4 +1,5 @@
 internal import CLMDB
+internal import Dispatch
 internal import Foundation
 
 /// What can be told about a file before LMDB touches it.

@@ -81,6 +81,15 @@ final class ReaderPool: Sendable {
         drained?.signal()
     }
 
+    /// Keeps the map from changing while `body` reads it through a transaction of its own.
+    func withReader<R>(_ body: () throws -> R) throws -> R {
+        let loan = try borrow()
+        // LMDB takes a reader of its own; this one must not pin pages beside it.
+        mdb_txn_reset(loan.pointer)
+        defer { giveBack(loan) }
+        return try body()
+    }
+
     /// Whether the calling thread is inside a read.
     func isReadingOnThisThread() -> Bool {
         let thread = UInt(daybook_thread_identity())
