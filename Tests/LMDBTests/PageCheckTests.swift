@@ -78,7 +78,7 @@ import Testing
         let tables = ["a", "b", "c"]
         let keys: UInt32 = seed % 2 == 0 ? 5_000 : 300
 
-        for commits in [0, 1, 2, 3, 50, 400] {
+        for commits in [0, 1, 2, 3, 50, 150] {
             let path = try makeFile(
                 "\(seed)-\(commits)", seed: seed, commits: commits, keys: keys, tables: tables)
 
@@ -116,17 +116,16 @@ import Testing
 
     /// The law: whatever byte is changed, either the check finds damage, or the file reads as
     /// before but for one record's bytes, which digests above this layer cover.
-    @Test(arguments: [0x01, 0x02, 0x80, 0xFF] as [UInt8])
-    func `a changed byte is found or changes one record at most`(mask: UInt8) throws {
+    @Test func `a changed byte is found or changes one record at most`() throws {
         let tables = ["a", "b"]
-        let path = try makeFile("file", seed: 11, commits: 7, keys: 120, tables: tables)
+        let path = try makeFile("file", seed: 11, commits: 4, keys: 90, tables: tables)
         let sound = try content(path, tables)
         let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
         #expect(try PageCheck.run(path: path).filter { $0.severity == .damage } == [])
-        var random = SeededGenerator(seed: UInt64(mask))
+        var random = SeededGenerator(seed: 5)
         var counts = (found: 0, read: 0)
 
-        for offset in bytes.indices {
+        for (offset, mask) in changes(bytes.count, &random) {
             var changed = bytes
             changed[offset] ^= mask
             let findings = PageCheck.run(bytes: changed)
@@ -147,6 +146,23 @@ import Testing
 
         #expect(counts.found > 500)
         #expect(counts.read > 100)
+    }
+
+    /// Every byte once, and those of the meta pages and of page headers in several ways.
+    private func changes(
+        _ count: Int, _ random: inout SeededGenerator
+    ) -> [(offset: Int, mask: UInt8)] {
+        var changes: [(Int, UInt8)] = []
+        for offset in 0..<count {
+            let isMeta = offset < 8_192
+            if isMeta, offset % 4_096 >= 152 { continue }
+            let isStructure = isMeta || offset % 4_096 < 32
+            let masks: [UInt8] =
+                isStructure
+                ? [0x01, 0x02, 0x10, 0x80, 0xFF] : [UInt8.random(in: 1...255, using: &random)]
+            changes += masks.map { (offset, $0) }
+        }
+        return changes
     }
 
     /// How many records differ; a table that is gone is told when the file is opened.
