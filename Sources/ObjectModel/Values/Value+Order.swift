@@ -13,11 +13,13 @@ extension Value {
         case (.bool(let left), .bool(let right)): return (left ? 1 : 0).order(to: right ? 1 : 0)
         case (.int(let left), .int(let right)): return left.order(to: right)
         case (.double(let left), .double(let right)): return left.totalOrder(to: right)
-        case (.decimal(let left), .decimal(let right)): return left.order(to: right)
-        case (.int(let left), .double(let right)): return Double(left).totalOrder(to: right)
-        case (.double(let left), .int(let right)): return left.totalOrder(to: Double(right))
-        case (.decimal, .int), (.decimal, .double), (.int, .decimal), (.double, .decimal):
-            return decimalNumber.order(to: other.decimalNumber)
+        case (.decimal(let left), .decimal(let right)): return left.totalOrder(to: right)
+        case (.int(let left), .double(let right)): return left.order(to: right)
+        case (.double(let left), .int(let right)): return right.order(to: left).reversed
+        case (.decimal(let left), .int(let right)): return left.totalOrder(to: Decimal(right))
+        case (.int(let left), .decimal(let right)): return Decimal(left).totalOrder(to: right)
+        case (.decimal(let left), .double(let right)): return left.order(to: right)
+        case (.double(let left), .decimal(let right)): return right.order(to: left).reversed
         case (.string(let left), .string(let right)):
             if left.utf8.lexicographicallyPrecedes(right.utf8) { return .orderedAscending }
             return left.hasSameBytes(as: right) ? .orderedSame : .orderedDescending
@@ -51,14 +53,56 @@ extension Value {
         case .object: 7
         }
     }
+}
 
-    private var decimalNumber: Decimal {
+extension ComparisonResult {
+    fileprivate var reversed: ComparisonResult {
         switch self {
-        case .int(let value): Decimal(value)
-        case .double(let value): Decimal(value)
-        case .decimal(let value): value
-        default: .nan
+        case .orderedAscending: .orderedDescending
+        case .orderedSame: .orderedSame
+        case .orderedDescending: .orderedAscending
         }
+    }
+}
+
+extension Int64 {
+    /// Numeric order without rounding the integer to the nearest binary fraction.
+    fileprivate func order(to other: Double) -> ComparisonResult {
+        if other.isNaN { return .orderedDescending }
+        if other >= 0x1p63 { return .orderedAscending }
+        if other < -0x1p63 { return .orderedDescending }
+        let whole = other.rounded(.down)
+        let integer = Int64(whole)
+        if self != integer { return self < integer ? .orderedAscending : .orderedDescending }
+        return whole == other ? .orderedSame : .orderedAscending
+    }
+}
+
+extension Decimal {
+    /// Numeric order, with "not a number" before every number, as its index key has it.
+    fileprivate func totalOrder(to other: Decimal) -> ComparisonResult {
+        switch (isNaN, other.isNaN) {
+        case (true, true): .orderedSame
+        case (true, false): .orderedAscending
+        case (false, true): .orderedDescending
+        case (false, false): order(to: other)
+        }
+    }
+
+    /// The order to a binary number, which counts as its shortest decimal text: 0.1 is 0.1.
+    fileprivate func order(to other: Double) -> ComparisonResult {
+        if isNaN || other.isNaN {
+            return isNaN ? (other.isNaN ? .orderedSame : .orderedAscending) : .orderedDescending
+        }
+        // No decimal but zero lies nearer to zero than 10⁻¹²⁸, and none beyond 10¹⁶⁶.
+        if abs(other) < 1e-128 {
+            if self != 0 || other == 0 { return order(to: 0 as Decimal) }
+            return other > 0 ? .orderedAscending : .orderedDescending
+        }
+        guard abs(other) < 1e165, let number = Decimal(string: "\(other)") else {
+            return other > 0 ? .orderedAscending : .orderedDescending
+        }
+        return order(to: number)
     }
 }
 
