@@ -1,5 +1,4 @@
 internal import CLMDB
-internal import Dispatch
 internal import Foundation
 
 extension Environment {
@@ -16,8 +15,7 @@ extension Environment {
     /// - Complexity: O(*p*) page reads and writes, *p* the number of the file's pages.
     package func copy(to path: String, compacting: Bool) throws {
         try core.checkUsable()
-        var found = stat()
-        if lstat(path, &found) == 0 {
+        if access(path, F_OK) == 0 {
             throw LMDBError(.alreadyOpen, "'\(path)' exists already and is not replaced.")
         }
         try core.pool.withReader {

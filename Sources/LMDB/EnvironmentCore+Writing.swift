@@ -137,9 +137,8 @@ extension EnvironmentCore {
     }
 
     private func isDiskFull() -> Bool {
-        var found = statvfs()
-        guard statvfs(path, &found) == 0 else { return false }
-        return UInt64(found.f_bavail) * UInt64(found.f_frsize) < Self.diskFullBelow
+        let room = daybook_room(path)
+        return room >= 0 && room < Self.diskFullBelow
     }
 
     func close(toWrites reason: String) {
@@ -149,5 +148,5 @@ extension EnvironmentCore {
     private static let attemptsMaximum = 16
     /// Half of what 47 bits of user address space can hold.
     private static let mapSizeMaximum = 1 << 46
-    private static let diskFullBelow: UInt64 = 1 << 20
+    private static let diskFullBelow: Int64 = 1 << 20
 }

@@ -1,4 +1,4 @@
-internal import Dispatch
+internal import CLMDB
 internal import Foundation
 internal import Synchronization
 
@@ -7,9 +7,9 @@ struct FileIdentity: Hashable, Sendable {
     let device: UInt64
     let inode: UInt64
 
-    init(_ status: stat) {
-        device = UInt64(status.st_dev)
-        inode = UInt64(status.st_ino)
+    init(_ file: daybook_file) {
+        device = file.device
+        inode = file.inode
     }
 }
 
@@ -82,10 +82,10 @@ enum EnvironmentRegistry {
     }
 
     private static func fileIdentity(_ path: String) throws(LMDBError) -> FileIdentity? {
-        var status = stat()
-        if stat(path, &status) == 0 { return FileIdentity(status) }
-        let number = errno
+        var file = daybook_file()
+        let number = daybook_look_up(path, &file)
         switch number {
+        case 0: return FileIdentity(file)
         case ENOENT: return nil
         case EACCES: throw .noPermission(path, to: "look up", osError: number)
         default: throw .status(number, "looking up '\(path)'")

@@ -1,5 +1,4 @@
 internal import CLMDB
-internal import Dispatch
 internal import Foundation
 internal import Synchronization
 
@@ -73,9 +72,10 @@ extension Environment {
 
 extension EnvironmentCore {
     fileprivate func fileSize() throws(LMDBError) -> Int {
-        var found = stat()
-        guard stat(path, &found) == 0 else { throw .status(errno, "measuring '\(path)'") }
-        return Int(found.st_size)
+        var found = daybook_file()
+        let status = daybook_look_up(path, &found)
+        guard status == 0 else { throw .status(status, "measuring '\(path)'") }
+        return Int(found.size)
     }
 }
 

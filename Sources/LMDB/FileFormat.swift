@@ -39,4 +39,11 @@ enum FileFormat {
     static let keyLengthMaximum = 511
     static let pageSizeRange = 256...65_536
     static let depthMaximum = 32
+
+    /// `MDB_INTEGERKEY`, which the free list has.
+    static let integerKeys: UInt16 = 0x0008
+    /// `MDB_NOSUBDIR`, which LMDB happens to keep.
+    static let fileFlagsAllowed: UInt16 = 0x4000
+    /// All a 64-bit process can address.
+    static let mapSizeMaximum: UInt64 = 1 << 47
 }

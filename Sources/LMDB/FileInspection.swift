@@ -1,5 +1,4 @@
 internal import CLMDB
-internal import Dispatch
 internal import Foundation
 
 /// What can be told about a file before LMDB touches it.
@@ -18,18 +17,18 @@ struct FileInspection {
     ) throws(LMDBError) -> FileInspection {
         var inspection = FileInspection()
         try refuseNetwork(path)
-        var status = stat()
-        guard stat(path, &status) == 0 else {
-            let number = errno
+        var file = daybook_file()
+        let number = daybook_look_up(path, &file)
+        guard number == 0 else {
             if number == ENOENT, options.create, !options.readOnly { return inspection }
             if number == ENOENT { throw .noSuchFile(path) }
             throw .status(number, "looking up '\(path)'")
         }
-        switch status.st_mode & S_IFMT {
-        case S_IFREG: break
-        case S_IFDIR:
+        if file.is_folder != 0 {
             throw LMDBError(.isDirectory, "'\(path)' is a folder, not a file.", osError: EISDIR)
-        default: throw LMDBError(.notRegularFile, "'\(path)' is not a regular file.")
+        }
+        if file.is_regular == 0 {
+            throw LMDBError(.notRegularFile, "'\(path)' is not a regular file.")
         }
         if options.readOnly {
             inspection.isWithoutLocks = mustReadWithoutLocks(path)
@@ -90,11 +89,10 @@ struct FileInspection {
                 .truncated, "'\(path)' is truncated: its second page is missing or damaged.")
         }
         let newest = second.transaction > first.transaction ? second : first
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else {
-            throw .status(errno, "measuring '\(path)'")
-        }
-        let pagesPresent = UInt64(status.st_size) / UInt64(pageSize)
+        var file = daybook_file()
+        let status = daybook_look_at(descriptor, &file)
+        guard status == 0 else { throw .status(status, "measuring '\(path)'") }
+        let pagesPresent = UInt64(file.size) / UInt64(pageSize)
         guard newest.lastPage < pagesPresent else {
             let needed = newest.lastPage.addingReportingOverflow(1).partialValue
             throw LMDBError(
@@ -140,33 +138,4 @@ struct FileInspection {
         0x6969: "NFS", 0x517B: "SMB", 0xFF53_4D42: "CIFS", 0xFE53_4D42: "SMB",
         0x5346_414F: "AFS", 0x7375_7245: "Coda", 0x564C: "NCP",
     ]
-}
-
-/// The fields of a meta page as they stand in the file.
-struct MetaPage {
-    let pageFlags: UInt16
-    let magic: UInt32
-    let version: UInt32
-    let mapSize: UInt64
-    let pageSize: UInt32
-    let lastPage: UInt64
-    let transaction: UInt64
-
-    /// The meta page at `offset`, or `nil` when the bytes end before.
-    init?(_ bytes: [UInt8], at offset: Int) {
-        guard offset >= 0, offset + FileFormat.metaEnd <= bytes.count else { return nil }
-        func load<Value: FixedWidthInteger & BitwiseCopyable>(_ place: Int) -> Value {
-            Value(
-                littleEndian: bytes.withUnsafeBytes {
-                    $0.loadUnaligned(fromByteOffset: offset + place, as: Value.self)
-                })
-        }
-        pageFlags = load(FileFormat.pageFlagsOffset)
-        magic = load(FileFormat.magicOffset)
-        version = load(FileFormat.versionOffset)
-        mapSize = load(FileFormat.mapSizeOffset)
-        pageSize = load(FileFormat.freeRecordOffset)
-        lastPage = load(FileFormat.lastPageOffset)
-        transaction = load(FileFormat.transactionOffset)
-    }
 }

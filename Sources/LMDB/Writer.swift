@@ -5,17 +5,28 @@ internal import Synchronization
 
 /// One call of ``Environment/write(_:)`` on its way through the writer thread.
 final class WriteRequest: Sendable {
-    /// Runs the caller's body and keeps what it returns.
-    let run: @Sendable (borrowing WriteTransaction) throws -> Void
+    typealias Body = @Sendable (borrowing WriteTransaction) throws -> Void
 
-    private let done = DispatchSemaphore(value: 0)
+    private let body: Mutex<Body?>
     private let failure = Mutex<(any Error)?>(nil)
+    private let done = DispatchSemaphore(value: 0)
 
-    init(_ run: @escaping @Sendable (borrowing WriteTransaction) throws -> Void) {
-        self.run = run
+    init(_ body: @escaping Body) {
+        self.body = Mutex(body)
     }
 
+    /// Runs the caller's body, which keeps what it returns for itself.
+    func run(_ transaction: borrowing WriteTransaction) throws {
+        guard let body = body.withLock({ $0 }) else {
+            preconditionFailure("A request that was answered is not run again.")
+        }
+        try body(transaction)
+    }
+
+    /// Answers the caller. The body is dropped before: what it holds, perhaps the environment
+    /// itself, must not live on in the writer thread after the caller went on.
     func finish(_ error: (any Error)?) {
+        body.withLock { $0 = nil }
         failure.withLock { $0 = error }
         done.signal()
     }
