@@ -25,7 +25,8 @@ extension EntityDescription {
             guard ours != theirs else { return }
             found.append("'\(name)\(what)' is \(ours), but \(theirs) in the store.")
         }
-        compare("", isAbstract ? "abstract" : "concrete", stored.isAbstract ? "abstract" : "concrete")
+        compare(
+            "", isAbstract ? "abstract" : "concrete", stored.isAbstract ? "abstract" : "concrete")
         compare(
             "", superentityName.map { "a kind of '\($0)'" } ?? "without a superentity",
             stored.superentityName.map { "a kind of '\($0)'" } ?? "without a superentity")
@@ -65,7 +66,8 @@ extension EntityDescription {
                 "under the delete rule \(relationship.deleteRule.rawValue)",
                 "of at least \(relationship.minimumCount) objects",
                 relationship.maximumCount == 0
-                    ? "without a greatest count" : "of at most \(relationship.maximumCount) objects",
+                    ? "without a greatest count"
+                    : "of at most \(relationship.maximumCount) objects",
             ]
         }
         return traits
