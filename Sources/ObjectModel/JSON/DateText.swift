@@ -14,8 +14,8 @@ package enum DateText {
 
     /// The date in UTC with as many digits of a second as it needs.
     ///
-    /// Dates further away than ``secondsMaximum``, which no calendar reaches, are written as seconds
-    /// since 2001 behind an `@`.
+    /// Dates further away than ``secondsMaximum``, which no calendar reaches, are written as
+    /// seconds since 2001 behind an `@`.
     package static func text(_ date: Date) -> String {
         let seconds = date.timeIntervalSinceReferenceDate
         guard abs(seconds) <= secondsMaximum else { return "@\(seconds)" }

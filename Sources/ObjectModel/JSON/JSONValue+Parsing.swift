@@ -1,5 +1,5 @@
 extension JSONValue {
-    /// Reads one JSON text (RFC 8259), strictly: no comments, no duplicate names, no byte order mark.
+    /// Reads one JSON text (RFC 8259) strictly: no comments, no name twice, no byte order mark.
     ///
     /// - Throws: ``JSONError`` with the line and column, in bytes, of the first mistake.
     package init(parsing text: String) throws(JSONError) {
