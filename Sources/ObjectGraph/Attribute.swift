@@ -72,13 +72,15 @@ public struct Attribute<Value: AttributeValue> {
         storage storage: ReferenceWritableKeyPath<Object, Attribute<Value>>
     ) -> Value {
         get {
-            guard let slot = object.binding.slots[storage] ?? object.resolve(storage, definition) else {
+            guard let slot = object.binding.slots[storage] ?? object.resolve(storage, definition)
+            else {
                 return object.probed(object[keyPath: storage].definition)
             }
             return object.typedValue(inSlot: slot)
         }
         set {
-            guard let slot = object.binding.slots[storage] ?? object.resolve(storage, definition) else {
+            guard let slot = object.binding.slots[storage] ?? object.resolve(storage, definition)
+            else {
                 return
             }
             object.setValue(newValue.storedValue, inSlot: slot)
@@ -137,13 +139,15 @@ public struct Transient<Value: AttributeValue> {
         storage storage: ReferenceWritableKeyPath<Object, Transient<Value>>
     ) -> Value {
         get {
-            guard let slot = object.binding.slots[storage] ?? object.resolve(storage, definition) else {
+            guard let slot = object.binding.slots[storage] ?? object.resolve(storage, definition)
+            else {
                 return object.probed(object[keyPath: storage].definition)
             }
             return object.typedValue(inSlot: slot)
         }
         set {
-            guard let slot = object.binding.slots[storage] ?? object.resolve(storage, definition) else {
+            guard let slot = object.binding.slots[storage] ?? object.resolve(storage, definition)
+            else {
                 return
             }
             object.setValue(newValue.storedValue, inSlot: slot)

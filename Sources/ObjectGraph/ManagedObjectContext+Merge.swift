@@ -107,7 +107,8 @@ extension ManagedObjectContext {
         for edit in edits {
             guard let slot = schema.property(edit.property)?.slot else { continue }
             undoManager?.rebase(object, edit.property, onto: edit.new)
-            guard case .update(var pendingEdits, let members)? = pending[object.graphID]?.change?.kind,
+            guard
+                case .update(var pendingEdits, let members)? = pending[object.graphID]?.change?.kind,
                 let index = pendingEdits.firstIndex(where: { $0.property == edit.property })
             else {
                 object.values[slot] = edit.new

@@ -219,9 +219,11 @@ extension ManagedObjectContext {
     func loadMembers(of property: SchemaProperty, in object: ManagedObject) -> [ObjectID: Double] {
         var members: [ObjectID: Double] = [:]
         let id = object.graphID.object
-        if !object.status.contains(.temporary), let store = coordinator.store(object.graphID.store) {
+        if !object.status.contains(.temporary), let store = coordinator.store(object.graphID.store)
+        {
             do {
-                for member in try store.read(readingMode, { try $0.members(of: property, in: id) }) {
+                for member in try store.read(readingMode, { try $0.members(of: property, in: id) })
+                {
                     members[member.object] = member.order
                 }
             } catch {

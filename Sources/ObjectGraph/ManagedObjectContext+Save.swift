@@ -102,8 +102,10 @@ extension ManagedObjectContext {
         let transients = object.values.dropFirst(object.binding.schema.storedSlotCount)
         object.status.insert(.fault)
         object.relations = [:]
-        if fire(object) { object.values.replaceSubrange(
-            object.binding.schema.storedSlotCount..., with: transients) }
+        if fire(object) {
+            object.values.replaceSubrange(
+                object.binding.schema.storedSlotCount..., with: transients)
+        }
     }
 
     // MARK: - Validation

@@ -1,7 +1,7 @@
 public import Foundation
 public import JournalLog
 import ObjectModel
-import SnapshotStore
+package import SnapshotStore
 
 /// One store of a coordinator: a file with a journal and its projection.
 public final class PersistentStore: Sendable {
@@ -11,7 +11,7 @@ public final class PersistentStore: Sendable {
     public let identifier: UUID
     /// The store's number in its coordinator.
     let number: UInt32
-    let store: Store
+    package let store: Store
 
     init(url: URL, number: UInt32, store: Store) {
         self.url = url

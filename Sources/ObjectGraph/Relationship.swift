@@ -114,13 +114,15 @@ public struct Relationship<Value: RelationshipValue> {
         storage storage: ReferenceWritableKeyPath<Object, Relationship<Value>>
     ) -> Value {
         get {
-            guard let index = object.binding.slots[storage] ?? object.resolve(storage, definition) else {
+            guard let index = object.binding.slots[storage] ?? object.resolve(storage, definition)
+            else {
                 return Value(objects: object.probedDestination(object[keyPath: storage].definition))
             }
             return Value(objects: object.destinations(ofPropertyAt: index))
         }
         set {
-            guard let index = object.binding.slots[storage] ?? object.resolve(storage, definition) else {
+            guard let index = object.binding.slots[storage] ?? object.resolve(storage, definition)
+            else {
                 return
             }
             object.setDestinations(newValue.objects, ofPropertyAt: index)
