@@ -34,22 +34,42 @@ extension Store {
                     formatVersion: StoreLayout.formatVersion, uuid: options.makeUUID(),
                     createdAt: options.clock())
                 let parts = try StoreParts(environment, schema)
-                try environment.write { transaction in
-                    guard try transaction.count(parts.tables.meta) == 0 else {
-                        throw StoreError.exists(path)
+                do {
+                    try environment.write { transaction in
+                        try begin(parts, metadata, first, in: transaction)
                     }
-                    try metadata.write(parts.tables.meta, in: transaction)
-                    let entry = try parts.append(
-                        schema.model, header: first?.header ?? EntryHeader(kind: .model),
-                        at: first?.recordedAt ?? metadata.createdAt, in: transaction)
-                    if let first, first.digest != entry.digest {
-                        throw StoreError.digestMismatch(first.sequence, entry.sequence)
-                    }
+                } catch let error as StoreError where error.code == .digestMismatch {
+                    try remove(path)
+                    throw error
                 }
                 return Store(
                     path: path, schema: schema, metadata: metadata, options: options,
                     parts: parts, environment: environment)
             }
+        }
+    }
+
+    private static func begin(
+        _ parts: StoreParts, _ metadata: StoreMetadata, _ first: Entry?,
+        in transaction: borrowing WriteTransaction
+    ) throws {
+        // Another process may have been quicker.
+        guard try transaction.count(parts.tables.meta) == 0 else {
+            throw StoreError(.exists, "Somebody else is making a store there at this moment.")
+        }
+        try metadata.write(parts.tables.meta, in: transaction)
+        let entry = try parts.append(
+            parts.projection.schema.model, header: first?.header ?? EntryHeader(kind: .model),
+            at: first?.recordedAt ?? metadata.createdAt, in: transaction)
+        if let first, first.digest != entry.digest {
+            throw StoreError.digestMismatch(first.sequence, entry.sequence)
+        }
+    }
+
+    /// Removes the file of a store that did not come to be.
+    private static func remove(_ path: String) throws {
+        for path in [path, path + "-lock"] where FileManager.default.fileExists(atPath: path) {
+            try FileManager.default.removeItem(atPath: path)
         }
     }
 
