@@ -86,6 +86,21 @@ extension Store {
     package static func open(
         at path: String, model: ManagedObjectModel? = nil, options: StoreOptions = StoreOptions()
     ) throws -> Store {
+        try open(at: path, model: model, options: options, modelSource: .table)
+    }
+
+    /// Where the model of a store is read.
+    enum ModelSource {
+        /// In the projection, as usual.
+        case table
+        /// In the first entry, when the projection is not trusted.
+        case journal
+    }
+
+    static func open(
+        at path: String, model: ManagedObjectModel?, options: StoreOptions,
+        modelSource: ModelSource
+    ) throws -> Store {
         try opening.withLock { _ in
             try wrapping(path) {
                 if let model { try model.validate() }
@@ -96,7 +111,11 @@ extension Store {
                 let (metadata, schema) = try environment.read { transaction in
                     let metadata = try StoreMetadata.read(
                         tables.meta, path: path, in: transaction)
-                    let stored = try storedModel(tables, path: path, in: transaction)
+                    let stored =
+                        switch modelSource {
+                        case .table: try storedModel(tables, path: path, in: transaction)
+                        case .journal: try firstModel(environment, path: path, in: transaction)
+                        }
                     if let model { try check(model, against: stored, path: path) }
                     return (metadata, try Schema(stored))
                 }
@@ -125,6 +144,17 @@ extension Store {
         let bytes = try transaction.seek(tables.models, before: nil) { _, value in value.array }
         guard let bytes else { throw StoreError.corrupt("'\(path)' holds no model") }
         return try ManagedObjectModel(canonicalBytes: bytes)
+    }
+
+    private static func firstModel(
+        _ environment: Environment, path: String, in transaction: borrowing ReadTransaction
+    ) throws -> ManagedObjectModel {
+        let journal = try Journal(in: environment)
+        let first = try journal.entry(at: SequenceNumber(1), in: transaction)
+        guard let model = try first.map({ try Entry($0).model }) ?? nil else {
+            throw StoreError.corrupt("The first entry of '\(path)' sets no model")
+        }
+        return model
     }
 
     /// Property numbers count transient attributes, so those must agree, too.

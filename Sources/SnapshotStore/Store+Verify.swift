@@ -28,17 +28,28 @@ extension Store {
         guard try wrapping(path, { try checkPages(path, &report) }) else { return report }
         var reading = options
         reading.isReadOnly = true
-        let store: Store
-        do {
-            store = try open(at: path, options: reading)
-        } catch let error as StoreError where error.code == .corrupt {
-            report.add(.metadata, "meta", error.message)
-            return report
-        }
+        guard let store = try openForChecking(path, reading, &report) else { return report }
         var verification = Verification(store, report)
         try verification.run(progress)
         try store.close()
         return verification.report
+    }
+
+    /// Opens a store with the model from its journal, or with the one from the tables where the
+    /// first entry is broken; nil when neither can be read.
+    private static func openForChecking(
+        _ path: String, _ options: StoreOptions, _ report: inout VerifyReport
+    ) throws -> Store? {
+        for source in [ModelSource.journal, .table] {
+            do {
+                return try open(at: path, model: nil, options: options, modelSource: source)
+            } catch let error as StoreError where error.code == .corrupt || error.code == .model {
+                let place = source == .journal ? "entry 1" : "models"
+                report.add(.metadata, place, error.message)
+            }
+        }
+        report.gaps.append("Nothing more was checked, because the store has no model to read by.")
+        return nil
     }
 
     /// Checks the pages; false when they are damaged.
