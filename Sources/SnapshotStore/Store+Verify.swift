@@ -150,13 +150,35 @@ private struct Verification {
         into scratch: ScratchStore, _ progress: (String, Double) -> Void
     ) throws -> SequenceNumber {
         var reached = SequenceNumber.zero
-        do {
-            try store.entries(through: report.head) { entry in
-                try scratch.fold(entry)
-                reached = entry.sequence
-                progress("replay", fraction(reached, report.head))
-                return .proceed
+        var waiting: [Entry] = []
+        func foldWaiting() throws {
+            guard let last = waiting.last?.sequence else { return }
+            defer { waiting = [] }
+            do {
+                try scratch.fold(waiting)
+            } catch is StoreError where waiting.count > 1 {
+                // One of them does not fit: singly, those before it still count.
+                for entry in waiting {
+                    try scratch.fold([entry])
+                    reached = entry.sequence
+                }
             }
+            reached = last
+            progress("replay", fraction(reached, report.head))
+        }
+        do {
+            var failure: (any Error)?
+            do {
+                try store.entries(through: report.head) { entry in
+                    waiting.append(entry)
+                    if waiting.count == Self.foldedTogether { try foldWaiting() }
+                    return .proceed
+                }
+            } catch {
+                failure = error
+            }
+            try foldWaiting()
+            if let failure { throw failure }
         } catch let error as StoreError where error.code == .corrupt {
             // An entry whose digest does not fit has been reported by the journal itself.
             let isKnown = report.findings.contains { $0.kind == .journal }
@@ -164,6 +186,8 @@ private struct Verification {
         }
         return reached
     }
+
+    private static let foldedTogether = 256
 
     private mutating func compare(
         with scratch: ScratchStore, _ progress: (String, Double) -> Void
