@@ -8,12 +8,13 @@ import Testing
 struct ConflictTests {
     /// A person that was read with one name and age, and then given others by somebody else.
     private struct Case {
-        let temporary = try? TemporaryStore()
+        let temporary: TemporaryStore
         let store: Store
         let person: ObjectID
 
         init() throws {
-            store = try #require(temporary).store
+            temporary = try TemporaryStore()
+            store = temporary.store
             person = try store.newObject("Person")
             try store.commit(
                 Draft(changes: [
