@@ -14,7 +14,7 @@ struct SimulationPlan {
             seeds = [seed]
         } else {
             let count = environment["DAYBOOK_SIMULATION_SEEDS"].flatMap { UInt64($0) } ?? 24
-            seeds = Array(1...max(count, 1))
+            seeds = Array(20..<20 + max(count, 1))
         }
     }
 
