@@ -50,10 +50,15 @@ import Testing
 
         let inTurkey = Condition<Subdivision>("country.alpha2 == 'TR' AND name CONTAINS[c] 'KARA'")
         let found = try context.fetch(FetchRequest(where: inTurkey))
+
+        let withFlag = FetchRequest<Country>(where: #Predicate { $0.flag != nil })
+        let plan = try context.explain(withFlag)
         // end of example
 
         #expect(countries == [turkey])
         #expect(found == [ankara])
+        #expect(try context.count(withFlag) == 0)
+        #expect(!plan.contains("memory"), "\(plan)")
 
         // example
         turkey.flag = "🇹🇷"
