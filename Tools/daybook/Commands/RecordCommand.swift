@@ -1,0 +1,51 @@
+/// `daybook record STORE`: changes from standard input become entries.
+struct RecordCommand: Command {
+    private let store = Positional("STORE", .path, "The store to record into.")
+    private let author = Option(
+        "--author", short: "-a", "A", .text, "Who made the changes, unless a save says otherwise.")
+    private let note = Option(
+        "--note", "N", .text, "What they are about, unless a save says otherwise.")
+
+    var declaration: CommandDeclaration {
+        CommandDeclaration(
+            "record", in: .write,
+            summary: "Record changes from standard input, one JSON object a line.",
+            discussion: """
+                  {"op":"insert","entity":"Country","ref":"fr","values":{"alpha2":"FR"}}
+                  {"op":"insert","entity":"Town","values":{"country":{"ref":"fr"}}}
+                  {"op":"update","object":"Country/17","values":{"name":"Czechia"}}
+                  {"op":"delete","entity":"Country","match":{"alpha2":"AN"}}
+                  {"op":"save","author":"A","note":"N","time":"2011-12-15T00:00:00Z"}
+
+                The lines up to a save, or to the end of the input, become one entry: all of it or
+                none of it. 'ref' names an object within the input; 'match' must find exactly one
+                object; a relationship is {"ref":...}, {"match":{...}}, {"object":"Country/17"} or
+                null, and to many of them a list. 'time' is when it happened; the store keeps its
+                own recording time beside it.
+
+                A bad line stops the recording with its number and what is wrong. Entries saved
+                before it stay, the open one is dropped. With --output jsonl each entry is
+                acknowledged by a line as soon as it is durable, and not before.
+                """,
+            arguments: [store, author, note],
+            examples: [
+                .init(
+                    "daybook record iso.daybook --author registry < changes.jsonl", "Record a file"),
+                .init(
+                    "producer | daybook record iso.daybook --output jsonl",
+                    "Record what a program says, acknowledging each entry"),
+            ],
+            endings: [
+                .init(.success, "Everything is recorded."),
+                .init(.usage, "Wrong usage or a bad line."), .init(.unreadable),
+                .init(
+                    .conflict,
+                    "A value that must be unique is there already, or a rule of the model is broken."
+                ),
+            ])
+    }
+
+    func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+        throw ToolError.withoutStore(declaration.name)
+    }
+}
