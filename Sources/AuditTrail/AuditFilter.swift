@@ -112,7 +112,7 @@ package struct ResolvedFilter: Sendable {
         let suggestion = name.suggestion(among: names)
         let remedy =
             suggestion.isEmpty
-            ? " There are \(names.map { "'\($0)'" }.joined(separator: ", "))." : suggestion
-        return StoreError(.noSuchEntity, "The model has no entity '\(name)'.\(remedy)")
+            ? "; there are \(names.map { "'\($0)'" }.joined(separator: ", "))." : suggestion
+        return StoreError(.noSuchEntity, "The model has no entity '\(name)'\(remedy)")
     }
 }

@@ -1,3 +1,4 @@
+internal import JournalLog
 internal import ObjectModel
 internal import SnapshotStore
 

@@ -1,4 +1,5 @@
-internal import ObjectModel
+internal import JournalLog
+package import ObjectModel
 internal import SnapshotStore
 
 // | member | when | what |

@@ -13,9 +13,9 @@ struct ExportMembers {
         for member in members where !names.contains(member.name) {
             let suggestion = member.name.suggestion(among: names)
             throw JSONError(
-                "is not known here."
+                "is not known here"
                     + (suggestion.isEmpty
-                        ? " There are \(names.map { "\"\($0)\"" }.joined(separator: ", "))."
+                        ? "; there are \(names.map { "\"\($0)\"" }.joined(separator: ", "))."
                         : suggestion),
                 at: member.name)
         }

@@ -1,6 +1,6 @@
 internal import JournalLog
 package import ObjectModel
-internal import SnapshotStore
+package import SnapshotStore
 
 /// Reads the lines that ``JSONLinesFormat`` writes.
 ///
@@ -8,6 +8,7 @@ internal import SnapshotStore
 /// is not known is an error, as an entry that is only half understood would not be the same entry.
 package struct ExportReader: Sendable {
     private var schema: Schema?
+    private var previous = Digest.zero
 
     /// Starts before the first line.
     package init() {}
@@ -15,7 +16,7 @@ package struct ExportReader: Sendable {
     /// Reads a line.
     ///
     /// - Throws: ``JSONError`` with the place within the line, what is wrong and what would be right.
-    package mutating func entry(from line: [UInt8]) throws(JSONError) -> ExportedEntry {
+    package mutating func entry(from line: [UInt8]) throws(JSONError) -> Entry {
         let members = try ExportMembers(
             try JSONValue(parsing: line),
             names: [
@@ -39,9 +40,11 @@ package struct ExportReader: Sendable {
             })
         let digest = try members.required("digest", read: .digest)
         let model = try model(members, kind)
-        return ExportedEntry(
-            sequence: sequence, recordedAt: recorded ?? time, header: header, model: model,
-            changes: try changes(members, kind), digest: digest)
+        let entry = Entry(
+            sequence: sequence, recordedAt: recorded ?? time, digest: digest, previous: previous,
+            header: header, model: model, changes: try changes(members, kind))
+        previous = digest
+        return entry
     }
 
     // MARK: - Models

@@ -104,8 +104,8 @@ struct ExportedChange {
     private func property(_ name: String, at side: String) throws(JSONError) -> SchemaProperty {
         if let property = entity.property(named: name) { return property }
         throw JSONError(
-            "'\(entity.name)' has no such property."
-                + name.suggestion(among: entity.properties.map(\.name)),
+            "'\(entity.name)' has no such property"
+                + name.suggestionOrEnd(among: entity.properties.map(\.name)),
             at: "\(side).\(name)")
     }
 
@@ -159,8 +159,16 @@ struct ExportedChange {
         let entity = String(name.prefix { $0 != "/" })
         let names = schema.entities.map(\.name)
         throw JSONError(
-            "'\(name)' does not name an object, as '\(names.first ?? "Country")/17' does."
-                + (names.contains(entity) ? "" : entity.suggestion(among: names)),
+            "'\(name)' does not name an object, as '\(names.first ?? "Country")/17' does"
+                + (names.contains(entity) ? "." : entity.suggestionOrEnd(among: names)),
             at: place)
+    }
+}
+
+extension String {
+    /// The end of a sentence, with the name that was probably meant.
+    fileprivate func suggestionOrEnd(among names: [String]) -> String {
+        let suggestion = suggestion(among: names)
+        return suggestion.isEmpty ? "." : suggestion
     }
 }

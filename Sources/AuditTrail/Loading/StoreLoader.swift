@@ -36,7 +36,7 @@ package final class StoreLoader {
     package func load(_ bytes: [UInt8]) throws {
         line += 1
         guard bytes.contains(where: { $0 != 0x20 && $0 != 0x09 }) else { return }
-        let entry: ExportedEntry
+        let entry: Entry
         do {
             entry = try reader.entry(from: bytes)
         } catch {
@@ -48,14 +48,8 @@ package final class StoreLoader {
                 "Entry \(head.sequence.next) was expected, not entry \(entry.sequence). An export "
                     + "to load has every entry, from the first on.")
         }
-        let digest = try append(entry)
-        guard digest == entry.digest else {
-            throw ExportError(
-                .mismatch, line: line,
-                "Entry \(entry.sequence) says that its digest is \(entry.digest), and what the "
-                    + "line holds has the digest \(digest). The export was altered.")
-        }
-        head = (entry.sequence, digest)
+        try append(entry)
+        head = (entry.sequence, entry.digest)
     }
 
     /// Gives the store its name.
@@ -92,29 +86,18 @@ package final class StoreLoader {
 
     // MARK: - Entries
 
-    private func append(_ entry: ExportedEntry) throws -> Digest {
-        if let store { return try append(entry, to: store) }
-        guard let model = entry.model else {
-            throw ExportError(
-                .malformed, line: line, "The first line must set the model: kind \"model\".")
-        }
-        // One sync at the end makes the whole file durable.
-        let options = StoreOptions(durability: .relaxed, clock: { entry.recordedAt })
-        let store = try Store.create(at: scratchPath, model: model, options: options)
-        self.store = store
-        return try store.headDigest()
-    }
-
-    private func append(_ entry: ExportedEntry, to store: Store) throws -> Digest {
-        guard entry.model == nil else {
-            throw ExportError(
-                .malformed, line: line, "Only the first entry of a store sets its model.")
-        }
-        let draft = Draft(
-            header: entry.header, changes: entry.changes, recordedAt: entry.recordedAt)
+    private func append(_ entry: Entry) throws {
         do {
-            if let digest = try store.commit(draft).digest { return digest }
-            throw ExportError(.mismatch, line: line, "Entry \(entry.sequence) changes nothing.")
+            if let store {
+                try store.append(exported: entry)
+            } else {
+                // One sync at the end makes the whole file durable.
+                store = try Store.create(
+                    at: scratchPath, loading: entry, options: StoreOptions(durability: .relaxed))
+            }
+        } catch let error as StoreError where error.code == .digestMismatch {
+            throw ExportError(
+                .mismatch, line: line, error.message + " The export was altered after it was made.")
         } catch let error as StoreError where error.concernsEntry {
             throw ExportError(
                 .mismatch, line: line,
@@ -132,8 +115,10 @@ package final class StoreLoader {
 extension StoreError {
     /// Whether the entry is to blame, and not the file or the system.
     fileprivate var concernsEntry: Bool {
-        [.conflict, .validation, .duplicate, .noSuchEntity, .noSuchObject, .objectDeleted, .corrupt]
-            .contains(code)
+        [
+            .conflict, .validation, .duplicate, .noSuchEntity, .noSuchObject, .objectDeleted,
+            .corrupt, .model, .modelMismatch,
+        ].contains(code)
     }
 }
 

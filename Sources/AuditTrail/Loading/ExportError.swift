@@ -1,23 +1,3 @@
-package import JournalLog
-package import ObjectModel
-package import SnapshotStore
-
-/// An entry as a line of an export tells it.
-package struct ExportedEntry: Sendable {
-    /// Its place.
-    package var sequence: SequenceNumber
-    /// When it was recorded, in microseconds since 1970.
-    package var recordedAt: Int64
-    /// What is said of it.
-    package var header: EntryHeader
-    /// The model, in an entry that sets it.
-    package var model: ManagedObjectModel?
-    /// What it changes, in the order of the export.
-    package var changes: [Change]
-    /// The digest that it must come out with.
-    package var digest: Digest
-}
-
 /// Why an export cannot be loaded.
 package struct ExportError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What kind of mistake it is.
@@ -43,6 +23,6 @@ package struct ExportError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// The message behind the number of the line.
     package var description: String {
-        line.map { "Line \($0): \(message)" } ?? message
+        line.map { "line \($0): \(message)" } ?? message
     }
 }
