@@ -32,7 +32,9 @@ let package = Package(
         .target(name: "SnapshotStore", dependencies: ["ObjectModel", "JournalLog", "LMDB"]),
         .target(name: "ObjectGraph", dependencies: ["SnapshotStore", "ObjectModel", "JournalLog"]),
         .target(name: "AuditTrail", dependencies: ["SnapshotStore", "ObjectModel", "JournalLog"]),
-        .target(name: "Daybook", dependencies: ["ObjectGraph", "ObjectModel", "JournalLog"]),
+        .target(
+            name: "Daybook",
+            dependencies: ["ObjectGraph", "SnapshotStore", "ObjectModel", "JournalLog"]),
 
         // The tools.
         .executableTarget(
@@ -61,14 +63,20 @@ let package = Package(
             dependencies: ["SnapshotStore", "ObjectModel", "JournalLog", "LMDB", "TestSupport"]),
         .testTarget(
             name: "ObjectGraphTests",
-            dependencies: ["ObjectGraph", "SnapshotStore", "ObjectModel", "JournalLog", "TestSupport"]),
+            dependencies: [
+                "ObjectGraph", "SnapshotStore", "ObjectModel", "JournalLog", "TestSupport",
+            ]),
         .testTarget(
             name: "AuditTrailTests",
-            dependencies: ["AuditTrail", "SnapshotStore", "ObjectModel", "JournalLog", "TestSupport"]),
+            dependencies: [
+                "AuditTrail", "SnapshotStore", "ObjectModel", "JournalLog", "TestSupport",
+            ]),
         .testTarget(name: "DaybookTests", dependencies: ["Daybook", "TestSupport"]),
         .testTarget(
             name: "SimulationTests",
-            dependencies: ["ObjectGraph", "SnapshotStore", "ObjectModel", "JournalLog", "TestSupport"]),
+            dependencies: [
+                "ObjectGraph", "SnapshotStore", "ObjectModel", "JournalLog", "TestSupport",
+            ]),
         .testTarget(name: "ToolTests", dependencies: ["TestSupport", "daybook"]),
         .testTarget(
             name: "RecoveryTests", dependencies: ["TestSupport", "Daybook", "daybook"]),

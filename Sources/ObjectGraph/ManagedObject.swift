@@ -1,3 +1,4 @@
+import Foundation
 public import ObjectModel
 
 /// An object of the graph: an instance of an entity, registered with one context.
@@ -166,6 +167,11 @@ extension ManagedObject {
 
     /// Whether the next save will delete the object, or its record was found deleted by others.
     public var isDeleted: Bool { status.contains(.deleted) || status.contains(.gone) }
+
+    /// Whether changes to the object mean something: it is in its context and not deleted.
+    var isEditable: Bool {
+        status.isDisjoint(with: [.deleted, .gone, .detached])
+    }
 
     /// Whether the object is inserted, updated or deleted.
     public var hasChanges: Bool {

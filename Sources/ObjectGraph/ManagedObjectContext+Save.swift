@@ -22,9 +22,10 @@ extension ManagedObjectContext {
         assertOnQueue()
         guard case .latest = readingMode else { throw StoreError.readOnlyContext() }
         processPendingChanges()
-        for object in pending.items.values.map(\.object) { object.willSave() }
+        for object in pending.items.map(\.object) { object.willSave() }
         processPendingChanges()
         guard !pending.isEmpty else { return nil }
+        if let insertFailure { throw insertFailure }
         try validate()
         let draft = draft(author: author ?? self.author, note: note, date)
         guard !draft.changes.isEmpty else {
@@ -42,12 +43,12 @@ extension ManagedObjectContext {
         var seenSince: [ObjectID: SequenceNumber] = [:]
         let needsValues =
             mergePolicy == .overwrite || mergePolicy == .mergeByPropertyObjectTrump
-        for item in pending.items.values {
+        for item in pending.items {
             guard let change = item.change?.persistent(of: item.object.binding.schema) else {
                 continue
             }
             changes.append(change)
-            if conflictDetection == .perRow {
+            if conflictGranularity == .row {
                 seenSince[change.object] = SequenceNumber(rawValue: item.object.since)
             }
             if needsValues, case .update = change.kind { seen[change.object] = item.valuesSeen }
@@ -57,21 +58,24 @@ extension ManagedObjectContext {
             occurredAt: date?.microseconds, base: base, undoes: nil)
         return Draft(
             header: header, changes: changes, seen: seen, seenSince: seenSince,
-            policy: mergePolicy, detection: conflictDetection)
+            policy: mergePolicy, detection: conflictGranularity == .row ? .perRow : .perProperty)
     }
 
     private func finishSave(_ receipt: Receipt?) {
-        let items = pending.items
+        let items = Array(pending.items)
         pending.removeAll()
         deltas.removeAll()
         undoManager?.noteSave()
         let sequence = receipt?.sequence
-        let summary = ChangeSummary(items.values.map(\.object))
+        let summary = ChangeSummary(items.map(\.object))
         let saved = Dictionary(
             uniqueKeysWithValues: (receipt?.changes ?? []).map { ($0.object, $0) })
-        for item in items.values {
-            let isUnresolved = receipt?.conflicts.isEmpty == true
-            settleSaved(item, as: saved[item.object.graphID.object], sequence, isUnresolved)
+        let isAsSent = receipt?.conflicts.isEmpty != false && !hasForeignEntries(before: sequence)
+        for item in items where !item.isAnnihilated {
+            settleSaved(item, as: saved[item.object.graphID.object], sequence, isAsSent)
+        }
+        if let sequence, !isAsSent {
+            mergeAdditions(of: receipt?.changes ?? [], to: items, sequence)
         }
         if let sequence {
             if sequence.rawValue == base.rawValue + 1 {
@@ -80,8 +84,14 @@ extension ManagedObjectContext {
                 ownEntries.insert(sequence)
             }
         }
-        for item in items.values { item.object.didSave() }
+        for item in items { item.object.didSave() }
         postDidSave(summary, sequence)
+    }
+
+    /// Whether others have saved entries that this context has not merged, before its own.
+    private func hasForeignEntries(before sequence: SequenceNumber?) -> Bool {
+        guard let sequence else { return false }
+        return sequence.rawValue - base.rawValue - 1 > UInt64(ownEntries.count)
     }
 
     /// Makes an object agree with what the store has made of its change.
@@ -98,7 +108,7 @@ extension ManagedObjectContext {
         object.status.subtract([.inserted, .updated, .deleted, .temporary])
         if let sequence, wasSaved { object.since = sequence.rawValue }
         guard !isAsSent, item.change != nil else { return }
-        // A policy has settled a conflict, so the store may hold other values than the context.
+        // The store may hold values that others have saved or that a policy has settled.
         let transients = object.values.dropFirst(object.binding.schema.storedSlotCount)
         object.status.insert(.fault)
         object.relations = [:]
@@ -108,11 +118,29 @@ extension ManagedObjectContext {
         }
     }
 
+    /// Makes the rest of the context follow where the store has saved something else than was sent.
+    private func mergeAdditions(
+        of saved: [Change], to items: [PendingChanges.Item], _ sequence: SequenceNumber
+    ) {
+        let sent = Set(items.map(\.object.graphID))
+        for item in items {
+            if let change = item.change { forgetLists(touchedBy: change, item.object.graphID) }
+        }
+        var conflicts: [MergeConflict] = []
+        var refreshed: Set<ManagedObject> = []
+        for change in saved {
+            let id = GraphID(store: coordinator.defaultStore.number, object: change.object)
+            forgetLists(touchedBy: change, id)
+            // A reference to a deleted object that the store has emptied.
+            if !sent.contains(id) { merge(change, id, sequence, &conflicts, &refreshed) }
+        }
+    }
+
     // MARK: - Validation
 
     private func validate() throws {
         var problems: [String] = []
-        for item in pending.items.values {
+        for item in pending.items {
             problems += denials(of: item)
             do {
                 switch item.change?.kind {
