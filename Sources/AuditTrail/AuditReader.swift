@@ -31,7 +31,7 @@ public struct AuditReader: Sendable {
         case stop
     }
 
-    private let store: Store
+    let store: Store
 
     /// Opens a store for reading.
     ///

@@ -38,11 +38,11 @@ struct DiffCommand: Command {
         for name in arguments[entity] {
             families.formUnion(try StoreReading.entity(name, in: schema).family)
         }
-        let differences = try Difference.changes(from: older, to: newer, in: store) { object in
+        let differences = try AuditReader(store).differences(from: older, to: newer) { object in
             families.isEmpty || families.contains(object.entity)
         }
         if arguments[summary] {
-            try Difference.printCounts(of: differences, in: schema, on: console)
+            try DifferenceCounts.print(differences, in: schema, on: console)
         } else {
             try print(differences, in: schema, on: console)
         }
