@@ -1,0 +1,166 @@
+public import ObjectModel
+
+/// What a model says of an attribute besides its type.
+public struct AttributeOptions: OptionSet, Sendable {
+    /// The bits.
+    public let rawValue: UInt8
+
+    /// Wraps bits.
+    public init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    /// The store keeps an index for finding and sorting by the attribute.
+    public static let indexed = AttributeOptions(rawValue: 1)
+    /// No two objects may have the same value; any number may have none.
+    public static let unique = AttributeOptions(rawValue: 2)
+}
+
+/// A property of a managed object that is kept in the store.
+///
+/// ```swift
+/// final class Employee: ManagedObject {
+///     @Attribute var firstName: String = ""
+///     @Attribute(.indexed) var lastName: String = ""
+///     @Attribute var salary: Decimal?
+/// }
+/// ```
+///
+/// Reading it fires the object's fault; setting it makes a change in the context's journal.
+@propertyWrapper
+public struct Attribute<Value: AttributeValue> {
+    let definition: PropertyDefinition?
+
+    /// Declares an attribute with a default value.
+    public init(wrappedValue: Value, _ options: AttributeOptions = []) {
+        definition =
+            Prototyping.isActive ? Self.definition(options, wrappedValue.storedValue) : nil
+    }
+
+    /// Declares an attribute without a default value.
+    public init(_ options: AttributeOptions = []) where Value: EmptyAttributeValue {
+        definition = Prototyping.isActive ? Self.definition(options, .null) : nil
+    }
+
+    /// Declares an optional attribute.
+    public init<Wrapped>(_ options: AttributeOptions = []) where Value == Wrapped? {
+        definition = Prototyping.isActive ? Self.definition(options, .null) : nil
+    }
+
+    private static func definition(
+        _ options: AttributeOptions, _ defaultValue: ObjectModel.Value
+    ) -> PropertyDefinition {
+        PropertyDefinition(
+            .attribute(
+                AttributeDescription(
+                    name: "", type: Value.attributeType, isOptional: Value.isOptionalAttribute,
+                    isIndexed: options.contains(.indexed), isUnique: options.contains(.unique),
+                    defaultValue: defaultValue)))
+    }
+
+    /// Only properties of managed objects can be attributes.
+    @available(*, unavailable, message: "only a property of a ManagedObject can be an @Attribute")
+    public var wrappedValue: Value {
+        get { preconditionFailure("Only a property of a ManagedObject can be an attribute.") }
+        set { preconditionFailure("Only a property of a ManagedObject can be an attribute.") }
+    }
+
+    /// Reads and sets the attribute of `object`.
+    public static subscript<Object: ManagedObject>(
+        _enclosingInstance object: Object,
+        wrapped wrapped: ReferenceWritableKeyPath<Object, Value>,
+        storage storage: ReferenceWritableKeyPath<Object, Attribute<Value>>
+    ) -> Value {
+        get {
+            guard let slot = object.binding.slots[storage] ?? object.resolve(storage, definition)
+            else {
+                return object.probed(object[keyPath: storage].definition)
+            }
+            return object.typedValue(inSlot: slot)
+        }
+        set {
+            guard let slot = object.binding.slots[storage] ?? object.resolve(storage, definition)
+            else {
+                return
+            }
+            object.setValue(newValue.storedValue, inSlot: slot)
+        }
+    }
+
+    private static func definition<Object: ManagedObject>(
+        _ prototype: Object, _ storage: ReferenceWritableKeyPath<Object, Attribute<Value>>
+    ) -> PropertyDefinition? {
+        prototype[keyPath: storage].definition
+    }
+}
+
+/// A property of a managed object that lives in memory only.
+///
+/// It is covered by undo like any other, reaches a parent context with a save, and never enters the
+/// journal.
+@propertyWrapper
+public struct Transient<Value: AttributeValue> {
+    let definition: PropertyDefinition?
+
+    /// Declares a transient property with the value it starts with.
+    public init(wrappedValue: Value) {
+        definition = Prototyping.isActive ? Self.definition(wrappedValue.storedValue) : nil
+    }
+
+    /// Declares a transient property that starts empty.
+    public init() where Value: EmptyAttributeValue {
+        definition = Prototyping.isActive ? Self.definition(.null) : nil
+    }
+
+    /// Declares an optional transient property.
+    public init<Wrapped>() where Value == Wrapped? {
+        definition = Prototyping.isActive ? Self.definition(.null) : nil
+    }
+
+    private static func definition(_ defaultValue: ObjectModel.Value) -> PropertyDefinition {
+        PropertyDefinition(
+            .attribute(
+                AttributeDescription(
+                    name: "", type: Value.attributeType, isTransient: true,
+                    defaultValue: defaultValue)))
+    }
+
+    /// Only properties of managed objects can be transient.
+    @available(*, unavailable, message: "only a property of a ManagedObject can be @Transient")
+    public var wrappedValue: Value {
+        get { preconditionFailure("Only a property of a ManagedObject can be transient.") }
+        set { preconditionFailure("Only a property of a ManagedObject can be transient.") }
+    }
+
+    /// Reads and sets the property of `object`.
+    public static subscript<Object: ManagedObject>(
+        _enclosingInstance object: Object,
+        wrapped wrapped: ReferenceWritableKeyPath<Object, Value>,
+        storage storage: ReferenceWritableKeyPath<Object, Transient<Value>>
+    ) -> Value {
+        get {
+            guard let slot = object.binding.slots[storage] ?? object.resolve(storage, definition)
+            else {
+                return object.probed(object[keyPath: storage].definition)
+            }
+            return object.typedValue(inSlot: slot)
+        }
+        set {
+            guard let slot = object.binding.slots[storage] ?? object.resolve(storage, definition)
+            else {
+                return
+            }
+            object.setValue(newValue.storedValue, inSlot: slot)
+        }
+    }
+
+    private static func definition<Object: ManagedObject>(
+        _ prototype: Object, _ storage: ReferenceWritableKeyPath<Object, Transient<Value>>
+    ) -> PropertyDefinition? {
+        prototype[keyPath: storage].definition
+    }
+}
+
+extension Attribute: DeclaredProperty {}
+
+extension Transient: DeclaredProperty {}

@@ -1,0 +1,111 @@
+import ObjectModel
+
+/// Which objects of a class to fetch, in which order, and how many.
+///
+/// ```swift
+/// var request = FetchRequest<Employee>(where: \Employee.lastName == "Lovelace")
+/// request.order = [.ascending(\Employee.firstName)]
+/// request.limit = 10
+/// let employees = try context.fetch(request)
+/// ```
+public struct FetchRequest<Object: ManagedObject> {
+    /// The name of the entity.
+    public var entityName: String
+    /// The condition the objects meet; nil for all.
+    public var condition: Condition<Object>?
+    /// What to sort by: the first decides, the next among equals. Without any, and among equals in
+    /// all, objects come in the order in which they were made.
+    public var order: [FetchOrder<Object>] = []
+    /// How many objects at most; nil for all.
+    public var limit: Int?
+    /// How many of the first ones to leave out.
+    public var offset = 0
+    /// Whether what has changed in the context counts, or only what is in the store.
+    public var includesPendingChanges = true
+    /// Whether objects of sub-entities are meant, too.
+    public var includesSubentities = true
+
+    /// A request for objects of a class.
+    public init(where condition: Condition<Object>? = nil) {
+        entityName = Object.entityName
+        self.condition = condition
+    }
+
+    /// A request for objects of an entity by its name, with or without a class of its own.
+    public init(entityName: String, where condition: Condition<Object>? = nil) {
+        self.entityName = entityName
+        self.condition = condition
+    }
+}
+
+/// One order by which a fetch sorts.
+public struct FetchOrder<Object: ManagedObject> {
+    enum Place {
+        case keyPath(AnyKeyPath)
+        case name(String)
+    }
+
+    let place: Place
+    let isAscending: Bool
+
+    /// From the least to the greatest; objects without a value first.
+    public static func ascending(
+        _ keyPath: KeyPath<Object, some AttributeValue>
+    ) -> FetchOrder<Object> {
+        FetchOrder(place: .keyPath(keyPath), isAscending: true)
+    }
+
+    /// From the greatest to the least; objects without a value last.
+    public static func descending(
+        _ keyPath: KeyPath<Object, some AttributeValue>
+    ) -> FetchOrder<Object> {
+        FetchOrder(place: .keyPath(keyPath), isAscending: false)
+    }
+
+    /// By a property, or a path of to-one relationships to one, by name: from the least.
+    public static func ascending(_ name: String) -> FetchOrder<Object> {
+        FetchOrder(place: .name(name), isAscending: true)
+    }
+
+    /// By a property, or a path of to-one relationships to one, by name: from the greatest.
+    public static func descending(_ name: String) -> FetchOrder<Object> {
+        FetchOrder(place: .name(name), isAscending: false)
+    }
+
+    func sorting(of entity: GraphEntity, in schema: Schema) throws(QueryError) -> Sorting {
+        switch place {
+        case .keyPath(let keyPath):
+            return Sorting(
+                try entity.filterPath(keyPath, in: schema), isAscending: isAscending)
+        case .name(let name):
+            var steps: [SchemaProperty] = []
+            var current: SchemaEntity? = entity.schema
+            for part in name.split(separator: ".") {
+                guard let property = current?.property(named: String(part)) else {
+                    throw QueryError("'\(entity.schema.name)' has no property '\(name)'.")
+                }
+                steps.append(property)
+                current = property.end.flatMap { schema.entity($0.destination) }
+            }
+            return Sorting(FilterPath(steps), isAscending: isAscending)
+        }
+    }
+}
+
+extension FetchRequest {
+    func query(in model: GraphModel) throws(QueryError) -> Query {
+        guard let entity = model.entity(named: entityName) else {
+            throw QueryError("The model has no entity '\(entityName)'.")
+        }
+        var query = Query(entity.schema, includesSubentities: includesSubentities)
+        if let condition {
+            query.filter = try condition.filter(of: entity, in: model.schema)
+        }
+        for order in order {
+            query.sortings.append(try order.sorting(of: entity, in: model.schema))
+        }
+        query.limit = limit
+        query.offset = offset
+        return query
+    }
+}

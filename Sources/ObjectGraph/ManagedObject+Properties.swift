@@ -1,0 +1,174 @@
+public import ObjectModel
+
+extension ManagedObject {
+    /// The place of a property by its wrapper; nil for a prototype, which has none.
+    ///
+    /// For attributes the slot, for relationships the index among the entity's properties.
+    func resolve<Object: ManagedObject, Wrapper>(
+        _ storage: ReferenceWritableKeyPath<Object, Wrapper>,
+        _ definition: (Object, ReferenceWritableKeyPath<Object, Wrapper>) -> PropertyDefinition?
+    ) -> Int? {
+        guard !binding.isPrototype, let prototype = binding.entity.prototype as? Object,
+            let name = definition(prototype, storage)?.name,
+            let property = binding.schema.property(named: name)
+        else {
+            precondition(binding.isPrototype, "The class of an object must be in its model.")
+            return nil
+        }
+        let place =
+            property.attribute == nil
+            ? binding.schema.properties.firstIndex { $0 === property } : property.slot
+        guard let place else { return nil }
+        binding.slots.note(place, for: storage)
+        return place
+    }
+
+    /// What a prototype's attribute reads as: its default. Notes that it was read.
+    func probed<Value: AttributeValue>(_ definition: PropertyDefinition?) -> Value {
+        guard let definition, case .attribute(let description) = definition.kind else {
+            preconditionFailure("A prototype has definitions.")
+        }
+        KeyPathProbe.note(definition.name)
+        return empty(description.defaultValue)
+    }
+
+    /// The value of an attribute as its Swift type.
+    func typedValue<Value: AttributeValue>(inSlot slot: Int) -> Value {
+        realizeIfNeeded()
+        if let value = Value(storedValue: values[slot]) { return value }
+        return empty(binding.schema.defaults[slot])
+    }
+
+    private func empty<Value: AttributeValue>(_ defaultValue: ObjectModel.Value) -> Value {
+        guard let value = Value(storedValue: defaultValue) ?? Value.emptyValue else {
+            preconditionFailure("A type without an empty value is declared with a default.")
+        }
+        return value
+    }
+
+    /// Sets a value and records the change.
+    func setValue(_ newValue: Value, inSlot slot: Int) {
+        realizeIfNeeded()
+        let value = newValue.normalized
+        if !status.contains(.bornInEvent) {
+            guard values[slot] != value else { return }
+            binding.context?.recordEdit(of: self, slot: slot)
+        }
+        values[slot] = value
+    }
+
+    /// Reads the record if the object is a fault.
+    @discardableResult
+    func realizeIfNeeded() -> Bool {
+        guard status.contains(.fault) else { return true }
+        return binding.context?.fire(self) ?? false
+    }
+
+    // MARK: - By name
+
+    /// The value of a property by its name: an attribute's value, a ``ManagedObject`` for a to-one
+    /// relationship, an array of them for a to-many; nil for none.
+    ///
+    /// - Precondition: The entity has a property of that name.
+    public func value(forKey key: String) -> Any? {
+        let property = property(named: key)
+        guard let relationship = property.relationship else {
+            return storedValue(forKey: key).payload
+        }
+        let objects = relatedObjects(forKey: key)
+        return relationship.isToMany ? objects : objects.first
+    }
+
+    /// Sets a property by its name: an attribute to a value of its type, a to-one relationship to a
+    /// ``ManagedObject``, a to-many to an array or set of them; nil empties any of them.
+    ///
+    /// - Precondition: The entity has a property of that name, and the value is of its type.
+    public func setValue(_ value: Any?, forKey key: String) {
+        if property(named: key).relationship != nil {
+            switch value {
+            case nil: setRelatedObjects([], forKey: key)
+            case let object as ManagedObject: setRelatedObjects([object], forKey: key)
+            case let objects as [ManagedObject]: setRelatedObjects(objects, forKey: key)
+            case let objects as Set<ManagedObject>: setRelatedObjects(Array(objects), forKey: key)
+            default: preconditionFailure("'\(key)' is a relationship and takes managed objects.")
+            }
+        } else if let value {
+            guard let attributeValue = value as? any AttributeValue else {
+                preconditionFailure("'\(key)' cannot hold a \(type(of: value)).")
+            }
+            setStoredValue(attributeValue.storedValue, forKey: key)
+        } else {
+            setStoredValue(.null, forKey: key)
+        }
+    }
+
+    /// The stored form of an attribute by its name; null for none.
+    ///
+    /// - Precondition: The entity has an attribute of that name.
+    public func storedValue(forKey key: String) -> Value {
+        let property = property(named: key)
+        guard let slot = property.slot, property.attribute != nil else {
+            preconditionFailure("'\(binding.schema.name).\(key)' is not an attribute.")
+        }
+        realizeIfNeeded()
+        return values[slot]
+    }
+
+    /// Sets an attribute by its name.
+    ///
+    /// - Precondition: The entity has an attribute of that name.
+    public func setStoredValue(_ value: Value, forKey key: String) {
+        let property = property(named: key)
+        guard let slot = property.slot, property.attribute != nil else {
+            preconditionFailure("'\(binding.schema.name).\(key)' is not an attribute.")
+        }
+        setValue(value, inSlot: slot)
+    }
+
+    /// The objects that a relationship leads to, by its name.
+    ///
+    /// - Precondition: The entity has a relationship of that name.
+    public func relatedObjects(forKey key: String) -> [ManagedObject] {
+        destinations(ofPropertyAt: relationshipIndex(named: key))
+    }
+
+    /// Sets the objects that a relationship leads to, by its name.
+    ///
+    /// - Precondition: The entity has a relationship of that name, and the objects are of its
+    ///   destination and in this object's context.
+    public func setRelatedObjects(_ objects: [ManagedObject], forKey key: String) {
+        setDestinations(objects, ofPropertyAt: relationshipIndex(named: key))
+    }
+
+    func property(named key: String) -> SchemaProperty {
+        guard let property = binding.schema.property(named: key) else {
+            preconditionFailure("Entity '\(binding.schema.name)' has no property '\(key)'.")
+        }
+        return property
+    }
+
+    private func relationshipIndex(named key: String) -> Int {
+        let property = property(named: key)
+        guard property.relationship != nil,
+            let index = binding.schema.properties.firstIndex(where: { $0 === property })
+        else { preconditionFailure("'\(binding.schema.name).\(key)' is not a relationship.") }
+        return index
+    }
+}
+
+extension Value {
+    /// The Swift value inside; nil for null and for references.
+    fileprivate var payload: Any? {
+        switch self {
+        case .null, .object: nil
+        case .bool(let value): value
+        case .int(let value): value
+        case .double(let value): value
+        case .decimal(let value): value
+        case .string(let value): value
+        case .data(let value): value
+        case .date(let value): value
+        case .uuid(let value): value
+        }
+    }
+}

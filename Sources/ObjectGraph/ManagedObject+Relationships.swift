@@ -1,0 +1,199 @@
+import ObjectModel
+
+extension ManagedObject {
+    /// What a prototype's relationship reads as: the prototype at the other end, so that a key path
+    /// through it can be followed on. Notes that it was read.
+    func probedDestination(_ definition: PropertyDefinition?) -> [ManagedObject] {
+        guard let definition, case .relationship(_, let destination) = definition.kind else {
+            preconditionFailure("A prototype has definitions.")
+        }
+        KeyPathProbe.note(definition.name)
+        return [ModelBuilder.makePrototype(of: destination)]
+    }
+
+    /// The objects a relationship leads to, in order.
+    func destinations(ofPropertyAt index: Int) -> [ManagedObject] {
+        let property = binding.schema.properties[index]
+        guard let slot = property.slot else { return members(of: property) }
+        realizeIfNeeded()
+        guard let id = values[slot].reference, let context = binding.context else { return [] }
+        if case .one(let object)? = relations[property.number], object.graphID.object == id {
+            return [object]
+        }
+        let object = context.object(GraphID(store: graphID.store, object: id))
+        guard !object.status.contains(.gone) else { return [] }
+        relations[property.number] = .one(object)
+        return [object]
+    }
+
+    /// The members of a to-many relationship, or of a to-one derived from its inverse, in order.
+    private func members(of property: SchemaProperty) -> [ManagedObject] {
+        guard let context = binding.context else { return [] }
+        var list = memberList(of: property, context)
+        if let objects = list.objects { return objects }
+        let objects = list.sorted.map {
+            context.object(GraphID(store: graphID.store, object: $0))
+        }
+        list.objects = objects
+        relations[property.number] = .many(list)
+        return objects
+    }
+
+    /// The members with their order, read once.
+    func memberList(of property: SchemaProperty, _ context: ManagedObjectContext) -> MemberList {
+        if case .many(let list)? = relations[property.number] { return list }
+        let list = MemberList(context.loadMembers(of: property, in: self))
+        relations[property.number] = .many(list)
+        return list
+    }
+
+    /// Makes a relationship lead to these objects.
+    func setDestinations(_ objects: [ManagedObject], ofPropertyAt index: Int) {
+        guard let context = binding.context else { return }
+        for object in objects {
+            precondition(
+                object.binding.context === context,
+                "Objects of different contexts cannot be related; pass the objectID instead.")
+            precondition(
+                object.graphID.store == graphID.store,
+                "Objects of different stores cannot be related.")
+        }
+        let property = binding.schema.properties[index]
+        if property.slot != nil {
+            setReference(to: objects.first, of: property)
+        } else if property.isStoredToMany {
+            setMembers(objects, of: property, context)
+        } else {
+            setOwners(objects, of: property, context)
+        }
+    }
+
+    /// Sets a stored to-one relationship and makes its inverse follow.
+    func setReference(to destination: ManagedObject?, of property: SchemaProperty) {
+        guard let slot = property.slot, let end = property.end, let context = binding.context else {
+            return
+        }
+        realizeIfNeeded()
+        let old = values[slot]
+        let new = destination.map { Value.object($0.graphID.object) } ?? .null
+        guard old != new else { return }
+        if let destination, let inverse = end.inverse, !end.inverseIsToMany {
+            destination.leaveOtherOwners(of: inverse, through: property, except: self, context)
+        }
+        if !status.contains(.bornInEvent) { context.recordEdit(of: self, slot: slot) }
+        values[slot] = new
+        relations[property.number] = destination.map { .one($0) }
+        context.noteReference(of: self, property, from: old.reference, to: new.reference)
+    }
+
+    /// Where only one owner is allowed, takes this object away from any other.
+    private func leaveOtherOwners(
+        of inverse: PropertyNumber, through stored: SchemaProperty, except owner: ManagedObject,
+        _ context: ManagedObjectContext
+    ) {
+        guard let derived = binding.schema.property(inverse) else { return }
+        for other in memberList(of: derived, context).sorted where other != owner.graphID.object {
+            let object = context.object(GraphID(store: graphID.store, object: other))
+            if stored.slot != nil {
+                object.setReference(to: nil, of: stored)
+            } else {
+                object.removeMember(self, of: stored, context)
+            }
+        }
+    }
+
+    // MARK: - Stored to-many
+
+    private func setMembers(
+        _ objects: [ManagedObject], of property: SchemaProperty, _ context: ManagedObjectContext
+    ) {
+        let current = memberList(of: property, context)
+        let wanted = Set(objects.map(\.graphID.object))
+        for id in current.sorted where !wanted.contains(id) {
+            let object = context.object(GraphID(store: graphID.store, object: id))
+            removeMember(object, of: property, context)
+        }
+        guard property.relationship?.isOrdered == true else {
+            for object in objects where current.orders[object.graphID.object] == nil {
+                addMember(object, order: 0, of: property, context)
+            }
+            return
+        }
+        let places = MemberPlacing.places(
+            for: objects.map { current.orders[$0.graphID.object] })
+        for (object, place) in zip(objects, places) {
+            let old = current.orders[object.graphID.object]
+            guard old != place else { continue }
+            addMember(object, order: place, of: property, context)
+        }
+    }
+
+    func addMember(
+        _ object: ManagedObject, order: Double, of property: SchemaProperty,
+        _ context: ManagedObjectContext
+    ) {
+        if let end = property.end, let inverse = end.inverse, !end.inverseIsToMany {
+            object.leaveOtherOwners(of: inverse, through: property, except: self, context)
+        }
+        setMembership(of: object.graphID.object, order: order, in: property, context)
+    }
+
+    func removeMember(
+        _ object: ManagedObject, of property: SchemaProperty, _ context: ManagedObjectContext
+    ) {
+        setMembership(of: object.graphID.object, order: nil, in: property, context)
+    }
+
+    private func setMembership(
+        of member: ObjectID, order: Double?, in property: SchemaProperty,
+        _ context: ManagedObjectContext
+    ) {
+        let old = memberList(of: property, context).orders[member]
+        guard old != order else { return }
+        context.recordMembership(of: self, property, member, from: old, to: order)
+        context.noteMembership(of: self, property, member, order: order)
+    }
+
+    // MARK: - Derived
+
+    private func setOwners(
+        _ objects: [ManagedObject], of property: SchemaProperty, _ context: ManagedObjectContext
+    ) {
+        guard let inverse = property.end?.inverse else { return }
+        let wanted = property.relationship?.isToMany == true ? objects : Array(objects.prefix(1))
+        let current = memberList(of: property, context)
+        let wantedIDs = Set(wanted.map(\.graphID.object))
+        for id in current.sorted where !wantedIDs.contains(id) {
+            let object = context.object(GraphID(store: graphID.store, object: id))
+            object.disown(self, through: inverse, context)
+        }
+        for object in wanted where current.orders[object.graphID.object] == nil {
+            object.own(self, through: inverse, context)
+        }
+    }
+
+    private func own(
+        _ object: ManagedObject, through number: PropertyNumber, _ context: ManagedObjectContext
+    ) {
+        guard let property = binding.schema.property(number) else { return }
+        if property.slot != nil {
+            setReference(to: object, of: property)
+        } else {
+            let list = memberList(of: property, context)
+            let isOrdered = property.relationship?.isOrdered == true
+            let last = isOrdered ? list.orders.values.max() ?? 0 : -1
+            addMember(object, order: last + 1, of: property, context)
+        }
+    }
+
+    func disown(
+        _ object: ManagedObject, through number: PropertyNumber, _ context: ManagedObjectContext
+    ) {
+        guard let property = binding.schema.property(number) else { return }
+        if property.slot != nil {
+            setReference(to: nil, of: property)
+        } else {
+            removeMember(object, of: property, context)
+        }
+    }
+}

@@ -1,0 +1,174 @@
+public import ObjectModel
+
+/// An object of the graph: an instance of an entity, registered with one context.
+///
+/// Subclass it and declare properties with ``Attribute``, ``Relationship`` and ``Transient``, or use
+/// it as it is with ``value(forKey:)`` for entities without a class. An object may be a *fault*: it
+/// then stands for its record without having read it, and reads it when a property is asked for.
+///
+/// An object belongs to its context's queue and must not be used elsewhere; across queues go
+/// identifiers (``objectID``) and values.
+open class ManagedObject {
+    /// What the object is to its context.
+    struct Status: OptionSet {
+        let rawValue: UInt8
+        /// The values have not been read.
+        static let fault = Status(rawValue: 1)
+        /// Will be inserted by the next save.
+        static let inserted = Status(rawValue: 2)
+        /// Has been edited since the last save.
+        static let updated = Status(rawValue: 4)
+        /// Will be deleted by the next save, or has been.
+        static let deleted = Status(rawValue: 8)
+        /// Has never been in the store.
+        static let temporary = Status(rawValue: 16)
+        /// Its record has been deleted by someone else.
+        static let gone = Status(rawValue: 32)
+        /// Was inserted in the event that is being recorded, so edits need no record of their own.
+        static let bornInEvent = Status(rawValue: 64)
+        /// Has left its context: an insert that was undone or rolled back, or after a reset.
+        static let detached = Status(rawValue: 128)
+    }
+
+    var binding: EntityBinding
+    var graphID: GraphID
+    /// The values in slot order, transient ones last; empty while the object is a fault.
+    var values: [Value] = []
+    /// The entry that last changed the row the values were read from.
+    var since: UInt64 = 0
+    /// The object's record in the event being recorded; -1 for none.
+    var eventIndex: Int32 = -1
+    var status: Status
+    /// Related objects that have been asked for, by property. They hold their objects strongly.
+    var relations: [PropertyNumber: RelationCache] = [:]
+
+    /// Makes a new object of an entity and inserts it into a context.
+    ///
+    /// The designated initializer. Subclasses inherit it; set dynamic defaults in
+    /// ``awakeFromInsert()`` rather than overriding it.
+    ///
+    /// - Parameters:
+    ///   - entity: The entity, which the context's coordinator must know and which is not abstract.
+    ///   - context: The context to insert into.
+    public required init(entity: EntityDescription, insertInto context: ManagedObjectContext) {
+        let binding = context.binding(forInserting: entity.name, as: Self.self)
+        self.binding = binding
+        status = [.inserted, .temporary]
+        graphID = context.newID(of: binding)
+        values = binding.schema.defaults
+        context.registerInsert(self)
+    }
+
+    /// Makes the object that stands for a record of the store; only contexts have a seed to do it
+    /// with.
+    public required init(_ seed: FaultSeed) {
+        binding = seed.binding
+        graphID = seed.graphID
+        status = .fault
+    }
+
+    // MARK: - Life cycle
+
+    /// Called once, after the object was inserted and given its default values.
+    open func awakeFromInsert() {}
+
+    /// Called after the object's values were read from the store. Changes made here are not
+    /// recorded.
+    open func awakeFromFetch() {}
+
+    /// Called before a save; may change the object.
+    open func willSave() {}
+
+    /// Called after a save.
+    open func didSave() {}
+
+    /// Called before the object is deleted, while it is still whole.
+    open func prepareForDeletion() {}
+
+    /// Called after the object has become a fault.
+    open func didTurnIntoFault() {}
+
+    /// Checks the object before it is inserted; throw to refuse the save.
+    open func validateForInsert() throws {}
+
+    /// Checks the object before it is updated; throw to refuse the save.
+    open func validateForUpdate() throws {}
+
+    /// Checks the object before it is deleted; throw to refuse the save.
+    open func validateForDelete() throws {}
+
+    /// The name of the entity this class represents: the name of the class.
+    open class var entityName: String { String(describing: self) }
+
+    /// Whether there are only objects of the subclasses.
+    open class var isAbstractEntity: Bool { false }
+}
+
+/// What a context makes faults of.
+public struct FaultSeed {
+    let binding: EntityBinding
+    let graphID: GraphID
+}
+
+@available(*, unavailable, message: "pass the objectID to another queue instead")
+extension ManagedObject: @unchecked Sendable {
+    // @unchecked Sendable because the conformance is unavailable: it stops the compiler from finding
+    // another.
+}
+
+extension ManagedObject: Hashable {
+    /// Whether both are the same instance. A context has one instance for each record.
+    public static func == (left: ManagedObject, right: ManagedObject) -> Bool {
+        left === right
+    }
+
+    /// Feeds the identity of the instance.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(ObjectIdentifier(self))
+    }
+}
+
+extension ManagedObject {
+    /// Makes a new object of the class's entity and inserts it into a context.
+    public convenience init(context: ManagedObjectContext) {
+        self.init(entity: EntityDescription(name: Self.entityName), insertInto: context)
+    }
+
+    /// The identifier, the same before and after saving.
+    public var objectID: ManagedObjectID {
+        ManagedObjectID(
+            storeIdentifier: binding.context?.storeIdentifier(graphID.store) ?? .init(),
+            object: graphID.object, entityName: binding.schema.name,
+            isTemporaryID: status.contains(.temporary))
+    }
+
+    /// The context, or nil after it has gone or the object has left it.
+    public var managedObjectContext: ManagedObjectContext? {
+        status.contains(.detached) ? nil : binding.context
+    }
+
+    /// What the model says of the object's entity.
+    public var entity: EntityDescription {
+        binding.context?.coordinator.managedObjectModel.entitiesByName[binding.schema.name]
+            ?? EntityDescription(name: binding.schema.name)
+    }
+
+    /// Whether the values have not been read. Asking does not read them.
+    public var isFault: Bool { status.contains(.fault) }
+
+    /// Whether the next save will insert the object.
+    public var isInserted: Bool { status.contains(.inserted) }
+
+    /// Whether the object was in the store and has been edited since the last save.
+    public var isUpdated: Bool {
+        status.contains(.updated) && !status.contains(.inserted) && !status.contains(.deleted)
+    }
+
+    /// Whether the next save will delete the object, or its record was found deleted by others.
+    public var isDeleted: Bool { status.contains(.deleted) || status.contains(.gone) }
+
+    /// Whether the object is inserted, updated or deleted.
+    public var hasChanges: Bool {
+        !status.isDisjoint(with: [.inserted, .updated, .deleted])
+    }
+}

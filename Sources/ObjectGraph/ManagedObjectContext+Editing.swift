@@ -1,0 +1,186 @@
+import ObjectModel
+
+extension ManagedObjectContext {
+    /// Makes a new object of an entity.
+    ///
+    /// - Precondition: The model has an entity of that name, and it is not abstract.
+    public func insertNewObject(forEntityName entityName: String) -> ManagedObject {
+        let binding = binding(forInserting: entityName, as: ManagedObject.self)
+        return binding.entity.type.init(
+            entity: EntityDescription(name: entityName), insertInto: self)
+    }
+
+    /// Deletes an object. The record stays in the store until the context is saved.
+    ///
+    /// What becomes of related objects (the delete rules) is carried out when the event ends.
+    public func delete(_ object: ManagedObject) {
+        assertOnQueue()
+        precondition(object.binding.context === self, "An object is deleted in its own context.")
+        guard object.status.isDisjoint(with: [.deleted, .gone, .detached]) else { return }
+        object.prepareForDeletion()
+        delete(object, cause: nil)
+    }
+
+    private func delete(_ object: ManagedObject, cause: ObjectID?) {
+        guard object.realizeIfNeeded(), !object.status.contains(.gone) else { return }
+        recordDelete(of: object, cause: cause)
+        object.status.insert(.deleted)
+        undeliveredDeletes.append(object)
+    }
+
+    // MARK: - Recording
+
+    func registerInsert(_ object: ManagedObject) {
+        identityMap.register(object)
+        if retainsRegisteredObjects { retainedObjects.insert(object) }
+        object.eventIndex = Int32(event.count)
+        object.status.insert(.bornInEvent)
+        event.append(EventRecord(object: object, kind: .insert))
+        object.awakeFromInsert()
+    }
+
+    /// Notes that a property is about to change, before the new value is set.
+    func recordEdit(of object: ManagedObject, slot: Int) {
+        assertOnQueue()
+        guard !isRecordingSuspended else { return }
+        let property = object.binding.schema.slots[slot].number
+        let index = record(of: object)
+        if !event[index].edits.contains(where: { $0.property == property }) {
+            event[index].edits.append(
+                Edit(property: property, old: object.values[slot], new: .null))
+        }
+    }
+
+    /// Notes that a member joins, leaves or moves.
+    func recordMembership(
+        of object: ManagedObject, _ property: SchemaProperty, _ member: ObjectID,
+        from old: Double?, to new: Double?
+    ) {
+        assertOnQueue()
+        guard !isRecordingSuspended else { return }
+        let index = record(of: object)
+        let first = event[index].moves[property.number]?[member]
+        event[index].moves[property.number, default: [:]][member] =
+            EventRecord.Move(old: first.map(\.old) ?? old, new: new)
+    }
+
+    /// The object's record in the event, made if there is none.
+    private func record(of object: ManagedObject) -> Int {
+        if object.eventIndex < 0 {
+            object.eventIndex = Int32(event.count)
+            event.append(EventRecord(object: object, kind: .update))
+            object.status.insert(.updated)
+        }
+        return Int(object.eventIndex)
+    }
+
+    private func recordDelete(of object: ManagedObject, cause: ObjectID?) {
+        let schema = object.binding.schema
+        let lists = schema.storedToMany.map { ($0, object.memberList(of: $0, self)) }
+        let index = record(of: object)
+        for (property, list) in lists {
+            for (member, order) in list.orders {
+                recordMembership(of: object, property, member, from: order, to: nil)
+                noteMembership(of: object, property, member, order: nil)
+            }
+        }
+        for property in schema.referenceSlots {
+            let old = property.slot.flatMap { object.values[$0].reference }
+            noteReference(of: object, property, from: old, to: nil)
+        }
+        event[index].cause = cause
+        event[index].kind = event[index].kind == .insert ? .nothing : .delete
+    }
+
+    // MARK: - Events
+
+    /// Ends the event: carries out delete rules, and makes what was changed since the last event one
+    /// step for undo.
+    public func processPendingChanges() {
+        assertOnQueue()
+        propagateDeletes()
+        guard !event.isEmpty else { return }
+        var group: [RecordedChange] = []
+        group.reserveCapacity(event.count)
+        let records = event
+        event = []
+        for record in records {
+            record.object.eventIndex = -1
+            record.object.status.remove(.bornInEvent)
+            if record.kind == .nothing { detach(record.object) }
+            guard let change = record.change else {
+                markTouched(record)
+                continue
+            }
+            let recorded = RecordedChange(object: record.object, change: change)
+            pending.append(recorded)
+            group.append(recorded)
+        }
+        undoManager?.register(group)
+    }
+
+    /// An edit that came to nothing (A→B→A) leaves the object dirty until the next save.
+    private func markTouched(_ record: EventRecord) {
+        guard record.kind == .update, pending[record.object.graphID] == nil else { return }
+        let empty = Change(
+            object: record.object.graphID.object, kind: .update(edits: [], members: []))
+        pending.append(RecordedChange(object: record.object, change: empty))
+    }
+
+    /// Lets an object go that was inserted here and is no more.
+    func detach(_ object: ManagedObject) {
+        identityMap.remove(object.graphID)
+        retainedObjects.remove(object)
+        object.status = [.detached, .temporary]
+    }
+
+    // MARK: - Delete rules
+
+    private func propagateDeletes() {
+        while !undeliveredDeletes.isEmpty {
+            let objects = undeliveredDeletes
+            undeliveredDeletes = []
+            for object in objects { propagateDelete(of: object) }
+        }
+    }
+
+    private func propagateDelete(of object: ManagedObject) {
+        for (index, property) in object.binding.schema.properties.enumerated() {
+            guard let relationship = property.relationship else { continue }
+            let isStored = property.end?.isStored == true
+            switch relationship.deleteRule {
+            case .cascade:
+                for other in formerDestinations(of: object, index) where !other.isDeleted {
+                    other.prepareForDeletion()
+                    delete(other, cause: object.graphID.object)
+                }
+            case .nullify where !isStored:
+                guard let inverse = property.end?.inverse else { continue }
+                for other in object.destinations(ofPropertyAt: index) where !other.isDeleted {
+                    other.disown(object, through: inverse, self)
+                    noteCause(object.graphID.object, of: other)
+                }
+            case .nullify, .deny, .noAction:
+                continue
+            }
+        }
+    }
+
+    private func noteCause(_ cause: ObjectID, of object: ManagedObject) {
+        guard object.eventIndex >= 0 else { return }
+        event[Int(object.eventIndex)].cause = cause
+    }
+
+    /// What a relationship of a deleted object led to when it was deleted.
+    ///
+    /// Its own members were taken out of the lists by then, so those stand in its record.
+    private func formerDestinations(of object: ManagedObject, _ index: Int) -> [ManagedObject] {
+        let property = object.binding.schema.properties[index]
+        guard property.isStoredToMany else { return object.destinations(ofPropertyAt: index) }
+        let moves =
+            object.eventIndex >= 0 ? event[Int(object.eventIndex)].moves[property.number] : nil
+        return (moves ?? [:]).filter { $0.value.old != nil }.keys.sorted().map {
+            self.object(GraphID(store: object.graphID.store, object: $0))
+        }
+    }
+}

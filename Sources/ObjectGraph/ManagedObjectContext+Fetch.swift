@@ -1,0 +1,134 @@
+import JournalLog
+import ObjectModel
+import SnapshotStore
+
+extension ManagedObjectContext {
+    /// The objects that meet a request, what is pending in this context included.
+    ///
+    /// A fetch never changes the values of an object that has been read or edited here.
+    ///
+    /// - Throws: ``QueryError`` when the request does not fit the model; ``StoreError`` when the store
+    ///   cannot be read.
+    /// - Complexity: O(*m* log *n*) page reads when an index serves the condition, *m* the number of
+    ///   matches and *n* of objects; otherwise O(*n*).
+    public func fetch<Object>(_ request: FetchRequest<Object>) throws -> [Object] {
+        try objectIDs(request).compactMap { object($0) as? Object }
+    }
+
+    /// How many objects meet a request.
+    ///
+    /// - Throws: As ``fetch(_:)``.
+    public func count<Object>(_ request: FetchRequest<Object>) throws -> Int {
+        try objectIDs(request).count
+    }
+
+    private func objectIDs<Object>(_ request: FetchRequest<Object>) throws -> [GraphID] {
+        assertOnQueue()
+        processPendingChanges()
+        let query = try request.query(in: coordinator.model)
+        let store = coordinator.defaultStore
+        let found: [ObjectID]
+        if request.includesPendingChanges, !pending.isEmpty {
+            found = try fetchOverPending(query, store)
+        } else {
+            found = try store.read(readingMode) { try $0.fetch(query) }
+        }
+        return found.map { GraphID(store: store.number, object: $0) }
+    }
+
+    /// Lays what is pending over what the store has: condition, order, limit and offset apply to the
+    /// whole.
+    private func fetchOverPending(_ query: Query, _ store: PersistentStore) throws -> [ObjectID] {
+        var candidates = query
+        candidates.sortings = []
+        candidates.limit = nil
+        candidates.offset = 0
+        // A condition on related objects may hold or fail because of a change to one of those, so
+        // the store's own answer is of no use then.
+        let isLocal = !query.crossesRelationships
+        if !isLocal { candidates.filter = .constant(true) }
+        let stored = try store.read(readingMode) { try $0.fetch(candidates) }
+        let source = ContextSource(context: self, store: store)
+        var matches: [ObjectID] = []
+        for id in stored where pending[GraphID(store: store.number, object: id)] == nil {
+            if isLocal {
+                matches.append(id)
+            } else if try query.matches(id, in: source) {
+                matches.append(id)
+            }
+        }
+        for (id, item) in pending.items
+        where id.store == store.number && !item.object.isDeleted
+            && !item.object.status.contains(.detached)
+        {
+            if try query.matches(id.object, in: source) { matches.append(id.object) }
+        }
+        return try query.arranged(matches, in: source)
+    }
+}
+
+/// Values as a context sees them: its own where it has edited, the store's elsewhere.
+private struct ContextSource: FilterSource {
+    let context: ManagedObjectContext
+    let store: PersistentStore
+
+    func value(of property: SchemaProperty, in object: ObjectID) throws -> Value {
+        let id = GraphID(store: store.number, object: object)
+        if let item = context.pending[id] {
+            guard !item.object.isDeleted,
+                let slot = item.object.binding.schema.property(property.number)?.slot
+            else { return .null }
+            return item.object.values[slot]
+        }
+        guard property.isPersistent else {
+            guard let registered = context.identityMap[id], !registered.isFault,
+                let slot = registered.binding.schema.property(property.number)?.slot
+            else { return property.attribute?.defaultValue ?? .null }
+            return registered.values[slot]
+        }
+        return try store.read(context.readingMode) { try $0.value(of: property, in: object) }
+    }
+
+    func members(of property: SchemaProperty, in object: ObjectID) throws -> [ObjectID] {
+        if property.slot != nil {
+            return try value(of: property, in: object).reference.map { [$0] } ?? []
+        }
+        let owner = context.object(GraphID(store: store.number, object: object))
+        guard let own = owner.binding.schema.property(property.number) else { return [] }
+        return owner.memberList(of: own, context).sorted
+    }
+}
+
+extension Query {
+    /// Whether the condition or the order looks at objects other than the one at hand.
+    fileprivate var crossesRelationships: Bool {
+        sortings.contains { $0.path.steps.count > 1 } || filter.crossesRelationships
+    }
+}
+
+extension Filter {
+    fileprivate var crossesRelationships: Bool {
+        switch self {
+        case .constant: false
+        case .comparison(let comparison):
+            comparison.left.crossesRelationships || comparison.right.crossesRelationships
+        case .between(let value, let lower, let upper):
+            [value, lower, upper].contains(where: \.crossesRelationships)
+        case .membership(let value, _, _): value.crossesRelationships
+        case .and(let conditions), .or(let conditions):
+            conditions.contains(where: \.crossesRelationships)
+        case .not(let condition): condition.crossesRelationships
+        case .quantified: true
+        }
+    }
+}
+
+extension FilterExpression {
+    fileprivate var crossesRelationships: Bool {
+        switch self {
+        case .constant: false
+        case .path(let path): path.steps.count > 1 || path.steps.contains { $0.slot == nil }
+        case .aggregate: true
+        }
+    }
+}

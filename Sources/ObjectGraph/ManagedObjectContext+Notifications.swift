@@ -1,0 +1,56 @@
+public import Foundation
+import JournalLog
+import ObjectModel
+
+extension Notification.Name {
+    /// Posted after a context was saved, on its queue. The notification's object is the context.
+    public static let managedObjectContextDidSave = Notification.Name(
+        "DaybookManagedObjectContextDidSave")
+    /// Posted after objects of a context changed by a merge, on its queue.
+    public static let managedObjectContextObjectsDidChange = Notification.Name(
+        "DaybookManagedObjectContextObjectsDidChange")
+}
+
+/// The objects of a save, by what happened to them.
+struct ChangeSummary {
+    let inserted: Set<ManagedObject>
+    let updated: Set<ManagedObject>
+    let deleted: Set<ManagedObject>
+
+    init(_ objects: [ManagedObject]) {
+        inserted = Set(objects.filter(\.isInserted))
+        updated = Set(objects.filter(\.isUpdated))
+        deleted = Set(
+            objects.filter { $0.status.contains(.deleted) && !$0.status.contains(.inserted) })
+    }
+}
+
+extension ManagedObjectContext {
+    /// In the notifications: the set of objects inserted.
+    public static let insertedObjectsKey = "inserted"
+    /// In the notifications: the set of objects updated.
+    public static let updatedObjectsKey = "updated"
+    /// In the notifications: the set of objects deleted.
+    public static let deletedObjectsKey = "deleted"
+    /// In the notifications: the set of objects that took values from the store.
+    public static let refreshedObjectsKey = "refreshed"
+    /// In the notification of a save: the number of the entry.
+    public static let sequenceKey = "sequence"
+
+    func postDidSave(_ summary: ChangeSummary, _ sequence: SequenceNumber?) {
+        var information: [AnyHashable: Any] = [
+            Self.insertedObjectsKey: summary.inserted,
+            Self.updatedObjectsKey: summary.updated,
+            Self.deletedObjectsKey: summary.deleted,
+        ]
+        if let sequence { information[Self.sequenceKey] = sequence }
+        NotificationCenter.default.post(
+            name: .managedObjectContextDidSave, object: self, userInfo: information)
+    }
+
+    func postDidChange(refreshed: Set<ManagedObject>) {
+        NotificationCenter.default.post(
+            name: .managedObjectContextObjectsDidChange, object: self,
+            userInfo: [Self.refreshedObjectsKey: refreshed])
+    }
+}

@@ -1,0 +1,315 @@
+public import Foundation
+import JournalLog
+public import ObjectModel
+import SnapshotStore
+
+extension ManagedObjectContext {
+    // MARK: - Identity
+
+    /// The registered instance for an identifier, if there is one. Never reads the store.
+    public func registeredObject(for id: ManagedObjectID) -> ManagedObject? {
+        assertOnQueue()
+        return coordinator.graphID(of: id).flatMap { identityMap[$0] }
+    }
+
+    /// The instance for an identifier: the registered one or a new fault. Never reads the store; if
+    /// there is no such record, that shows when the fault fires.
+    ///
+    /// - Returns: Nil when the identifier belongs to a store that the coordinator does not have.
+    public func object(with id: ManagedObjectID) -> ManagedObject? {
+        assertOnQueue()
+        return coordinator.graphID(of: id).map { object($0) }
+    }
+
+    /// The object for an identifier, read from the store.
+    ///
+    /// - Throws: ``StoreError`` with code `noSuchObject` or `objectDeleted` when there is none.
+    public func existingObject(with id: ManagedObjectID) throws -> ManagedObject {
+        assertOnQueue()
+        guard let graphID = coordinator.graphID(of: id) else {
+            throw StoreError.noSuchObject(id.description)
+        }
+        let object = object(graphID)
+        if object.isFault { try realize(object) }
+        guard !object.isDeleted else { throw StoreError.noSuchObject(id.description) }
+        return object
+    }
+
+    func object(_ id: GraphID) -> ManagedObject {
+        if let object = identityMap[id] { return object }
+        let binding = binding(id.object.entity)
+        let object = binding.entity.type.init(FaultSeed(binding: binding, graphID: id))
+        identityMap.register(object)
+        if retainsRegisteredObjects { retainedObjects.insert(object) }
+        return object
+    }
+
+    func binding(_ number: EntityNumber) -> EntityBinding {
+        if let binding = bindings[number] { return binding }
+        let binding = EntityBinding(coordinator.model.entity(number), context: self)
+        bindings[number] = binding
+        return binding
+    }
+
+    func binding(forInserting entityName: String, as type: ManagedObject.Type) -> EntityBinding {
+        assertOnQueue()
+        guard let schema = coordinator.model.schema.entity(named: entityName) else {
+            preconditionFailure("Entity '\(entityName)' is not in the model of this context.")
+        }
+        precondition(
+            !schema.isAbstract,
+            "Entity '\(entityName)' is abstract: insert an object of one of its sub-entities.")
+        let binding = binding(schema.number)
+        precondition(
+            binding.entity.type == type || type == ManagedObject.self,
+            "Entity '\(entityName)' is represented by the class \(binding.entity.type).")
+        return binding
+    }
+
+    func newID(of binding: EntityBinding) -> GraphID {
+        coordinator.newID(of: binding.schema.number)
+    }
+
+    func storeIdentifier(_ store: UInt32) -> UUID? {
+        coordinator.store(store)?.identifier
+    }
+
+    // MARK: - Faults
+
+    /// Reads a fault's record. When there is none, the object counts as deleted and reads as empty.
+    ///
+    /// - Returns: Whether the record was there.
+    func fire(_ object: ManagedObject) -> Bool {
+        do {
+            try realize(object)
+            return true
+        } catch {
+            markInaccessible(object, error)
+            return false
+        }
+    }
+
+    /// Reads a fault's record.
+    ///
+    /// - Throws: ``StoreError`` with code `objectDeleted`, naming the entry, its author and time, when
+    ///   the record has been deleted.
+    func realize(_ object: ManagedObject) throws {
+        assertOnQueue()
+        guard let store = coordinator.store(object.graphID.store) else {
+            throw StoreError.noSuchObject(object.objectID.description)
+        }
+        let id = object.graphID.object
+        guard let row = try store.read(readingMode, { try $0.row(id) }) else {
+            throw try store.disappearance(of: id)
+        }
+        let schema = object.binding.schema
+        object.values =
+            schema.slots.count == schema.storedSlotCount
+            ? row.values : row.values + schema.defaults[schema.storedSlotCount...]
+        object.since = row.since.rawValue
+        object.status.remove(.fault)
+        withoutRecording { object.awakeFromFetch() }
+    }
+
+    private func markInaccessible(_ object: ManagedObject, _ error: any Error) {
+        object.values = object.binding.schema.defaults.map { _ in .null }
+        object.status.remove(.fault)
+        object.status.insert(.gone)
+        inaccessibleFaultHandler?(object.objectID, error)
+    }
+
+    func withoutRecording(_ body: () -> Void) {
+        let outer = isRecordingSuspended
+        isRecordingSuspended = true
+        defer { isRecordingSuspended = outer }
+        body()
+    }
+
+    // MARK: - Refreshing
+
+    /// Takes an object's values from the store again.
+    ///
+    /// - Parameters:
+    ///   - object: An object of this context that is not newly inserted.
+    ///   - mergeChanges: True keeps what has been edited here and takes everything else from the
+    ///     store. False drops what has been edited, turns the object into a fault and lets go of its
+    ///     related objects.
+    public func refresh(_ object: ManagedObject, mergeChanges: Bool) {
+        assertOnQueue()
+        guard !object.status.contains(.temporary) else { return }
+        processPendingChanges()
+        if mergeChanges { refreshMerging(object) } else { turnIntoFault(object) }
+    }
+
+    /// Refreshes every registered object: edited ones keep their edits, the others become faults.
+    public func refreshAllObjects() {
+        assertOnQueue()
+        processPendingChanges()
+        for object in identityMap.objects where !object.status.contains(.temporary) {
+            if pending[object.graphID] == nil {
+                turnIntoFault(object)
+            } else {
+                refreshMerging(object)
+            }
+        }
+    }
+
+    private func turnIntoFault(_ object: ManagedObject) {
+        if let item = pending[object.graphID] {
+            if let change = item.change { withdrawReferences(of: change, object) }
+            pending.remove(object.graphID)
+            undoManager?.forget(object)
+        }
+        object.values = []
+        object.relations = [:]
+        object.status = .fault
+        object.didTurnIntoFault()
+    }
+
+    private func refreshMerging(_ object: ManagedObject) {
+        guard !object.isFault else { return }
+        let mine = object.values
+        let change = pending[object.graphID]?.change
+        object.status.insert(.fault)
+        guard fire(object) else { return }
+        if let change { rebase(change, of: object, edited: mine) }
+        object.relations = [:]
+        let schema = object.binding.schema
+        for slot in schema.storedSlotCount..<schema.slots.count { object.values[slot] = mine[slot] }
+    }
+
+    /// Puts pending edits on top of values that have just been read, and notes the values read as
+    /// what the edits start from.
+    private func rebase(_ change: Change, of object: ManagedObject, edited mine: [Value]) {
+        switch change.kind {
+        case .insert:
+            break
+        case .update(let edits, let members):
+            var rebased: [Edit] = []
+            for edit in edits {
+                guard let slot = object.binding.schema.property(edit.property)?.slot else {
+                    continue
+                }
+                let theirs = object.values[slot]
+                object.values[slot] = mine[slot]
+                undoManager?.rebase(object, edit.property, onto: theirs)
+                if theirs != mine[slot] {
+                    rebased.append(Edit(property: edit.property, old: theirs, new: mine[slot]))
+                }
+            }
+            let kept = Change(
+                object: change.object, kind: .update(edits: rebased, members: members),
+                cause: change.cause)
+            pending.replace(object.graphID, with: kept.isEmpty ? nil : kept)
+        case .delete(_, let members):
+            let schema = object.binding.schema
+            let values = Array(object.values.prefix(schema.slots.count))
+            pending.replace(
+                object.graphID,
+                with: Change(
+                    object: change.object, kind: .delete(values: values, members: members),
+                    cause: change.cause))
+            object.status.insert(.deleted)
+        }
+    }
+
+    // MARK: - Relationships
+
+    /// The members of a relationship: what the store has, with what has joined and left here.
+    func loadMembers(of property: SchemaProperty, in object: ManagedObject) -> [ObjectID: Double] {
+        var members: [ObjectID: Double] = [:]
+        let id = object.graphID.object
+        if !object.status.contains(.temporary), let store = coordinator.store(object.graphID.store)
+        {
+            do {
+                for member in try store.read(readingMode, { try $0.members(of: property, in: id) })
+                {
+                    members[member.object] = member.order
+                }
+            } catch {
+                inaccessibleFaultHandler?(object.objectID, error)
+            }
+        }
+        deltas.overlay(
+            RelationKey(owner: object.graphID, property: property.number), on: &members)
+        return members
+    }
+
+    /// Makes the inverse of a stored to-one relationship follow.
+    func noteReference(
+        of owner: ManagedObject, _ property: SchemaProperty, from old: ObjectID?, to new: ObjectID?
+    ) {
+        guard let inverse = property.end?.inverse else { return }
+        if let old { note(owner, in: old, inverse, order: nil) }
+        if let new { note(owner, in: new, inverse, order: 0) }
+    }
+
+    /// Makes the owner's own list and the inverse of a stored to-many relationship follow.
+    func noteMembership(
+        of owner: ManagedObject, _ property: SchemaProperty, _ member: ObjectID, order: Double?
+    ) {
+        let key = RelationKey(owner: owner.graphID, property: property.number)
+        deltas.note(key, member, order: order)
+        owner.updateList(of: property.number, member, order: order)
+        guard let inverse = property.end?.inverse else { return }
+        note(owner, in: member, inverse, order: order == nil ? nil : 0)
+    }
+
+    private func note(
+        _ owner: ManagedObject, in destination: ObjectID, _ inverse: PropertyNumber, order: Double?
+    ) {
+        let id = GraphID(store: owner.graphID.store, object: destination)
+        deltas.note(
+            RelationKey(owner: id, property: inverse), owner.graphID.object, order: order)
+        identityMap[id]?.updateList(of: inverse, owner.graphID.object, order: order)
+    }
+
+    /// Takes back from the inverses what a change that is being dropped had noted there.
+    func withdrawReferences(of change: Change, _ object: ManagedObject) {
+        noteReferences(of: change.inverse, object)
+    }
+
+    /// Makes all inverses follow a change that was made as a whole, by undo, rollback or merge.
+    func noteReferences(of change: Change, _ object: ManagedObject) {
+        let schema = object.binding.schema
+        switch change.kind {
+        case .insert(let values, _):
+            for property in schema.referenceSlots {
+                let new = property.slot.flatMap { values[$0].reference }
+                noteReference(of: object, property, from: nil, to: new)
+            }
+        case .update(let edits, _):
+            for edit in edits {
+                guard let property = schema.property(edit.property), property.end != nil else {
+                    continue
+                }
+                object.relations[property.number] = nil
+                noteReference(
+                    of: object, property, from: edit.old.reference, to: edit.new.reference)
+            }
+        case .delete(let values, _):
+            for property in schema.referenceSlots {
+                let old = property.slot.flatMap { values[$0].reference }
+                noteReference(of: object, property, from: old, to: nil)
+            }
+        }
+        for edit in change.members {
+            guard let property = schema.property(edit.property) else { continue }
+            for member in edit.removed {
+                noteMembership(of: object, property, member.object, order: nil)
+            }
+            for member in edit.added {
+                noteMembership(of: object, property, member.object, order: member.order)
+            }
+        }
+    }
+}
+
+extension ManagedObject {
+    /// Keeps a list that has been read up to date; one that has not will be read right.
+    fileprivate func updateList(of property: PropertyNumber, _ member: ObjectID, order: Double?) {
+        guard case .many(var list)? = relations[property] else { return }
+        if let order { list.add(member, order: order) } else { list.remove(member) }
+        relations[property] = .many(list)
+    }
+}

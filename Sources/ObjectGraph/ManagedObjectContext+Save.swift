@@ -1,0 +1,196 @@
+public import Foundation
+public import JournalLog
+import ObjectModel
+import SnapshotStore
+
+extension ManagedObjectContext {
+    /// Appends everything that has changed since the last save to the journal, as one entry.
+    ///
+    /// - Parameters:
+    ///   - author: Who saves; the context's ``author`` when nil.
+    ///   - note: Why, in words.
+    ///   - date: When it happened, if not now. The store keeps its own recording time beside it.
+    /// - Returns: The number of the entry; nil when nothing was left to append.
+    /// - Throws: ``StoreError`` with code `validation` and every failure, `duplicate`, `conflict` with
+    ///   every ``MergeConflict``, `readOnly`, `full` or `io`. Everything is then still pending: mend
+    ///   it and save again.
+    /// - Complexity: O(*k* log *n*), *k* the number of changes, *n* of objects in the store.
+    @discardableResult
+    public func save(
+        author: String? = nil, note: String? = nil, at date: Date? = nil
+    ) throws -> SequenceNumber? {
+        assertOnQueue()
+        guard case .latest = readingMode else { throw StoreError.readOnlyContext() }
+        processPendingChanges()
+        for object in pending.items.values.map(\.object) { object.willSave() }
+        processPendingChanges()
+        guard !pending.isEmpty else { return nil }
+        try validate()
+        let draft = draft(author: author ?? self.author, note: note, date)
+        guard !draft.changes.isEmpty else {
+            finishSave(nil)
+            return nil
+        }
+        let receipt = try coordinator.defaultStore.store.commit(draft)
+        finishSave(receipt)
+        return receipt.sequence
+    }
+
+    private func draft(author: String?, note: String?, _ date: Date?) -> Draft {
+        var changes: [Change] = []
+        var seen: [ObjectID: [Value]] = [:]
+        var seenSince: [ObjectID: SequenceNumber] = [:]
+        let needsValues =
+            mergePolicy == .overwrite || mergePolicy == .mergeByPropertyObjectTrump
+        for item in pending.items.values {
+            guard let change = item.change?.persistent(of: item.object.binding.schema) else {
+                continue
+            }
+            changes.append(change)
+            if conflictDetection == .perRow {
+                seenSince[change.object] = SequenceNumber(rawValue: item.object.since)
+            }
+            if needsValues, case .update = change.kind { seen[change.object] = item.valuesSeen }
+        }
+        let header = EntryHeader(
+            kind: .save, author: author, note: note, context: name,
+            occurredAt: date?.microseconds, base: base, undoes: nil)
+        return Draft(
+            header: header, changes: changes, seen: seen, seenSince: seenSince,
+            policy: mergePolicy, detection: conflictDetection)
+    }
+
+    private func finishSave(_ receipt: Receipt?) {
+        let items = pending.items
+        pending.removeAll()
+        deltas.removeAll()
+        undoManager?.noteSave()
+        let sequence = receipt?.sequence
+        let summary = ChangeSummary(items.values.map(\.object))
+        let saved = Dictionary(
+            uniqueKeysWithValues: (receipt?.changes ?? []).map { ($0.object, $0) })
+        for item in items.values {
+            let isUnresolved = receipt?.conflicts.isEmpty == true
+            settleSaved(item, as: saved[item.object.graphID.object], sequence, isUnresolved)
+        }
+        if let sequence {
+            if sequence.rawValue == base.rawValue + 1 {
+                base = sequence
+            } else {
+                ownEntries.insert(sequence)
+            }
+        }
+        for item in items.values { item.object.didSave() }
+        postDidSave(summary, sequence)
+    }
+
+    /// Makes an object agree with what the store has made of its change.
+    private func settleSaved(
+        _ item: PendingChanges.Item, as saved: Change?, _ sequence: SequenceNumber?,
+        _ isAsSent: Bool
+    ) {
+        let object = item.object
+        let wasSaved = saved != nil
+        if case .delete? = item.change?.kind, wasSaved || isAsSent {
+            detach(object)
+            return
+        }
+        object.status.subtract([.inserted, .updated, .deleted, .temporary])
+        if let sequence, wasSaved { object.since = sequence.rawValue }
+        guard !isAsSent, item.change != nil else { return }
+        // A policy has settled a conflict, so the store may hold other values than the context.
+        let transients = object.values.dropFirst(object.binding.schema.storedSlotCount)
+        object.status.insert(.fault)
+        object.relations = [:]
+        if fire(object) {
+            object.values.replaceSubrange(
+                object.binding.schema.storedSlotCount..., with: transients)
+        }
+    }
+
+    // MARK: - Validation
+
+    private func validate() throws {
+        var problems: [String] = []
+        for item in pending.items.values {
+            problems += denials(of: item)
+            do {
+                switch item.change?.kind {
+                case .insert: try item.object.validateForInsert()
+                case .update: try item.object.validateForUpdate()
+                case .delete: try item.object.validateForDelete()
+                case nil: continue
+                }
+            } catch {
+                problems.append("\(item.object.objectID): \(error)")
+            }
+        }
+        if !problems.isEmpty { throw StoreError.invalid(problems.sorted()) }
+    }
+
+    /// Relationships with the rule `deny` that still lead somewhere from a deleted object.
+    private func denials(of item: PendingChanges.Item) -> [String] {
+        guard case .delete(let values, let members)? = item.change?.kind else { return [] }
+        let object = item.object
+        var problems: [String] = []
+        for (index, property) in object.binding.schema.properties.enumerated() {
+            guard property.relationship?.deleteRule == .deny else { continue }
+            let remaining: [ManagedObject]
+            if let slot = property.slot {
+                remaining = [values[slot].reference].compactMap { $0 }.map {
+                    self.object(GraphID(store: object.graphID.store, object: $0))
+                }
+            } else if property.isStoredToMany {
+                let removed = members.first { $0.property == property.number }?.removed ?? []
+                remaining = removed.map {
+                    self.object(GraphID(store: object.graphID.store, object: $0.object))
+                }
+            } else {
+                remaining = object.destinations(ofPropertyAt: index)
+            }
+            let count = remaining.count { !$0.isDeleted }
+            if count > 0 {
+                problems.append(
+                    "'\(object.objectID)' cannot be deleted while its relationship "
+                        + "'\(property.name)' leads to \(count) object\(count == 1 ? "" : "s").")
+            }
+        }
+        return problems
+    }
+}
+
+extension PendingChanges.Item {
+    /// All stored values as they were before the pending edits.
+    fileprivate var valuesSeen: [Value] {
+        let schema = object.binding.schema
+        var values = Array(object.values.prefix(schema.storedSlotCount))
+        if case .update(let edits, _)? = change?.kind {
+            for edit in edits {
+                if let slot = schema.property(edit.property)?.slot, slot < values.count {
+                    values[slot] = edit.old
+                }
+            }
+        }
+        return values
+    }
+}
+
+extension Change {
+    /// This change without transient properties; nil when nothing is left.
+    fileprivate func persistent(of entity: SchemaEntity) -> Change? {
+        guard entity.slots.count > entity.storedSlotCount else { return isEmpty ? nil : self }
+        var change = self
+        switch kind {
+        case .insert(let values, let members):
+            change.kind = .insert(
+                values: Array(values.prefix(entity.storedSlotCount)), members: members)
+        case .update(let edits, let members):
+            let kept = edits.filter { entity.property($0.property)?.isPersistent == true }
+            change.kind = .update(edits: kept, members: members)
+        case .delete(let values, let members):
+            change.kind = .delete(
+                values: Array(values.prefix(entity.storedSlotCount)), members: members)
+        }
+        return change.isEmpty ? nil : change
+    }
+}

@@ -1,0 +1,150 @@
+public import Dispatch
+public import Foundation
+public import JournalLog
+import ObjectModel
+import SnapshotStore
+
+/// On which queue a context lives.
+public enum ConcurrencyType: Sendable, Hashable {
+    /// The main queue; for user interfaces.
+    case mainQueue
+    /// A queue of the context's own.
+    case privateQueue
+}
+
+/// Where a context reads.
+public enum ReadingMode: Sendable, Hashable {
+    /// Every fetch and every firing fault reads the newest saved state.
+    case latest
+    /// Everything is read as it stood at one entry. Such a context cannot be saved.
+    case pinned(SequenceNumber)
+}
+
+/// A scratch pad over a store: objects are made, edited, deleted, undone and redone here, and
+/// nothing reaches the store or another context before ``save(author:note:at:)``.
+///
+/// A context keeps a journal of its own. Every edit is a ``Change``; the changes of one event form a
+/// group; undo rewinds the journal's cursor by one group and redo advances it; a save appends the
+/// net of what lies between base and cursor to the store's journal; a merge replays the entries of
+/// others under what is pending.
+///
+/// A context and its objects belong to the context's queue: use them inside ``perform(_:)`` or
+/// ``performAndWait(_:)``, or on the main thread for a main-queue context. Debug builds stop the
+/// program otherwise. Objects do not cross to other queues; identifiers do.
+public final class ManagedObjectContext: @unchecked Sendable {
+    // @unchecked Sendable because all mutable state is confined to `queue`, which debug builds check
+    // at every entry.
+
+    /// The coordinator whose stores the context reads and saves to.
+    public let coordinator: PersistentStoreCoordinator
+    /// On which queue the context lives.
+    public let concurrencyType: ConcurrencyType
+    /// Where the context reads.
+    public let readingMode: ReadingMode
+    let queue: DispatchQueue
+
+    /// A name for debugging, kept in the entries that this context saves.
+    public var name: String?
+    /// Who saves: kept in the entries that this context saves unless a save names another.
+    public var author: String?
+    /// What to do when the store has moved on since this context read what it changes.
+    public var mergePolicy: MergePolicy = .error
+    /// Whether conflicts are looked for property by property, or whether any change of the row is
+    /// one.
+    public var conflictDetection: ConflictDetection = .perProperty
+    /// Whether the context keeps its registered objects alive. Off by default.
+    public var retainsRegisteredObjects = false {
+        didSet { retainedObjects = retainsRegisteredObjects ? Set(identityMap.objects) : [] }
+    }
+    /// Told when a fault fires whose record has been deleted: the object, and an error that names the
+    /// entry, author and time. The object then counts as deleted and its properties read as empty.
+    public var inaccessibleFaultHandler: ((ManagedObjectID, any Error) -> Void)?
+    /// Told when an automatic merge could not read an entry.
+    public var mergeFailureHandler: ((any Error) -> Void)?
+    /// Records changes so that they can be undone; nil for a context that needs no undo.
+    public var undoManager: UndoManager? {
+        didSet {
+            oldValue?.detach()
+            undoManager?.attach(to: self)
+        }
+    }
+
+    var identityMap = IdentityMap()
+    var retainedObjects: Set<ManagedObject> = []
+    var bindings: [EntityNumber: EntityBinding] = [:]
+    /// The event being recorded.
+    var event: [EventRecord] = []
+    /// Deleted objects whose delete rules have not been carried out yet.
+    var undeliveredDeletes: [ManagedObject] = []
+    var pending = PendingChanges()
+    var deltas = RelationDeltas()
+    /// The entry up to which the saves of others have been merged.
+    var base: SequenceNumber
+    /// Entries after the base that this context saved itself.
+    var ownEntries: Set<SequenceNumber> = []
+    /// Whether changes to objects are made without being recorded, as in `awakeFromFetch`.
+    var isRecordingSuspended = false
+    var subscription: Subscription?
+
+    /// Makes a context.
+    ///
+    /// - Parameters:
+    ///   - coordinator: The stores to work with; at least one must have been added.
+    ///   - concurrencyType: On which queue the context lives.
+    ///   - readingMode: Where the context reads.
+    public init(
+        coordinator: PersistentStoreCoordinator, concurrencyType: ConcurrencyType = .privateQueue,
+        readingMode: ReadingMode = .latest
+    ) {
+        self.coordinator = coordinator
+        self.concurrencyType = concurrencyType
+        self.readingMode = readingMode
+        switch concurrencyType {
+        case .mainQueue:
+            queue = .main
+        case .privateQueue:
+            queue = DispatchQueue(label: "Daybook.ManagedObjectContext")
+        }
+        base = coordinator.headForNewContext()
+        if concurrencyType == .privateQueue {
+            queue.setSpecific(key: Self.queueKey, value: ObjectIdentifier(self))
+        }
+        let manager = UndoManager()
+        manager.attach(to: self)
+        undoManager = manager
+    }
+
+    static let queueKey = DispatchSpecificKey<ObjectIdentifier>()
+
+    /// Whether any object has been inserted, edited or deleted since the last save.
+    public var hasChanges: Bool {
+        assertOnQueue()
+        return !pending.isEmpty || event.contains { $0.kind != .nothing }
+    }
+
+    /// The objects that are registered and still alive, in no order.
+    public var registeredObjects: Set<ManagedObject> {
+        assertOnQueue()
+        return Set(identityMap.objects)
+    }
+
+    /// The objects the next save will insert.
+    public var insertedObjects: Set<ManagedObject> { changedObjects { $0.isInserted } }
+
+    /// The objects the next save will update.
+    public var updatedObjects: Set<ManagedObject> { changedObjects { $0.isUpdated } }
+
+    /// The objects the next save will delete; an object that was never saved is not among them.
+    public var deletedObjects: Set<ManagedObject> {
+        changedObjects { $0.status.contains(.deleted) && !$0.status.contains(.temporary) }
+    }
+
+    private func changedObjects(_ isWanted: (ManagedObject) -> Bool) -> Set<ManagedObject> {
+        assertOnQueue()
+        var found = Set(pending.items.values.lazy.map(\.object).filter(isWanted))
+        for record in event where record.kind != .nothing && isWanted(record.object) {
+            found.insert(record.object)
+        }
+        return found
+    }
+}

@@ -1,0 +1,150 @@
+import ObjectModel
+
+/// What happened to one object in the event that is being recorded.
+///
+/// Setting a property many times in one event costs one record: the old value is kept when the
+/// property is first touched, and the new one is read from the object when the event ends.
+struct EventRecord {
+    enum Kind {
+        case insert
+        case update
+        case delete
+        /// An insert and a delete in one event: nothing happened.
+        case nothing
+    }
+
+    /// The place of a member before and after; nil for not a member.
+    struct Move {
+        var old: Double?
+        var new: Double?
+    }
+
+    let object: ManagedObject
+    var kind: Kind
+    var edits: [Edit] = []
+    var moves: [PropertyNumber: [ObjectID: Move]] = [:]
+    var cause: ObjectID?
+
+    /// The change this record amounts to; nil for none.
+    var change: Change? {
+        let id = object.graphID.object
+        switch kind {
+        case .nothing:
+            return nil
+        case .insert:
+            return Change(
+                object: id, kind: .insert(values: object.values, members: memberships { $0 }))
+        case .update:
+            let entity = object.binding.schema
+            var finished: [Edit] = []
+            for edit in edits {
+                guard let slot = entity.property(edit.property)?.slot else { continue }
+                let new = object.values[slot]
+                if new != edit.old {
+                    finished.append(Edit(property: edit.property, old: edit.old, new: new))
+                }
+            }
+            finished.sort { $0.property < $1.property }
+            let change = Change(
+                object: id, kind: .update(edits: finished, members: memberships { $0 }),
+                cause: cause)
+            return change.isEmpty ? nil : change
+        case .delete:
+            var values = object.values
+            for edit in edits {
+                if let slot = object.binding.schema.property(edit.property)?.slot {
+                    values[slot] = edit.old
+                }
+            }
+            return Change(
+                object: id,
+                kind: .delete(values: values, members: memberships { Move(old: $0.old, new: nil) }),
+                cause: cause)
+        }
+    }
+
+    private func memberships(_ adjust: (Move) -> Move) -> [MembershipEdit] {
+        var edits: [MembershipEdit] = []
+        for (property, moves) in moves {
+            var added: [Member] = []
+            var removed: [Member] = []
+            for (member, move) in moves {
+                let move = adjust(move)
+                guard move.old != move.new else { continue }
+                if let order = move.old { removed.append(Member(object: member, order: order)) }
+                if let order = move.new { added.append(Member(object: member, order: order)) }
+            }
+            edits.append(MembershipEdit(property: property, added: added, removed: removed))
+        }
+        return edits.filter { !$0.isEmpty }.sorted { $0.property < $1.property }
+    }
+}
+
+/// A change that has been made to an object, holding the object alive.
+struct RecordedChange {
+    let object: ManagedObject
+    var change: Change
+}
+
+/// The distance between a context's base and its cursor: the net change of every touched object.
+///
+/// Holding the objects strongly is what keeps changed objects alive until they are saved, rolled
+/// back or undone.
+struct PendingChanges {
+    struct Item {
+        let object: ManagedObject
+        /// The net change; nil when the edits cancel each other (A→B→A).
+        var change: Change?
+        /// How many recorded changes lie between base and cursor, rewound ones counting back. At 0
+        /// every change has been undone and the object is clean again.
+        var depth: Int
+    }
+
+    private(set) var items: [GraphID: Item] = [:]
+
+    /// Whether no object has been touched.
+    var isEmpty: Bool { items.isEmpty }
+
+    /// What is pending for an object.
+    subscript(id: GraphID) -> Item? {
+        items[id]
+    }
+
+    /// Takes in a change that has been made, or the inverse of one that has been undone.
+    ///
+    /// - Returns: What is now pending for the object; nil when it is clean.
+    @discardableResult
+    mutating func append(_ recorded: RecordedChange, isRewinding: Bool = false) -> Item? {
+        let object = recorded.object
+        var item = items[object.graphID] ?? Item(object: object, change: nil, depth: 0)
+        item.depth += isRewinding ? -1 : 1
+        if let earlier = item.change {
+            do {
+                item.change = try earlier.followed(
+                    by: recorded.change, of: object.binding.schema)
+            } catch {
+                preconditionFailure("A change starts where the one before it ended: \(error)")
+            }
+        } else {
+            item.change = recorded.change.isEmpty ? nil : recorded.change
+        }
+        let isClean = item.change == nil && item.depth == 0
+        items[object.graphID] = isClean ? nil : item
+        return isClean ? nil : item
+    }
+
+    /// Puts another net change in place, after a merge.
+    mutating func replace(_ id: GraphID, with change: Change?) {
+        items[id]?.change = change
+    }
+
+    /// Forgets an object.
+    mutating func remove(_ id: GraphID) {
+        items[id] = nil
+    }
+
+    /// Forgets everything.
+    mutating func removeAll() {
+        items.removeAll()
+    }
+}

@@ -1,0 +1,47 @@
+public import Foundation
+public import JournalLog
+import ObjectModel
+package import SnapshotStore
+
+/// One store of a coordinator: a file with a journal and its projection.
+public final class PersistentStore: Sendable {
+    /// Where the file is.
+    public let url: URL
+    /// The store's own identifier, kept in the file.
+    public let identifier: UUID
+    /// The store's number in its coordinator.
+    let number: UInt32
+    package let store: Store
+
+    init(url: URL, number: UInt32, store: Store) {
+        self.url = url
+        self.number = number
+        self.store = store
+        identifier = store.uuid
+    }
+
+    /// The number of the last entry.
+    public func head() throws -> SequenceNumber {
+        try store.head()
+    }
+
+    /// Reads in a context's mode.
+    func read<Result>(
+        _ mode: ReadingMode, _ body: (borrowing Snapshot) throws -> Result
+    ) throws -> Result {
+        switch mode {
+        case .latest: try store.read(body)
+        case .pinned(let sequence): try store.read(at: sequence, body)
+        }
+    }
+
+    /// Why an object's record is not there: the entry that deleted it, who and when.
+    func disappearance(of id: ObjectID) throws -> StoreError {
+        let name = store.schema.name(of: id)
+        guard let sequence = try store.read({ try $0.deletion(of: id) }) else {
+            return .noSuchObject(name)
+        }
+        let entry = try store.entry(sequence)
+        return .objectDeleted(name, in: entry)
+    }
+}

@@ -1,0 +1,117 @@
+public import Foundation
+public import JournalLog
+public import ObjectModel
+import SnapshotStore
+import Synchronization
+
+/// Joins a model with the stores that hold its objects, for any number of contexts.
+public final class PersistentStoreCoordinator: Sendable {
+    let model: GraphModel
+    private let storesByNumber = Mutex<[PersistentStore]>([])
+
+    /// Makes a coordinator for classes.
+    ///
+    /// - Throws: ``ModelError`` when the declarations of the classes do not fit together.
+    public init(classes: [any ManagedObject.Type]) throws {
+        model = try GraphModel(classes: classes)
+    }
+
+    /// Makes a coordinator for a model that was built or read at run time.
+    ///
+    /// - Parameters:
+    ///   - managedObjectModel: The model.
+    ///   - classes: Classes for some of its entities, found by name; the others are represented by
+    ///     ``ManagedObject``.
+    /// - Throws: ``ModelError`` when the model does not hold together.
+    public init(
+        managedObjectModel: ManagedObjectModel, classes: [any ManagedObject.Type] = []
+    ) throws {
+        model = try GraphModel(managedObjectModel, classes: classes)
+    }
+
+    /// The model, which can no longer change.
+    public var managedObjectModel: ManagedObjectModel { model.schema.model }
+
+    /// The stores, in the order they were added.
+    public var persistentStores: [PersistentStore] { storesByNumber.withLock { $0 } }
+
+    /// Opens a store, making it when there is none, and adds it.
+    ///
+    /// - Throws: ``StoreError`` with code `modelMismatch`, listing the differences, when the store was
+    ///   written with another model; with the code of the trouble when the file cannot be used.
+    @discardableResult
+    public func addPersistentStore(
+        at url: URL, options: PersistentStoreOptions = PersistentStoreOptions()
+    ) throws -> PersistentStore {
+        let path = url.path
+        let storeOptions = options.storeOptions
+        let exists = FileManager.default.fileExists(atPath: path)
+        let store =
+            exists || options.isReadOnly
+            ? try Store.open(at: path, model: managedObjectModel, options: storeOptions)
+            : try Store.create(at: path, model: managedObjectModel, options: storeOptions)
+        return storesByNumber.withLock { stores in
+            let added = PersistentStore(url: url, number: UInt32(stores.count), store: store)
+            stores.append(added)
+            return added
+        }
+    }
+
+    /// The store at a place.
+    public func persistentStore(for url: URL) -> PersistentStore? {
+        persistentStores.first { $0.url.standardizedFileURL == url.standardizedFileURL }
+    }
+
+    func store(_ number: UInt32) -> PersistentStore? {
+        storesByNumber.withLock { $0.indices.contains(Int(number)) ? $0[Int(number)] : nil }
+    }
+
+    /// The store that new objects go to.
+    var defaultStore: PersistentStore {
+        guard let store = storesByNumber.withLock({ $0.first }) else {
+            preconditionFailure("Add a store to the coordinator before making a context.")
+        }
+        return store
+    }
+
+    func graphID(of id: ManagedObjectID) -> GraphID? {
+        persistentStores.first { $0.identifier == id.storeIdentifier }.map {
+            GraphID(store: $0.number, object: id.object)
+        }
+    }
+
+    func headForNewContext() -> SequenceNumber {
+        do {
+            return try defaultStore.head()
+        } catch {
+            // A store that cannot be read says so at the first fetch; merging from the beginning is
+            // right, only slower.
+            return .zero
+        }
+    }
+
+    /// A number for a new object.
+    func newID(of entity: EntityNumber) throws -> GraphID {
+        let store = defaultStore
+        let number = try store.store.allocateObjectNumber()
+        return GraphID(store: store.number, object: ObjectID(entity: entity, number: number))
+    }
+}
+
+/// How a store is opened.
+public struct PersistentStoreOptions: Sendable {
+    /// Whether nothing may be written.
+    public var isReadOnly = false
+    /// Whether a save is on the disk when it returns, or soon after.
+    public var durability: Durability = .durable
+
+    /// Opens for writing, durably.
+    public init() {}
+
+    var storeOptions: StoreOptions {
+        var options = StoreOptions()
+        options.isReadOnly = isReadOnly
+        options.durability = durability
+        return options
+    }
+}

@@ -1,0 +1,139 @@
+public import ObjectModel
+
+/// A Swift type that a relationship can have: an optional managed object, a `Set` or an array of
+/// them.
+public protocol RelationshipValue {
+    /// The class at the other end.
+    static var destinationType: any ManagedObject.Type { get }
+    /// Whether there may be many objects at the other end.
+    static var isToMany: Bool { get }
+    /// Whether they have an order.
+    static var isOrdered: Bool { get }
+    /// Makes the value of objects.
+    init(objects: [ManagedObject])
+    /// The objects.
+    var objects: [ManagedObject] { get }
+}
+
+extension Optional: RelationshipValue where Wrapped: ManagedObject {
+    /// The class at the other end.
+    public static var destinationType: any ManagedObject.Type { Wrapped.self }
+    /// One.
+    public static var isToMany: Bool { false }
+    /// No order.
+    public static var isOrdered: Bool { false }
+    /// The first object, if it is of the class.
+    public init(objects: [ManagedObject]) {
+        self = objects.first as? Wrapped
+    }
+    /// The object, if there is one.
+    public var objects: [ManagedObject] { map { [$0] } ?? [] }
+}
+
+extension Set: RelationshipValue where Element: ManagedObject {
+    /// The class at the other end.
+    public static var destinationType: any ManagedObject.Type { Element.self }
+    /// Many.
+    public static var isToMany: Bool { true }
+    /// No order.
+    public static var isOrdered: Bool { false }
+    /// The objects that are of the class.
+    public init(objects: [ManagedObject]) {
+        self.init(objects.lazy.compactMap { $0 as? Element })
+    }
+    /// The objects, in no order.
+    public var objects: [ManagedObject] { Array(self) }
+}
+
+extension Array: RelationshipValue where Element: ManagedObject {
+    /// The class at the other end.
+    public static var destinationType: any ManagedObject.Type { Element.self }
+    /// Many.
+    public static var isToMany: Bool { true }
+    /// Ordered.
+    public static var isOrdered: Bool { true }
+    /// The objects that are of the class.
+    public init(objects: [ManagedObject]) {
+        self = objects.compactMap { $0 as? Element }
+    }
+    /// The objects in order.
+    public var objects: [ManagedObject] { self }
+}
+
+/// A property of a managed object that leads to other objects.
+///
+/// The inverse is named on one side, and both sides then follow each other:
+///
+/// ```swift
+/// final class Department: ManagedObject {
+///     @Relationship(inverse: \Employee.department) var employees: Set<Employee>
+/// }
+/// final class Employee: ManagedObject {
+///     @Relationship(.nullify) var department: Department?
+/// }
+/// ```
+@propertyWrapper
+public struct Relationship<Value: RelationshipValue> {
+    let definition: PropertyDefinition?
+
+    /// Declares a relationship.
+    public init(_ deleteRule: DeleteRule = .nullify) {
+        definition = Prototyping.isActive ? Self.definition(deleteRule, nil) : nil
+    }
+
+    /// Declares a relationship and its inverse.
+    public init<Other: ManagedObject>(
+        _ deleteRule: DeleteRule = .nullify, inverse: PartialKeyPath<Other>
+    ) {
+        definition = Prototyping.isActive ? Self.definition(deleteRule, inverse) : nil
+    }
+
+    private static func definition(
+        _ deleteRule: DeleteRule, _ inverse: AnyKeyPath?
+    ) -> PropertyDefinition {
+        PropertyDefinition(
+            .relationship(
+                RelationshipDescription(
+                    name: "", destinationName: "", isToMany: Value.isToMany,
+                    isOrdered: Value.isOrdered, deleteRule: deleteRule),
+                destination: Value.destinationType),
+            inverse: inverse)
+    }
+
+    /// Only properties of managed objects can be relationships.
+    @available(*, unavailable, message: "only a property of a ManagedObject can be a @Relationship")
+    public var wrappedValue: Value {
+        get { preconditionFailure("Only a property of a ManagedObject can be a relationship.") }
+        set { preconditionFailure("Only a property of a ManagedObject can be a relationship.") }
+    }
+
+    /// Reads and sets the relationship of `object`.
+    public static subscript<Object: ManagedObject>(
+        _enclosingInstance object: Object,
+        wrapped wrapped: ReferenceWritableKeyPath<Object, Value>,
+        storage storage: ReferenceWritableKeyPath<Object, Relationship<Value>>
+    ) -> Value {
+        get {
+            guard let index = object.binding.slots[storage] ?? object.resolve(storage, definition)
+            else {
+                return Value(objects: object.probedDestination(object[keyPath: storage].definition))
+            }
+            return Value(objects: object.destinations(ofPropertyAt: index))
+        }
+        set {
+            guard let index = object.binding.slots[storage] ?? object.resolve(storage, definition)
+            else {
+                return
+            }
+            object.setDestinations(newValue.objects, ofPropertyAt: index)
+        }
+    }
+
+    private static func definition<Object: ManagedObject>(
+        _ prototype: Object, _ storage: ReferenceWritableKeyPath<Object, Relationship<Value>>
+    ) -> PropertyDefinition? {
+        prototype[keyPath: storage].definition
+    }
+}
+
+extension Relationship: DeclaredProperty {}

@@ -1,0 +1,216 @@
+public import ObjectModel
+
+/// A step for undo: the changes of one event, or of several grouped together.
+struct ChangeGroup {
+    var changes: [RecordedChange]
+    var actionName = ""
+    /// Whether the changes have been saved since they were made.
+    var isSaved = false
+}
+
+/// The journal of a context with its cursor.
+///
+/// The groups before the cursor can be undone, those after it redone. Undoing rewinds the cursor by
+/// one group and applies the inverses; it works across saves, in which case the inverse becomes a
+/// pending change that the next save appends. By default the journal is unlimited.
+///
+/// Belongs to the queue of its context. It keeps the objects it mentions alive.
+public final class UndoManager {
+    private weak var context: ManagedObjectContext?
+    private var groups: [ChangeGroup] = []
+    private var cursor = 0
+    private var openGroups: [ChangeGroup] = []
+    private var disableCount = 0
+
+    /// How many groups are kept; 0 for all.
+    public var levelsOfUndo = 0 {
+        didSet { trim() }
+    }
+
+    /// Makes an empty journal.
+    public init() {}
+
+    func attach(to context: ManagedObjectContext) {
+        precondition(
+            self.context == nil || self.context === context,
+            "An undo manager serves one context.")
+        self.context = context
+    }
+
+    func detach() {
+        context = nil
+        removeAllActions()
+    }
+
+    // MARK: - Undoing
+
+    /// Whether there is a group to undo.
+    public var canUndo: Bool {
+        context?.processPendingChanges()
+        return cursor > 0 || openGroups.contains { !$0.changes.isEmpty }
+    }
+
+    /// Whether there is a group to redo.
+    public var canRedo: Bool {
+        context?.processPendingChanges()
+        return cursor < groups.count
+    }
+
+    /// Reverses the last group. Does nothing when there is none.
+    public func undo() {
+        guard let context else { return }
+        context.processPendingChanges()
+        while !openGroups.isEmpty { endUndoGrouping() }
+        guard cursor > 0 else { return }
+        cursor -= 1
+        for recorded in groups[cursor].changes.reversed() {
+            let inverse = RecordedChange(object: recorded.object, change: recorded.change.inverse)
+            context.move(inverse, isRewinding: true)
+        }
+    }
+
+    /// Makes the last undone group again. Does nothing when there is none.
+    public func redo() {
+        guard let context else { return }
+        context.processPendingChanges()
+        guard cursor < groups.count else { return }
+        for recorded in groups[cursor].changes { context.move(recorded, isRewinding: false) }
+        cursor += 1
+    }
+
+    /// Forgets all groups and lets go of their objects.
+    public func removeAllActions() {
+        groups.removeAll()
+        openGroups.removeAll()
+        cursor = 0
+    }
+
+    // MARK: - Grouping
+
+    /// Begins a group: all events until the matching ``endUndoGrouping()`` are one step.
+    public func beginUndoGrouping() {
+        context?.processPendingChanges()
+        openGroups.append(ChangeGroup(changes: []))
+    }
+
+    /// Ends the group begun last.
+    public func endUndoGrouping() {
+        context?.processPendingChanges()
+        guard let group = openGroups.popLast() else { return }
+        if openGroups.isEmpty {
+            push(group)
+        } else {
+            openGroups[openGroups.count - 1].changes += group.changes
+        }
+    }
+
+    /// Names the group being recorded, or the last one.
+    public func setActionName(_ name: String) {
+        context?.processPendingChanges()
+        if !openGroups.isEmpty {
+            openGroups[openGroups.count - 1].actionName = name
+        } else if cursor > 0 {
+            groups[cursor - 1].actionName = name
+        }
+    }
+
+    /// The name of what undo would reverse.
+    public var undoActionName: String { cursor > 0 ? groups[cursor - 1].actionName : "" }
+
+    /// The name of what redo would make again.
+    public var redoActionName: String { cursor < groups.count ? groups[cursor].actionName : "" }
+
+    // MARK: - Registering
+
+    /// Stops recording until the matching ``enableUndoRegistration()``. The changes themselves are
+    /// made and saved as ever.
+    public func disableUndoRegistration() {
+        context?.processPendingChanges()
+        disableCount += 1
+    }
+
+    /// Starts recording again.
+    public func enableUndoRegistration() {
+        context?.processPendingChanges()
+        precondition(disableCount > 0, "enableUndoRegistration needs a disable before it.")
+        disableCount -= 1
+    }
+
+    /// Whether changes are recorded.
+    public var isUndoRegistrationEnabled: Bool { disableCount == 0 }
+
+    func register(_ changes: [RecordedChange]) {
+        guard !changes.isEmpty, isUndoRegistrationEnabled else { return }
+        if openGroups.isEmpty {
+            push(ChangeGroup(changes: changes))
+        } else {
+            openGroups[openGroups.count - 1].changes += changes
+        }
+    }
+
+    private func push(_ group: ChangeGroup) {
+        guard !group.changes.isEmpty else { return }
+        groups.removeSubrange(cursor...)
+        groups.append(group)
+        cursor += 1
+        trim()
+    }
+
+    private func trim() {
+        guard levelsOfUndo > 0, groups.count > levelsOfUndo else { return }
+        let surplus = min(groups.count - levelsOfUndo, cursor)
+        groups.removeFirst(surplus)
+        cursor -= surplus
+    }
+
+    // MARK: - Saves and merges
+
+    /// Notes that everything recorded so far has been saved.
+    func noteSave() {
+        for index in groups.indices { groups[index].isSaved = true }
+    }
+
+    /// Forgets every change of an object whose edits were dropped.
+    func forget(_ object: ManagedObject) {
+        rewrite { _, recorded in recorded.object === object ? nil : recorded }
+    }
+
+    /// Makes the journal follow a value that somebody else has set.
+    ///
+    /// The first unsaved edit of the property then starts from their value. Edits before it, which
+    /// theirs has overtaken, are dropped: undoing them must not undo what somebody else did.
+    func rebase(_ object: ManagedObject, _ property: PropertyNumber, onto theirs: Value) {
+        var isRebased = false
+        rewrite { group, recorded in
+            guard recorded.object === object,
+                case .update(var edits, let members) = recorded.change.kind,
+                let index = edits.firstIndex(where: { $0.property == property })
+            else { return recorded }
+            var rewritten = recorded
+            if group.isSaved {
+                edits.remove(at: index)
+            } else if !isRebased {
+                edits[index].old = theirs
+                isRebased = true
+            }
+            rewritten.change.kind = .update(edits: edits, members: members)
+            return rewritten.change.isEmpty ? nil : rewritten
+        }
+    }
+
+    private func rewrite(_ transform: (ChangeGroup, RecordedChange) -> RecordedChange?) {
+        var rewritten: [ChangeGroup] = []
+        var place = cursor
+        for (index, group) in groups.enumerated() {
+            var copy = group
+            copy.changes = group.changes.compactMap { transform(group, $0) }
+            if copy.changes.isEmpty {
+                if index < cursor { place -= 1 }
+            } else {
+                rewritten.append(copy)
+            }
+        }
+        groups = rewritten
+        cursor = place
+    }
+}

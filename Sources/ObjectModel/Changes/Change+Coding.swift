@@ -1,0 +1,151 @@
+// A change in bytes:
+//
+// | field | bytes |
+// |---|---|
+// | kind | 1: insert 1, update 2, delete 3; plus 16 when a cause follows |
+// | object | entity and number, variable length |
+// | cause | entity and number, variable length; only where the kind says so |
+// | values (insert, delete) | count, then each value |
+// | edits (update) | count, then property, old value, new value of each |
+// | members | count, then property, added, removed of each; added and removed are a count, then
+//   object and order (8, IEEE 754) of each |
+private enum KindByte {
+    static let insert: UInt8 = 1
+    static let update: UInt8 = 2
+    static let delete: UInt8 = 3
+    static let hasCause: UInt8 = 16
+}
+
+extension ByteWriter {
+    /// Appends a change in its canonical form.
+    package mutating func append(_ change: Change) {
+        let mark = change.cause == nil ? 0 : KindByte.hasCause
+        switch change.kind {
+        case .insert(let values, let members):
+            append(KindByte.insert | mark)
+            appendNames(of: change)
+            append(values)
+            append(members)
+        case .update(let edits, let members):
+            append(KindByte.update | mark)
+            appendNames(of: change)
+            append(variable: UInt64(edits.count))
+            for edit in edits {
+                append(variable: UInt64(edit.property.rawValue))
+                append(edit.old)
+                append(edit.new)
+            }
+            append(members)
+        case .delete(let values, let members):
+            append(KindByte.delete | mark)
+            appendNames(of: change)
+            append(values)
+            append(members)
+        }
+    }
+
+    private mutating func appendNames(of change: Change) {
+        append(change.object)
+        if let cause = change.cause { append(cause) }
+    }
+
+    private mutating func append(_ values: [Value]) {
+        append(variable: UInt64(values.count))
+        for value in values { append(value) }
+    }
+
+    private mutating func append(_ members: [MembershipEdit]) {
+        append(variable: UInt64(members.count))
+        for edit in members {
+            append(variable: UInt64(edit.property.rawValue))
+            append(edit.added)
+            append(edit.removed)
+        }
+    }
+
+    private mutating func append(_ members: [Member]) {
+        append(variable: UInt64(members.count))
+        for member in members {
+            append(member.object)
+            append(bigEndian: member.order.bitPattern)
+        }
+    }
+}
+
+extension RawSpan {
+    /// Reads a change.
+    package func readChange(at offset: inout Int) throws(DecodingFailure) -> Change {
+        let start = offset
+        let mark = try readByte(at: &offset)
+        let object = try readObjectID(at: &offset)
+        let cause = mark & KindByte.hasCause == 0 ? nil : try readObjectID(at: &offset)
+        let kind: Change.Kind
+        switch mark & ~KindByte.hasCause {
+        case KindByte.insert:
+            kind = .insert(
+                values: try readValues(at: &offset), members: try readMemberships(at: &offset))
+        case KindByte.update:
+            kind = .update(
+                edits: try readEdits(at: &offset), members: try readMemberships(at: &offset))
+        case KindByte.delete:
+            kind = .delete(
+                values: try readValues(at: &offset), members: try readMemberships(at: &offset))
+        default:
+            throw DecodingFailure(at: start, expected: "the kind of a change")
+        }
+        return Change(object: object, kind: kind, cause: cause)
+    }
+
+    private func readValues(at offset: inout Int) throws(DecodingFailure) -> [Value] {
+        let count = try readCount(at: &offset)
+        var values: [Value] = []
+        values.reserveCapacity(count)
+        for _ in 0..<count { values.append(try readValue(at: &offset)) }
+        return values
+    }
+
+    private func readEdits(at offset: inout Int) throws(DecodingFailure) -> [Edit] {
+        let count = try readCount(at: &offset)
+        var edits: [Edit] = []
+        edits.reserveCapacity(count)
+        for _ in 0..<count {
+            let property = try readPropertyNumber(at: &offset)
+            let old = try readValue(at: &offset)
+            edits.append(Edit(property: property, old: old, new: try readValue(at: &offset)))
+        }
+        return edits
+    }
+
+    private func readMemberships(at offset: inout Int) throws(DecodingFailure) -> [MembershipEdit] {
+        let count = try readCount(at: &offset)
+        var edits: [MembershipEdit] = []
+        for _ in 0..<count {
+            let property = try readPropertyNumber(at: &offset)
+            let added = try readMembers(at: &offset)
+            let removed = try readMembers(at: &offset)
+            edits.append(MembershipEdit(property: property, added: added, removed: removed))
+        }
+        return edits
+    }
+
+    private func readMembers(at offset: inout Int) throws(DecodingFailure) -> [Member] {
+        let count = try readCount(at: &offset)
+        var members: [Member] = []
+        for _ in 0..<count {
+            let object = try readObjectID(at: &offset)
+            let order = Double(bitPattern: try readBigEndian(UInt64.self, at: &offset))
+            members.append(Member(object: object, order: order))
+        }
+        return members
+    }
+
+    private func readPropertyNumber(
+        at offset: inout Int
+    ) throws(DecodingFailure) -> PropertyNumber {
+        let start = offset
+        guard let number = UInt32(exactly: try readVariable(at: &offset)) else {
+            throw DecodingFailure(at: start, expected: "a property number")
+        }
+        return PropertyNumber(rawValue: number)
+    }
+}

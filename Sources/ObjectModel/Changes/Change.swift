@@ -1,0 +1,104 @@
+/// A new value of one property in place of an old one.
+public struct Edit: Sendable, Hashable {
+    /// The property.
+    public let property: PropertyNumber
+    /// The value before.
+    public var old: Value
+    /// The value after.
+    public var new: Value
+
+    /// Describes an edit.
+    public init(property: PropertyNumber, old: Value, new: Value) {
+        self.property = property
+        self.old = old
+        self.new = new
+    }
+}
+
+/// One object in a to-many relationship.
+public struct Member: Sendable, Hashable {
+    /// The object.
+    public let object: ObjectID
+    /// Its place among the others: members stand in rising order. Always 0 where the relationship
+    /// has no order. A member put between two others takes a number between theirs, so that no
+    /// other member has to change and two contexts may insert at the same place.
+    public let order: Double
+
+    /// Describes a membership.
+    public init(object: ObjectID, order: Double = 0) {
+        self.object = object
+        self.order = order
+    }
+}
+
+/// Objects that join and leave one stored to-many relationship.
+///
+/// Invariants: `added` and `removed` are sorted by object and share no member; an object that is in
+/// both changes its place.
+public struct MembershipEdit: Sendable, Hashable {
+    /// The relationship.
+    public let property: PropertyNumber
+    /// Who joins.
+    public var added: [Member]
+    /// Who leaves.
+    public var removed: [Member]
+
+    /// Describes an edit; sorts the members.
+    public init(property: PropertyNumber, added: [Member] = [], removed: [Member] = []) {
+        self.property = property
+        self.added = added.sorted { $0.object < $1.object }
+        self.removed = removed.sorted { $0.object < $1.object }
+    }
+
+    /// Whether nobody joins or leaves.
+    public var isEmpty: Bool {
+        added.isEmpty && removed.isEmpty
+    }
+}
+
+/// One insert, update or delete of one object: the only currency of the store.
+///
+/// Setting a property makes one; a context's journal keeps them; a save appends them as one entry;
+/// the projection folds them; other contexts replay them; undo is their inverse; the audit trail
+/// prints them. A change carries old and new values and so can be applied in either direction.
+public struct Change: Sendable, Hashable {
+    /// What happens to the object.
+    public enum Kind: Sendable, Hashable {
+        /// The object comes to be, with these values in slot order and these members.
+        case insert(values: [Value], members: [MembershipEdit])
+        /// Some of its values and members change. Edits are sorted by property.
+        case update(edits: [Edit], members: [MembershipEdit])
+        /// The object ceases to be; these were its values in slot order, and its members.
+        case delete(values: [Value], members: [MembershipEdit])
+    }
+
+    /// The object.
+    public let object: ObjectID
+    /// What happens to it.
+    public var kind: Kind
+    /// The object whose delete caused this one, by a delete rule; nil for the caller's own act.
+    public var cause: ObjectID?
+
+    /// Describes a change.
+    public init(object: ObjectID, kind: Kind, cause: ObjectID? = nil) {
+        self.object = object
+        self.kind = kind
+        self.cause = cause
+    }
+
+    /// The memberships that change.
+    public var members: [MembershipEdit] {
+        switch kind {
+        case .insert(_, let members), .update(_, let members), .delete(_, let members): members
+        }
+    }
+
+    /// Whether this is an update without an edit.
+    package var isEmpty: Bool {
+        if case .update(let edits, let members) = kind {
+            edits.allSatisfy { $0.old == $0.new } && members.allSatisfy(\.isEmpty)
+        } else {
+            false
+        }
+    }
+}

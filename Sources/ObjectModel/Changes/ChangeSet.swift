@@ -1,0 +1,64 @@
+/// Changes of many objects, one for each: the net of any run of changes.
+///
+/// Invariants: no object has two changes, and none has an empty one.
+package struct ChangeSet: Sendable {
+    private var changes: [ObjectID: Change] = [:]
+
+    /// Starts empty.
+    package init() {}
+
+    /// Whether nothing has changed.
+    package var isEmpty: Bool {
+        changes.isEmpty
+    }
+
+    /// The objects that have changed, in no order.
+    package var objects: some Collection<ObjectID> {
+        changes.keys
+    }
+
+    /// The net change of one object.
+    package subscript(object: ObjectID) -> Change? {
+        changes[object]
+    }
+
+    /// Adds a change after those that are there.
+    ///
+    /// - Throws: ``ChangeMismatch`` when it does not start where they end.
+    package mutating func append(
+        _ change: Change, of entity: SchemaEntity
+    ) throws(ChangeMismatch) {
+        if let earlier = changes[change.object] {
+            changes[change.object] = try earlier.followed(by: change, of: entity)
+        } else if !change.isEmpty {
+            changes[change.object] = change
+        }
+    }
+
+    /// The changes in the one order in which an entry keeps them (see ``Change/precedes(_:)``).
+    package var ordered: [Change] {
+        changes.values.sorted { $0.precedes($1) }
+    }
+}
+
+extension Change {
+    /// The order of the changes of an entry: inserts, then updates, then deletes, each by object.
+    ///
+    /// So a replay meets every object before the references to it and loses none too early, and
+    /// equal sets of changes have equal bytes.
+    package func precedes(_ other: Change) -> Bool {
+        let left = (kind.rank, object.entity.rawValue, object.number)
+        let right = (other.kind.rank, other.object.entity.rawValue, other.object.number)
+        return left < right
+    }
+}
+
+extension Change.Kind {
+    fileprivate var rank: Int {
+        switch self {
+        case .insert: 0
+        case .update: 1
+        case .delete: 2
+        }
+    }
+}

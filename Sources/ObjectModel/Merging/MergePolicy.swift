@@ -1,0 +1,14 @@
+/// What to do at a save when the store has moved on since the context read what it changes.
+public enum MergePolicy: String, Sendable, Hashable, CaseIterable {
+    /// The save fails and names every conflict.
+    case error
+    /// Property by property the store's value is kept; changes that do not collide are saved.
+    case mergeByPropertyStoreTrump
+    /// Property by property the context's value is saved; changes of others that do not collide
+    /// are kept.
+    case mergeByPropertyObjectTrump
+    /// The whole object is saved as the context has it, changes of others included.
+    case overwrite
+    /// The context's changes of an object in conflict are dropped; the store's are kept.
+    case rollback
+}

@@ -1,0 +1,196 @@
+/// What a three-way merge of one object came to.
+package struct MergeOutcome: Sendable, Hashable {
+    /// What is left to do to the object as it now stands in the store; nil for nothing.
+    package var change: Change?
+    /// Where the two sides collided, whichever side then won.
+    package var conflicts: [MergeConflict]
+}
+
+/// Merges one side's change of an object into what the object has become.
+///
+/// The danger first: a merge that is wrong loses somebody's work without a word. So every collision
+/// is listed even when the policy settles it. Three states go in: what our change says was there
+/// (its old values), what is there now (`current`), and what we want (its new values). One change
+/// comes out, which applies to `current` exactly.
+///
+/// - A property we did not change keeps their value.
+/// - A property they did not change takes our value.
+/// - A property both changed to the same value is no conflict, and nothing is left to do.
+/// - Members of a to-many relationship merge one by one and never collide.
+package struct ThreeWayMerge {
+    private let entity: SchemaEntity
+    private let policy: MergePolicy
+
+    /// Prepares to merge objects of an entity under a policy.
+    package init(of entity: SchemaEntity, policy: MergePolicy) {
+        self.entity = entity
+        self.policy = policy
+    }
+
+    /// Merges a change.
+    ///
+    /// - Parameters:
+    ///   - ours: Our change, with the old values that we saw.
+    ///   - seen: All values as we saw them, for an update under ``MergePolicy/overwrite`` and for
+    ///     bringing back an object deleted by others; nil when they are not known.
+    ///   - current: The object as it now stands; nil when it is gone.
+    package func merge(
+        ours: Change, seen: [Value]?, current: ObjectState?
+    ) -> MergeOutcome {
+        switch (ours.kind, current) {
+        case (.insert, nil):
+            return MergeOutcome(change: ours, conflicts: [])
+        case (.insert(let values, let members), let current?):
+            // Only an undone delete meets its object alive: somebody undid it first.
+            let asUpdate = Change(
+                object: ours.object,
+                kind: .update(edits: [], members: members), cause: ours.cause)
+            var outcome = merge(ours: asUpdate, seen: nil, current: current)
+            if values != current.values {
+                outcome.conflicts.append(MergeConflict(kind: .value, object: ours.object))
+            }
+            return outcome
+        case (.update(let edits, let members), let current?):
+            return merge(edits, members, of: ours, seen: seen, into: current)
+        case (.update(let edits, let members), nil):
+            return resurrect(edits, members, of: ours, seen: seen)
+        case (.delete, nil):
+            return MergeOutcome(change: nil, conflicts: [])
+        case (.delete(let values, _), let current?):
+            return delete(values, of: ours, current)
+        }
+    }
+
+    private func merge(
+        _ edits: [Edit], _ members: [MembershipEdit], of ours: Change, seen: [Value]?,
+        into current: ObjectState
+    ) -> MergeOutcome {
+        var kept: [Edit] = []
+        var conflicts: [MergeConflict] = []
+        for edit in edits {
+            guard let slot = entity.property(edit.property)?.slot, slot < current.values.count
+            else { continue }
+            let theirs = current.values[slot]
+            if theirs == edit.old {
+                kept.append(edit)
+            } else if theirs != edit.new {
+                conflicts.append(
+                    MergeConflict(
+                        kind: .value, object: ours.object, property: edit.property,
+                        base: edit.old, theirs: theirs, ours: edit.new))
+                if policy == .mergeByPropertyObjectTrump || policy == .overwrite {
+                    kept.append(Edit(property: edit.property, old: theirs, new: edit.new))
+                }
+            }
+        }
+        if !conflicts.isEmpty, policy == .rollback {
+            return MergeOutcome(change: nil, conflicts: conflicts)
+        }
+        if policy == .overwrite, let seen, !conflicts.isEmpty {
+            kept = overwriting(current.values, with: edits, on: seen)
+        }
+        let change = Change(
+            object: ours.object,
+            kind: .update(edits: kept, members: members.compactMap { $0.rebased(on: current) }),
+            cause: ours.cause)
+        return MergeOutcome(change: change.isEmpty ? nil : change, conflicts: conflicts)
+    }
+
+    /// Edits that make `current` what we had in memory.
+    private func overwriting(
+        _ current: [Value], with edits: [Edit], on seen: [Value]
+    ) -> [Edit] {
+        var wanted = seen
+        for edit in edits {
+            if let slot = entity.property(edit.property)?.slot, slot < wanted.count {
+                wanted[slot] = edit.new
+            }
+        }
+        return zip(current, wanted).enumerated().compactMap { slot, pair in
+            guard pair.0 != pair.1 else { return nil }
+            return Edit(property: entity.slots[slot].number, old: pair.0, new: pair.1)
+        }.sorted { $0.property < $1.property }
+    }
+
+    /// An update of an object that is gone: lost, or brought back by the policies in which our side
+    /// wins, if we know the whole object.
+    private func resurrect(
+        _ edits: [Edit], _ members: [MembershipEdit], of ours: Change, seen: [Value]?
+    ) -> MergeOutcome {
+        let conflicts = edits.map { edit in
+            MergeConflict(
+                kind: .deletedByThem, object: ours.object, property: edit.property, base: edit.old,
+                ours: edit.new)
+        }
+        let listed =
+            conflicts.isEmpty
+            ? [MergeConflict(kind: .deletedByThem, object: ours.object)] : conflicts
+        guard policy == .overwrite || policy == .mergeByPropertyObjectTrump, var values = seen
+        else {
+            return MergeOutcome(change: nil, conflicts: listed)
+        }
+        for edit in edits {
+            if let slot = entity.property(edit.property)?.slot, slot < values.count {
+                values[slot] = edit.new
+            }
+        }
+        let added = members.map { MembershipEdit(property: $0.property, added: $0.added) }
+            .filter { !$0.isEmpty }
+        return MergeOutcome(
+            change: Change(object: ours.object, kind: .insert(values: values, members: added)),
+            conflicts: listed)
+    }
+
+    private func delete(
+        _ values: [Value], of ours: Change, _ current: ObjectState
+    ) -> MergeOutcome {
+        var conflicts: [MergeConflict] = []
+        for (slot, pair) in zip(values, current.values).enumerated() where pair.0 != pair.1 {
+            conflicts.append(
+                MergeConflict(
+                    kind: .deletedByUs, object: ours.object, property: entity.slots[slot].number,
+                    base: pair.0, theirs: pair.1))
+        }
+        let oursWins =
+            conflicts.isEmpty || policy == .overwrite || policy == .mergeByPropertyObjectTrump
+        guard oursWins else { return MergeOutcome(change: nil, conflicts: conflicts) }
+        let members = current.members.sorted { $0.key < $1.key }.map { property, members in
+            MembershipEdit(
+                property: property,
+                removed: members.map { Member(object: $0.key, order: $0.value) })
+        }
+        return MergeOutcome(
+            change: Change(
+                object: ours.object, kind: .delete(values: current.values, members: members),
+                cause: ours.cause),
+            conflicts: conflicts)
+    }
+}
+
+extension MembershipEdit {
+    /// What of this edit is still to be done to members as they now are; nil for nothing.
+    fileprivate func rebased(on current: ObjectState) -> MembershipEdit? {
+        let members = current.members[property] ?? [:]
+        var leaving = removed.compactMap { member in
+            members[member.object].map { Member(object: member.object, order: $0) }
+        }
+        var joining: [Member] = []
+        for member in added {
+            let isLeaving = leaving.contains { $0.object == member.object }
+            guard let order = members[member.object], !isLeaving else {
+                joining.append(member)
+                continue
+            }
+            // They put the same object in first: our place for it wins, if ours has one.
+            guard order != member.order else { continue }
+            leaving.append(Member(object: member.object, order: order))
+            joining.append(member)
+        }
+        joining.removeAll { leaving.contains($0) }
+        leaving.removeAll { member in
+            added.contains(member) && members[member.object] == member.order
+        }
+        let edit = MembershipEdit(property: property, added: joining, removed: leaving)
+        return edit.isEmpty ? nil : edit
+    }
+}

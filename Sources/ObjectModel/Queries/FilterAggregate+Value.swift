@@ -1,0 +1,46 @@
+import Foundation
+
+extension FilterAggregate {
+    /// What is made of values other than null. Values that are no numbers have no sum or mean.
+    func value(of values: [Value]) -> Value {
+        switch self {
+        case .count: .int(Int64(values.count))
+        case .minimum: values.min { $0.order(to: $1) == .orderedAscending } ?? .null
+        case .maximum: values.max { $0.order(to: $1) == .orderedAscending } ?? .null
+        case .sum: values.sum
+        case .average: values.mean
+        }
+    }
+}
+
+extension [Value] {
+    fileprivate var sum: Value {
+        var result = Value.int(0)
+        for value in self {
+            switch (result, value) {
+            case (.int(let left), .int(let right)):
+                let (sum, overflow) = left.addingReportingOverflow(right)
+                result = overflow ? .decimal(Decimal(left) + Decimal(right)) : .int(sum)
+            case (.int(let left), .double(let right)): result = .double(Double(left) + right)
+            case (.double(let left), .double(let right)): result = .double(left + right)
+            case (.int(let left), .decimal(let right)): result = .decimal(Decimal(left) + right)
+            case (.decimal(let left), .decimal(let right)): result = .decimal(left + right)
+            case (.decimal(let left), .int(let right)): result = .decimal(left + Decimal(right))
+            default: return .null
+            }
+        }
+        return result
+    }
+
+    fileprivate var mean: Value {
+        guard !isEmpty else { return .null }
+        switch (sum, first) {
+        case (.int(let sum), _): return .double(Double(sum) / Double(count))
+        case (.double(let sum), _): return .double(sum / Double(count))
+        case (.decimal(let sum), .int):
+            return .double((sum as NSDecimalNumber).doubleValue / Double(count))
+        case (.decimal(let sum), _): return .decimal(sum / Decimal(count))
+        default: return .null
+        }
+    }
+}

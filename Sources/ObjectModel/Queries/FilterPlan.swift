@@ -1,0 +1,271 @@
+import Foundation
+
+/// One end of a range of index keys.
+package struct IndexBound: Sendable, Hashable {
+    /// The value at the end.
+    package var value: Value
+    /// Whether the value itself belongs to the range.
+    package var isIncluded: Bool
+
+    /// An end of a range.
+    package init(_ value: Value, isIncluded: Bool) {
+        self.value = value
+        self.isIncluded = isIncluded
+    }
+}
+
+/// Neighbouring keys of an index.
+package enum IndexRange: Sendable, Hashable {
+    /// One value; null is asked of ordinary indexes only, as unique ones do not hold it.
+    case exactly(Value)
+    /// Between two ends of one kind; without an end, up to the least or greatest value of that kind.
+    /// Null is never within.
+    case between(IndexBound?, IndexBound?)
+    /// Texts that start with this one.
+    case prefix(String)
+}
+
+/// How to come to all objects that may meet a filter without looking at all there are.
+///
+/// What an index gives is a superset: the whole filter is evaluated again for every object, and
+/// objects of other entities, which may share an inherited property's index, are left out.
+package struct FilterPlan: Sendable {
+    /// Where the objects are found.
+    package enum Access: Sendable {
+        /// These objects, if they exist.
+        case objects([ObjectID])
+        /// Objects with values of the property within the ranges.
+        case index(SchemaProperty, [IndexRange])
+        /// Objects whose stored relationship leads to the object.
+        case referrers(SchemaProperty, ObjectID)
+        /// All objects of the query's entities.
+        case scan
+    }
+
+    /// Where the objects are found.
+    package let access: Access
+    /// The part of the filter that led to this access; nil for a scan.
+    package let chosen: Filter?
+    private let cost: Int
+
+    /// Chooses the narrowest access among the conditions that all must hold.
+    package init(_ filter: Filter) {
+        var best = FilterPlan(.scan, nil, cost: Cost.scan)
+        if case .constant(false) = filter {
+            best = FilterPlan(.objects([]), filter, cost: 0)
+        }
+        let conjuncts = filter.conjuncts
+        for conjunct in conjuncts {
+            guard let candidate = FilterPlan(conjunct: conjunct), candidate.cost < best.cost else {
+                continue
+            }
+            best = candidate
+        }
+        self = best.narrowed(by: conjuncts)
+    }
+
+    private init(_ access: Access, _ chosen: Filter?, cost: Int) {
+        self.access = access
+        self.chosen = chosen
+        self.cost = cost
+    }
+
+    /// What an access costs in comparison: the fewer objects it can find, the less.
+    private enum Cost {
+        static let object = 1
+        static let unique = 2
+        static let equality = 1_000
+        static let referrers = 2_000
+        static let prefix = 100_000
+        static let range = 200_000
+        static let halfRange = 400_000
+        static let scan = 1_000_000
+    }
+
+    private init?(conjunct filter: Filter) {
+        switch filter {
+        case .comparison(let comparison):
+            let turned = comparison.withConstantOnTheRight
+            guard let turned, let constant = turned.right.constant else { return nil }
+            self.init(turned, constant, filter)
+        case .membership(let expression, let values, let options):
+            if expression == .object {
+                let objects = Set(values.values.compactMap(\.reference)).sorted()
+                self.init(.objects(objects), filter, cost: Cost.object * max(1, objects.count))
+                return
+            }
+            guard options.isEmpty, let property = expression.property else { return nil }
+            var ranges: Set<IndexRange> = []
+            for value in values.values {
+                switch property.indexRange(equalTo: value) {
+                case .never: continue
+                case .range(let range): ranges.insert(range)
+                case .unknown: return nil
+                }
+            }
+            let cost = (property.isUnique ? Cost.unique : Cost.equality) * max(1, ranges.count)
+            self.init(.index(property, ranges.sorted()), filter, cost: cost)
+        case .between(let expression, .constant(let lower), .constant(let upper)):
+            guard let property = expression.property,
+                let lower = property.indexKey(lower), let upper = property.indexKey(upper)
+            else { return nil }
+            let range = IndexRange.between(
+                IndexBound(lower, isIncluded: true), IndexBound(upper, isIncluded: true))
+            self.init(.index(property, [range]), filter, cost: Cost.range)
+        case .quantified(.any, let path, .comparison(let comparison)):
+            // ANY tags == tag, where the tags stand at the object itself.
+            guard path.scope == 0, path.steps.count == 1, path.steps[0].isStoredToMany,
+                comparison.left == .object, comparison.operator == .equal,
+                case .constant(.object(let object)) = comparison.right
+            else { return nil }
+            self.init(.referrers(path.steps[0], object), filter, cost: Cost.referrers)
+        default: return nil
+        }
+    }
+
+    private init?(_ comparison: FilterComparison, _ constant: Value, _ filter: Filter) {
+        if comparison.left == .object {
+            guard comparison.operator == .equal else { return nil }
+            self.init(
+                .objects(constant.reference.map { [$0] } ?? []), filter, cost: Cost.object)
+            return
+        }
+        guard comparison.options.isEmpty, let property = comparison.left.property else {
+            return nil
+        }
+        if case .object(let object) = constant {
+            guard comparison.operator == .equal, property.relationship != nil,
+                property.end?.isStored == true, property.relationship?.isToMany == false
+            else { return nil }
+            self.init(.referrers(property, object), filter, cost: Cost.referrers)
+            return
+        }
+        switch comparison.operator {
+        case .equal:
+            let cost = property.isUnique ? Cost.unique : Cost.equality
+            switch property.indexRange(equalTo: constant) {
+            case .never: self.init(.objects([]), filter, cost: 0)
+            case .range(let range): self.init(.index(property, [range]), filter, cost: cost)
+            case .unknown: return nil
+            }
+        case .less, .lessOrEqual:
+            guard let key = property.indexKey(constant) else { return nil }
+            let bound = IndexBound(key, isIncluded: comparison.operator == .lessOrEqual)
+            self.init(.index(property, [.between(nil, bound)]), filter, cost: Cost.halfRange)
+        case .greater, .greaterOrEqual:
+            guard let key = property.indexKey(constant) else { return nil }
+            let bound = IndexBound(key, isIncluded: comparison.operator == .greaterOrEqual)
+            self.init(.index(property, [.between(bound, nil)]), filter, cost: Cost.halfRange)
+        case .beginsWith:
+            guard case .string(let prefix)? = property.indexKey(constant), !prefix.isEmpty else {
+                return nil
+            }
+            self.init(.index(property, [.prefix(prefix)]), filter, cost: Cost.prefix)
+        default: return nil
+        }
+    }
+
+    /// Closes the open end of a range by other conditions on the same property.
+    private func narrowed(by conjuncts: [Filter]) -> FilterPlan {
+        guard case .index(let property, let ranges) = access, ranges.count == 1,
+            case .between(var lower, var upper) = ranges[0], lower == nil || upper == nil
+        else { return self }
+        var parts = chosen.map { [$0] } ?? []
+        for conjunct in conjuncts where conjunct != chosen {
+            guard let other = FilterPlan(conjunct: conjunct),
+                case .index(let candidate, let others) = other.access,
+                candidate.number == property.number, others.count == 1,
+                case .between(let otherLower, let otherUpper) = others[0]
+            else { continue }
+            if lower == nil, let bound = otherLower {
+                lower = bound
+                parts.append(conjunct)
+            }
+            if upper == nil, let bound = otherUpper {
+                upper = bound
+                parts.append(conjunct)
+            }
+        }
+        let chosen = parts.count == 1 ? parts[0] : Filter.and(parts)
+        return FilterPlan(.index(property, [.between(lower, upper)]), chosen, cost: cost)
+    }
+
+    /// What is done, in one line for a person.
+    package func explanation(in schema: Schema) -> String {
+        let reason = chosen.map { " for \($0.text(in: schema))" } ?? ""
+        return switch access {
+        case .objects(let objects):
+            objects.isEmpty
+                ? "nothing is read: no object can match\(reason)"
+                : "\(objects.count) named object\(objects.count == 1 ? "" : "s")\(reason)"
+        case .index(let property, let ranges):
+            "index of '\(property.name)', \(ranges.count) range\(ranges.count == 1 ? "" : "s")"
+                + reason
+        case .referrers(let property, _): "references through '\(property.name)'\(reason)"
+        case .scan: "all objects are read: no index serves the filter"
+        }
+    }
+}
+
+extension Filter {
+    /// The conditions that all must hold.
+    fileprivate var conjuncts: [Filter] {
+        guard case .and(let filters) = self else { return [self] }
+        return filters.flatMap(\.conjuncts)
+    }
+}
+
+extension FilterComparison {
+    fileprivate var withConstantOnTheRight: FilterComparison? {
+        if right.constant != nil { return self }
+        guard left.constant != nil, let mirrored = `operator`.mirrored else { return nil }
+        return FilterComparison(right, mirrored, left, options)
+    }
+}
+
+extension SchemaProperty {
+    fileprivate enum IndexLookup {
+        case range(IndexRange)
+        case never
+        case unknown
+    }
+
+    fileprivate var isUnique: Bool {
+        attribute?.isUnique == true
+    }
+
+    fileprivate func indexRange(equalTo value: Value) -> IndexLookup {
+        guard isIndexed else { return .unknown }
+        if value.isNull { return isUnique ? .unknown : .range(.exactly(.null)) }
+        guard let key = indexKey(value) else { return .unknown }
+        return .range(.exactly(key))
+    }
+
+    /// The value in the form in which the index holds it; nil when it has none, or no index is kept.
+    fileprivate func indexKey(_ value: Value) -> Value? {
+        guard isIndexed, let type = attribute?.type else { return nil }
+        switch (type, value) {
+        case (.bool, .bool), (.int16, .int), (.int32, .int), (.int64, .int), (.decimal, .decimal),
+            (.string, .string), (.url, .string), (.data, .data), (.date, .date), (.uuid, .uuid):
+            return value.normalized
+        case (.float, .double(let number)), (.double, .double(let number)):
+            return number.isNaN ? nil : value.normalized
+        default: return nil
+        }
+    }
+}
+
+extension IndexRange: Comparable {
+    /// Orders ranges by where they start, so that an index is walked in one direction.
+    package static func < (left: IndexRange, right: IndexRange) -> Bool {
+        left.start.order(to: right.start) == .orderedAscending
+    }
+
+    private var start: Value {
+        switch self {
+        case .exactly(let value): value
+        case .between(let lower, _): lower?.value ?? .null
+        case .prefix(let text): .string(text)
+        }
+    }
+}

@@ -1,0 +1,82 @@
+/// A key path of a predicate with its properties found.
+struct PredicatePath {
+    var path: FilterPath
+    var aggregate: FilterAggregate?
+    /// The entity at the end; nil behind an attribute.
+    var entity: SchemaEntity?
+    /// The path as it is written.
+    var text: String
+
+    var expression: FilterExpression {
+        aggregate.map { .aggregate($0, path) } ?? .path(path)
+    }
+
+    /// Whether a quantifier is needed to make a condition of it.
+    var isToMany: Bool {
+        aggregate == nil && path.isToMany
+    }
+
+    /// What constants must be to be compared with it.
+    var type: PredicateType {
+        let attribute = path.steps.last?.attribute?.type
+        switch aggregate {
+        case .count: return .attribute(.int64, text)
+        case .average: return .attribute(attribute == .decimal ? .decimal : .double, text)
+        case .sum where attribute == .int16 || attribute == .int32:
+            return .attribute(.int64, text)
+        case .sum where attribute == .float: return .attribute(.double, text)
+        default:
+            if let attribute { return .attribute(attribute, text) }
+            return entity.map { .object($0, text) } ?? .unknown
+        }
+    }
+}
+
+/// What a constant is compared with.
+enum PredicateType {
+    case attribute(AttributeType, String)
+    case object(SchemaEntity, String)
+    case unknown
+}
+
+/// A constant before it is known what it is compared with.
+enum PredicateLiteral {
+    case null
+    case bool(Bool)
+    case number(String)
+    case text(String)
+    case value(Value)
+}
+
+/// One side of a comparison and where it stands.
+struct PredicateOperand {
+    enum Kind {
+        case literal(PredicateLiteral)
+        case path(PredicatePath)
+        case list([PredicateOperand])
+    }
+
+    var kind: Kind
+    var column: Int
+
+    var path: PredicatePath? {
+        if case .path(let path) = kind { path } else { nil }
+    }
+
+    var type: PredicateType {
+        path?.type ?? .unknown
+    }
+
+    /// The operand as an expression, a constant made to fit `type`.
+    func expression(
+        for type: PredicateType, in schema: Schema
+    ) throws(QueryError) -> FilterExpression {
+        switch kind {
+        case .literal(let literal):
+            return .constant(try literal.value(for: type, in: schema, at: column))
+        case .path(let path): return path.expression
+        case .list:
+            throw QueryError("A list can stand only behind IN and BETWEEN.", at: column)
+        }
+    }
+}

@@ -1,0 +1,119 @@
+extension PredicateParser {
+    /// A key path: names with dots between them, perhaps behind `SELF` or `$1`.
+    mutating func path() throws(QueryError) -> PredicateOperand {
+        let column = current.column
+        var found = try start()
+        while accept(symbol: ".") {
+            let token = current
+            switch token.kind {
+            case .word(let name, _):
+                advance()
+                try found.append(name, schema, at: token.column)
+            case .nameArgument:
+                advance()
+                for name in try names(at: token.column) {
+                    try found.append(name, schema, at: token.column)
+                }
+            case .aggregate(let name):
+                advance()
+                try found.append(aggregate: name, at: token.column)
+            default:
+                throw QueryError(
+                    "The name of a property must follow the dot, not \(token.description).",
+                    at: token.column)
+            }
+        }
+        try found.checkAggregate(at: column)
+        return PredicateOperand(kind: .path(found), column: column)
+    }
+
+    private mutating func start() throws(QueryError) -> PredicatePath {
+        let token = current
+        advance()
+        var found = PredicatePath(
+            path: FilterPath(), aggregate: nil, entity: scopes.last, text: "SELF")
+        switch token.kind {
+        case .outer(let depth):
+            guard depth < scopes.count else {
+                throw QueryError(
+                    "'$\(depth)' can stand only inside \(depth == 1 ? "a quantifier" : "\(depth) quantifiers").",
+                    at: token.column)
+            }
+            found.path.scope = depth
+            found.entity = scopes[scopes.count - 1 - depth]
+            found.text = "$\(depth)"
+        case .nameArgument:
+            for name in try names(at: token.column) {
+                try found.append(name, schema, at: token.column)
+            }
+        case .word(let word, isEscaped: false) where word.uppercased() == "SELF": break
+        case .word(let word, isEscaped: false)
+        where PredicateToken.keywords.contains(word.uppercased()):
+            throw QueryError(
+                "A property or a constant was expected, not '\(word)'; a property of that name is "
+                    + "written '#\(word)'.", at: token.column)
+        case .word(let word, _): try found.append(word, schema, at: token.column)
+        default:
+            throw QueryError(
+                "A property was expected, not \(token.description).", at: token.column)
+        }
+        return found
+    }
+
+    private mutating func names(at column: Int) throws(QueryError) -> [String] {
+        guard case .value(.string(let text)) = try argument(at: column) else {
+            throw QueryError("The argument for '%K' must be the text of a key path.", at: column)
+        }
+        return text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    }
+}
+
+extension PredicatePath {
+    fileprivate mutating func append(
+        _ name: String, _ schema: Schema, at column: Int
+    ) throws(QueryError) {
+        guard let entity else {
+            throw QueryError(
+                "'\(text)' is a value and has no properties.", at: column)
+        }
+        guard let property = entity.property(named: name) else {
+            let suggestion = name.suggestion(among: entity.properties.map(\.name))
+            throw QueryError(
+                "'\(entity.name)' has no property '\(name)'"
+                    + (suggestion.isEmpty ? "." : suggestion), at: column)
+        }
+        path.steps.append(property)
+        self.entity = property.end.flatMap { schema.entity($0.destination) }
+        text = text == "SELF" ? name : "\(text).\(name)"
+    }
+
+    fileprivate mutating func append(aggregate name: String, at column: Int) throws(QueryError) {
+        guard let aggregate = FilterAggregate(rawValue: name) else {
+            let names = FilterAggregate.allCases.map(\.rawValue)
+            throw QueryError(
+                "'@\(name)' is not known; there are \(names.map { "@\($0)" }.joined(separator: ", "))"
+                    + ".", at: column)
+        }
+        guard self.aggregate == nil, path.isToMany else {
+            throw QueryError(
+                "'@\(name)' needs one path through a to-many relationship before it.", at: column)
+        }
+        self.aggregate = aggregate
+        text += ".@\(name)"
+    }
+
+    fileprivate func checkAggregate(at column: Int) throws(QueryError) {
+        let type = path.steps.last?.attribute?.type
+        switch aggregate {
+        case nil, .count: return
+        case .minimum, .maximum:
+            guard type == nil else { return }
+            throw QueryError("'\(text)' must end at an attribute.", at: column)
+        case .sum, .average:
+            switch type {
+            case .int16, .int32, .int64, .float, .double, .decimal: return
+            default: throw QueryError("'\(text)' must end at an attribute of numbers.", at: column)
+            }
+        }
+    }
+}

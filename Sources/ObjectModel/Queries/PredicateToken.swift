@@ -1,0 +1,224 @@
+/// A word of a predicate and where it stands.
+struct PredicateToken {
+    enum Kind: Equatable {
+        /// A name or keyword; escaped (`#in`) it can only be a name.
+        case word(String, isEscaped: Bool)
+        /// A number as it is written.
+        case number(String)
+        /// Text without its quotation marks.
+        case text(String)
+        /// `%@`.
+        case argument
+        /// `%K`.
+        case nameArgument
+        /// `@count` and its like.
+        case aggregate(String)
+        /// `$1`: the object outside of one quantifier.
+        case outer(Int)
+        /// Operators and brackets.
+        case symbol(String)
+        /// The end of the predicate.
+        case end
+    }
+
+    let kind: Kind
+    let column: Int
+
+    /// What this is called in a message.
+    var description: String {
+        switch kind {
+        case .word(let word, let isEscaped): "'\(isEscaped ? "#" : "")\(word)'"
+        case .number(let number): "the number \(number)"
+        case .text(let text): "the text \"\(text)\""
+        case .argument: "'%@'"
+        case .nameArgument: "'%K'"
+        case .aggregate(let name): "'@\(name)'"
+        case .outer(let depth): "'$\(depth)'"
+        case .symbol(let symbol): "'\(symbol)'"
+        case .end: "the end"
+        }
+    }
+}
+
+/// Cuts a predicate into words.
+struct PredicateLexer {
+    private static let symbols = [
+        "==", "=<", "=>", "=", "!=", "<>", "<=", ">=", "<", ">", "&&", "||", "!", "(", ")", "{",
+        "}", "[", "]", ",", ".",
+    ]
+
+    private let characters: [Character]
+    private var place = 0
+
+    private init(_ text: String) {
+        characters = Array(text)
+    }
+
+    /// The words of the text, the end among them.
+    static func tokens(of text: String) throws(QueryError) -> [PredicateToken] {
+        var lexer = PredicateLexer(text)
+        var tokens: [PredicateToken] = []
+        while let token = try lexer.next() { tokens.append(token) }
+        tokens.append(PredicateToken(kind: .end, column: lexer.characters.count + 1))
+        return tokens
+    }
+
+    private var current: Character? {
+        place < characters.count ? characters[place] : nil
+    }
+
+    private mutating func next() throws(QueryError) -> PredicateToken? {
+        while current?.isWhitespace == true { place += 1 }
+        guard let first = current else { return nil }
+        let column = place + 1
+        return PredicateToken(kind: try kind(startingWith: first, column), column: column)
+    }
+
+    private mutating func kind(
+        startingWith first: Character, _ column: Int
+    ) throws(QueryError) -> PredicateToken.Kind {
+        if first.startsName { return .word(name(), isEscaped: false) }
+        if first.isDigit
+            || (first == "-" && place + 1 < characters.count
+                && characters[place + 1].isDigit)
+        {
+            return .number(try number(column))
+        }
+        switch first {
+        case "\"", "'": return .text(try text(first, column))
+        case "#":
+            place += 1
+            guard current?.startsName == true else {
+                throw QueryError("A name must follow '#'.", at: column)
+            }
+            return .word(name(), isEscaped: true)
+        case "@":
+            place += 1
+            guard current?.startsName == true else {
+                throw QueryError("A word as in '@count' must follow '@'.", at: column)
+            }
+            return .aggregate(name())
+        case "$":
+            place += 1
+            let digits = digits()
+            guard let depth = Int(digits), depth > 0 else {
+                throw QueryError(
+                    "Variables are not known here; write '%@' and hand over the value.", at: column)
+            }
+            return .outer(depth)
+        case "%":
+            place += 1
+            let letter = current
+            place += 1
+            if letter == "@" { return .argument }
+            if letter == "K" { return .nameArgument }
+            throw QueryError("'%@' or '%K' must follow '%'.", at: column)
+        default:
+            for symbol in Self.symbols where characters[place...].starts(with: symbol) {
+                place += symbol.count
+                return .symbol(symbol)
+            }
+            throw QueryError("'\(first)' has no meaning in a predicate.", at: column)
+        }
+    }
+
+    private mutating func name() -> String {
+        let start = place
+        while current?.continuesName == true { place += 1 }
+        return String(characters[start..<place])
+    }
+
+    private mutating func digits() -> String {
+        let start = place
+        while current?.isDigit == true { place += 1 }
+        return String(characters[start..<place])
+    }
+
+    private mutating func number(_ column: Int) throws(QueryError) -> String {
+        let start = place
+        if current == "-" { place += 1 }
+        _ = digits()
+        if current == ".", place + 1 < characters.count, characters[place + 1].isDigit {
+            place += 1
+            _ = digits()
+        }
+        if current == "e" || current == "E" {
+            place += 1
+            if current == "+" || current == "-" { place += 1 }
+            guard !digits().isEmpty else {
+                throw QueryError("Digits must follow the 'e' of a number.", at: column)
+            }
+        }
+        guard current?.startsName != true else {
+            throw QueryError(
+                "A number ends in '\(name())'; text must stand in quotation marks.", at: column)
+        }
+        return String(characters[start..<place])
+    }
+
+    private mutating func text(
+        _ mark: Character, _ column: Int
+    ) throws(QueryError) -> String {
+        var text = ""
+        place += 1
+        while let character = current {
+            place += 1
+            if character == mark { return text }
+            guard character == "\\" else {
+                text.append(character)
+                continue
+            }
+            text.unicodeScalars.append(try escape())
+        }
+        throw QueryError(
+            "The text that begins here does not end; a closing \(mark) is missing.", at: column)
+    }
+
+    /// Reads what stands behind a backslash. An unknown escape stands for itself, as in `\?`.
+    private mutating func escape() throws(QueryError) -> Unicode.Scalar {
+        let column = place
+        guard let character = current else {
+            throw QueryError("A character must follow the backslash.", at: column)
+        }
+        place += 1
+        switch character {
+        case "n": return "\n"
+        case "r": return "\r"
+        case "t": return "\t"
+        case "u", "U":
+            let count = character == "u" ? 4 : 8
+            let end = min(place + count, characters.count)
+            let digits = String(characters[place..<end])
+            guard digits.count == count, let code = UInt32(digits, radix: 16),
+                let scalar = Unicode.Scalar(code)
+            else {
+                throw QueryError(
+                    "\(count) hexadecimal digits of a character must follow '\\\(character)'.",
+                    at: column)
+            }
+            place = end
+            return scalar
+        case "\\", "\"", "'": return character.unicodeScalars.first ?? "\\"
+        default:
+            throw QueryError(
+                "'\\\(character)' is no escape; write '\\\\\(character)' for a backslash.",
+                at: column)
+        }
+    }
+}
+
+extension Character {
+    fileprivate var isDigit: Bool {
+        isASCII && isNumber
+    }
+
+    fileprivate var startsName: Bool {
+        self == "_" || unicodeScalars.first?.properties.isAlphabetic == true
+    }
+
+    fileprivate var continuesName: Bool {
+        unicodeScalars.allSatisfy {
+            $0.properties.isAlphabetic || $0.properties.numericType != nil || $0 == "_"
+        }
+    }
+}

@@ -1,0 +1,176 @@
+import Foundation
+
+/// What is overlooked when text is compared.
+package struct TextOptions: OptionSet, Sendable, Hashable {
+    /// The bits.
+    package let rawValue: UInt8
+
+    /// Wraps bits.
+    package init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    /// Upper and lower case are the same: `[c]`.
+    package static let caseInsensitive = TextOptions(rawValue: 1)
+    /// Letters with and without accents are the same: `[d]`.
+    package static let diacriticInsensitive = TextOptions(rawValue: 2)
+}
+
+extension String {
+    /// The text with everything the options overlook taken away, so that what is left can be
+    /// compared byte by byte.
+    package func folded(_ options: TextOptions) -> String {
+        guard !options.isEmpty else { return self }
+        var text = self
+        if options.contains(.diacriticInsensitive), !text.utf8.allSatisfy({ $0 < 0x80 }) {
+            var scalars = String.UnicodeScalarView()
+            for scalar in text.decomposedStringWithCanonicalMapping.unicodeScalars
+            where scalar.properties.generalCategory != .nonspacingMark {
+                scalars.append(scalar)
+            }
+            text = String(scalars)
+        }
+        // By way of upper case, because "ß" and "SS" are the same when case is overlooked.
+        return options.contains(.caseInsensitive) ? text.uppercased().lowercased() : text
+    }
+
+    func begins(withBytesOf other: String) -> Bool {
+        utf8.starts(with: other.utf8)
+    }
+
+    func ends(withBytesOf other: String) -> Bool {
+        utf8.reversed().starts(with: other.utf8.reversed())
+    }
+
+    func holds(bytesOf other: String) -> Bool {
+        let count = other.utf8.count
+        guard count > 0 else { return true }
+        guard count <= utf8.count else { return false }
+        var start = utf8.startIndex
+        let last = utf8.index(utf8.endIndex, offsetBy: -count)
+        while start <= last {
+            if utf8[start...].starts(with: other.utf8) { return true }
+            utf8.formIndex(after: &start)
+        }
+        return false
+    }
+}
+
+/// The right side of a text operator, made ready once.
+struct TextPattern: Sendable {
+    private enum Kind: Sendable {
+        case bytes(String)
+        case wildcards([Wildcard])
+        case expression(NSRegularExpression)
+        case nothing
+    }
+
+    private enum Wildcard: Sendable {
+        case character(Character)
+        case one
+        case many
+    }
+
+    private let kind: Kind
+    private let `operator`: FilterOperator
+    private let options: TextOptions
+
+    /// Makes text ready; nil for operators that compare other things than text.
+    init?(_ text: String, for operator: FilterOperator, _ options: TextOptions) {
+        guard `operator`.isTextual || (!options.isEmpty && `operator`.mirrored != nil) else {
+            return nil
+        }
+        self.operator = `operator`
+        self.options = options
+        switch `operator` {
+        case .like: kind = .wildcards(Self.wildcards(text.folded(options)))
+        case .matches:
+            kind = Self.expression(text, options).map { .expression($0) } ?? .nothing
+        default: kind = .bytes(text.folded(options))
+        }
+    }
+
+    /// Whether the text is one the pattern describes.
+    func matches(_ text: String) -> Bool {
+        switch kind {
+        case .bytes(let pattern):
+            let folded = text.folded(options)
+            switch `operator` {
+            case .beginsWith: return folded.begins(withBytesOf: pattern)
+            case .endsWith: return folded.ends(withBytesOf: pattern)
+            case .contains: return folded.holds(bytesOf: pattern)
+            default: return `operator`.holds(.string(folded), .string(pattern))
+            }
+        case .wildcards(let pattern): return Self.match(Array(text.folded(options)), pattern)
+        case .expression(let expression):
+            let subject = options.contains(.diacriticInsensitive) ? text.folded(options) : text
+            let whole = NSRange(subject.startIndex..., in: subject)
+            return expression.firstMatch(in: subject, range: whole)?.range == whole
+        case .nothing: return false
+        }
+    }
+
+    /// The regular expression, made to describe the whole text; nil when it is not one.
+    static func expression(_ text: String, _ options: TextOptions) -> NSRegularExpression? {
+        let pattern =
+            options.contains(.diacriticInsensitive)
+            ? text.folded(.diacriticInsensitive) : text
+        do {
+            return try NSRegularExpression(
+                pattern: "\\A(?:\(pattern))\\z",
+                options: options.contains(.caseInsensitive) ? .caseInsensitive : [])
+        } catch {
+            // The parser refuses such a pattern; from elsewhere it describes no text.
+            return nil
+        }
+    }
+
+    private static func wildcards(_ text: String) -> [Wildcard] {
+        var found: [Wildcard] = []
+        var isEscaped = false
+        for character in text {
+            switch character {
+            case _ where isEscaped:
+                found.append(.character(character))
+                isEscaped = false
+            case "\\": isEscaped = true
+            case "?": found.append(.one)
+            case "*": found.append(.many)
+            default: found.append(.character(character))
+            }
+        }
+        if isEscaped { found.append(.character("\\")) }
+        return found
+    }
+
+    /// Goes through both side by side and, on a mismatch, lets the last `*` take one character
+    /// more: never worse than the product of both lengths.
+    private static func match(_ text: [Character], _ pattern: [Wildcard]) -> Bool {
+        var place = 0
+        var next = 0
+        var retry: (place: Int, next: Int)?
+        while place < text.count {
+            if next < pattern.count {
+                switch pattern[next] {
+                case .many:
+                    retry = (place, next + 1)
+                    next += 1
+                    continue
+                case .one:
+                    place += 1
+                    next += 1
+                    continue
+                case .character(let character) where character == text[place]:
+                    place += 1
+                    next += 1
+                    continue
+                default: break
+                }
+            }
+            guard let last = retry else { return false }
+            retry = (last.place + 1, last.next)
+            (place, next) = (last.place + 1, last.next)
+        }
+        return pattern[next...].allSatisfy { if case .many = $0 { true } else { false } }
+    }
+}

@@ -1,0 +1,40 @@
+/// What a model says of one attribute.
+public struct AttributeDescription: Sendable, Hashable {
+    /// The name: a letter, then letters, digits and underscores.
+    public var name: String
+    /// The kind of value.
+    public var type: AttributeType
+    /// Whether the attribute may be without a value.
+    public var isOptional: Bool
+    /// Whether the attribute lives in memory only: covered by undo, never in the journal.
+    public var isTransient: Bool
+    /// Whether the store keeps an index for finding and sorting by this attribute.
+    public var isIndexed: Bool
+    /// Whether no two objects may have the same value (any number may have none).
+    public var isUnique: Bool
+    /// The value a new object starts with; null for none.
+    public var defaultValue: Value
+
+    /// Describes an attribute.
+    ///
+    /// - Parameters:
+    ///   - name: A letter, then letters, digits and underscores.
+    ///   - type: The kind of value.
+    ///   - isOptional: Whether there may be no value.
+    ///   - isTransient: Whether the attribute lives in memory only.
+    ///   - isIndexed: Whether to keep an index.
+    ///   - isUnique: Whether no two objects may have the same value.
+    ///   - defaultValue: What a new object starts with.
+    public init(
+        name: String, type: AttributeType, isOptional: Bool = true, isTransient: Bool = false,
+        isIndexed: Bool = false, isUnique: Bool = false, defaultValue: Value = .null
+    ) {
+        self.name = name
+        self.type = type
+        self.isOptional = isOptional
+        self.isTransient = isTransient
+        self.isIndexed = isIndexed
+        self.isUnique = isUnique
+        self.defaultValue = defaultValue
+    }
+}

@@ -1,0 +1,92 @@
+import Foundation
+
+/// What kind of value an attribute holds.
+public enum AttributeType: String, Sendable, Hashable, CaseIterable {
+    /// `Bool`.
+    case bool
+    /// `Int16`.
+    case int16
+    /// `Int32`.
+    case int32
+    /// `Int64` and `Int`.
+    case int64
+    /// `Float`.
+    case float
+    /// `Double`.
+    case double
+    /// `Decimal`, up to 38 digits.
+    case decimal
+    /// `String`, and enumerations with a string behind them.
+    case string
+    /// `Data`.
+    case data
+    /// `Date`.
+    case date
+    /// `UUID`.
+    case uuid
+    /// `URL`, kept as text.
+    case url
+    /// Any `Codable` value, kept as JSON.
+    case codable
+}
+
+extension AttributeType {
+    /// Checks that a value other than null has this type and is within its range.
+    ///
+    /// - Returns: Why the value does not fit, as the rest of a sentence that starts with the name of
+    ///   the property; nil when it fits.
+    package func objection(to value: Value) -> String? {
+        switch (self, value) {
+        case (.bool, .bool), (.int64, .int), (.double, .double), (.decimal, .decimal),
+            (.string, .string), (.data, .data), (.codable, .data), (.uuid, .uuid):
+            return nil
+        case (.int16, .int(let number)):
+            return Int16(exactly: number) == nil ? "holds 16-bit integers, not \(number)" : nil
+        case (.int32, .int(let number)):
+            return Int32(exactly: number) == nil ? "holds 32-bit integers, not \(number)" : nil
+        case (.float, .double(let number)):
+            let fits = number.isNaN || !number.isFinite || Double(Float(number)) == number
+            return fits ? nil : "holds single-precision numbers"
+        case (.date, .date(let date)):
+            return date.timeIntervalSinceReferenceDate.isFinite ? nil : "holds finite dates"
+        case (.url, .string(let text)):
+            return URL(string: text) == nil ? "holds a URL" : nil
+        default:
+            return "holds \(noun), not \(value.noun)"
+        }
+    }
+
+    /// What a value of this type is called in a message, with its article.
+    package var noun: String {
+        switch self {
+        case .bool: "true or false"
+        case .int16, .int32, .int64: "an integer"
+        case .float, .double: "a number"
+        case .decimal: "a decimal number"
+        case .string: "text"
+        case .data: "data"
+        case .date: "a date"
+        case .uuid: "a UUID"
+        case .url: "a URL"
+        case .codable: "a coded value"
+        }
+    }
+}
+
+extension Value {
+    /// What this value is called in a message, with its article.
+    package var noun: String {
+        switch self {
+        case .null: "nothing"
+        case .bool: "true or false"
+        case .int: "an integer"
+        case .double: "a number"
+        case .decimal: "a decimal number"
+        case .string: "text"
+        case .data: "data"
+        case .date: "a date"
+        case .uuid: "a UUID"
+        case .object: "an object"
+        }
+    }
+}

@@ -1,0 +1,32 @@
+/// What a model says of one kind of object.
+public struct EntityDescription: Sendable, Hashable {
+    /// The name: a letter, then letters, digits and underscores.
+    public var name: String
+    /// The entity whose properties this one has besides its own; nil for none.
+    public var superentityName: String?
+    /// Whether there are only objects of its sub-entities.
+    public var isAbstract: Bool
+    /// The attributes declared here, not the inherited ones.
+    public var attributes: [AttributeDescription]
+    /// The relationships declared here, not the inherited ones.
+    public var relationships: [RelationshipDescription]
+
+    /// Describes an entity.
+    ///
+    /// - Parameters:
+    ///   - name: A letter, then letters, digits and underscores.
+    ///   - superentityName: The entity to inherit from.
+    ///   - isAbstract: Whether there are only objects of its sub-entities.
+    ///   - attributes: The attributes declared here.
+    ///   - relationships: The relationships declared here.
+    public init(
+        name: String, superentityName: String? = nil, isAbstract: Bool = false,
+        attributes: [AttributeDescription] = [], relationships: [RelationshipDescription] = []
+    ) {
+        self.name = name
+        self.superentityName = superentityName
+        self.isAbstract = isAbstract
+        self.attributes = attributes
+        self.relationships = relationships
+    }
+}

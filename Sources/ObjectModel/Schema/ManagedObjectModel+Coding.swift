@@ -1,0 +1,118 @@
+extension ManagedObjectModel {
+    /// The version of the bytes below.
+    private static let formatVersion: UInt8 = 1
+
+    /// Canonical bytes: the same for two models that differ only in the order of declaration.
+    package var canonicalBytes: [UInt8] {
+        var writer = ByteWriter(capacity: 1024)
+        writer.append(Self.formatVersion)
+        let canonical = canonical
+        writer.append(variable: UInt64(canonical.entities.count))
+        for entity in canonical.entities {
+            writer.append(entity.name)
+            writer.append(optional: entity.superentityName)
+            writer.append(flags: [entity.isAbstract])
+            writer.append(variable: UInt64(entity.attributes.count))
+            for attribute in entity.attributes { writer.append(attribute) }
+            writer.append(variable: UInt64(entity.relationships.count))
+            for relationship in entity.relationships { writer.append(relationship) }
+        }
+        return writer.bytes
+    }
+
+    /// Reads canonical bytes.
+    package init(canonicalBytes bytes: [UInt8]) throws(DecodingFailure) {
+        let span = bytes.span.bytes
+        var offset = 0
+        guard try span.readByte(at: &offset) == Self.formatVersion else {
+            throw DecodingFailure(at: 0, expected: "model format \(Self.formatVersion)")
+        }
+        var entities: [EntityDescription] = []
+        for _ in 0..<(try span.readCount(at: &offset)) {
+            var entity = EntityDescription(name: try span.readText(at: &offset))
+            entity.superentityName = try span.readOptionalText(at: &offset)
+            entity.isAbstract = try span.readFlags(1, at: &offset)[0]
+            for _ in 0..<(try span.readCount(at: &offset)) {
+                entity.attributes.append(try span.readAttribute(at: &offset))
+            }
+            for _ in 0..<(try span.readCount(at: &offset)) {
+                entity.relationships.append(try span.readRelationship(at: &offset))
+            }
+            entities.append(entity)
+        }
+        guard offset == span.byteCount else {
+            throw DecodingFailure(at: offset, expected: "the end of the model")
+        }
+        self.init(entities: entities)
+    }
+}
+
+extension ByteWriter {
+    fileprivate mutating func append(flags: [Bool]) {
+        append(flags.enumerated().reduce(UInt8(0)) { $0 | ($1.element ? 1 << $1.offset : 0) })
+    }
+
+    fileprivate mutating func append(_ attribute: AttributeDescription) {
+        append(attribute.name)
+        append(attribute.type.rawValue)
+        append(flags: [
+            attribute.isOptional, attribute.isTransient, attribute.isIndexed, attribute.isUnique,
+        ])
+        append(attribute.defaultValue)
+    }
+
+    fileprivate mutating func append(_ relationship: RelationshipDescription) {
+        append(relationship.name)
+        append(relationship.destinationName)
+        append(optional: relationship.inverseName)
+        append(flags: [relationship.isToMany, relationship.isOrdered, relationship.isOptional])
+        append(relationship.deleteRule.rawValue)
+        append(variable: UInt64(relationship.minimumCount))
+        append(variable: UInt64(relationship.maximumCount))
+    }
+}
+
+extension RawSpan {
+    fileprivate func readFlags(
+        _ count: Int, at offset: inout Int
+    ) throws(DecodingFailure) -> [Bool] {
+        let start = offset
+        let bits = try readByte(at: &offset)
+        guard bits >> UInt8(count) == 0 else {
+            throw DecodingFailure(at: start, expected: "\(count) flags")
+        }
+        return (0..<count).map { bits & (1 << $0) != 0 }
+    }
+
+    fileprivate func readAttribute(
+        at offset: inout Int
+    ) throws(DecodingFailure) -> AttributeDescription {
+        let name = try readText(at: &offset)
+        let start = offset
+        guard let type = AttributeType(rawValue: try readText(at: &offset)) else {
+            throw DecodingFailure(at: start, expected: "an attribute type")
+        }
+        let flags = try readFlags(4, at: &offset)
+        return AttributeDescription(
+            name: name, type: type, isOptional: flags[0], isTransient: flags[1],
+            isIndexed: flags[2], isUnique: flags[3], defaultValue: try readValue(at: &offset))
+    }
+
+    fileprivate func readRelationship(
+        at offset: inout Int
+    ) throws(DecodingFailure) -> RelationshipDescription {
+        let name = try readText(at: &offset)
+        let destinationName = try readText(at: &offset)
+        let inverseName = try readOptionalText(at: &offset)
+        let flags = try readFlags(3, at: &offset)
+        let start = offset
+        guard let deleteRule = DeleteRule(rawValue: try readText(at: &offset)) else {
+            throw DecodingFailure(at: start, expected: "a delete rule")
+        }
+        return RelationshipDescription(
+            name: name, destinationName: destinationName, inverseName: inverseName,
+            isToMany: flags[0], isOrdered: flags[1], isOptional: flags[2], deleteRule: deleteRule,
+            minimumCount: Int(clamping: try readVariable(at: &offset)),
+            maximumCount: Int(clamping: try readVariable(at: &offset)))
+    }
+}

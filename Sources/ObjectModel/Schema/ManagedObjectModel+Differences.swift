@@ -1,0 +1,75 @@
+extension ManagedObjectModel {
+    /// What is different in another model, a sentence each; empty when both mean the same.
+    ///
+    /// Transient attributes do not count, because nothing of them is stored; neither does the order
+    /// of declaration.
+    package func differences(from stored: ManagedObjectModel) -> [String] {
+        let ours = entitiesByName
+        let theirs = stored.entitiesByName
+        var found: [String] = []
+        for name in Set(ours.keys).union(theirs.keys).sorted() {
+            switch (ours[name], theirs[name]) {
+            case (let ours?, let theirs?): found += ours.differences(from: theirs)
+            case (_?, nil): found.append("Entity '\(name)' is not in the store.")
+            default: found.append("Entity '\(name)' of the store is missing.")
+            }
+        }
+        return found
+    }
+}
+
+extension EntityDescription {
+    fileprivate func differences(from stored: EntityDescription) -> [String] {
+        var found: [String] = []
+        func compare(_ what: String, _ ours: String, _ theirs: String) {
+            guard ours != theirs else { return }
+            found.append("'\(name)\(what)' is \(ours), but \(theirs) in the store.")
+        }
+        compare(
+            "", isAbstract ? "abstract" : "concrete", stored.isAbstract ? "abstract" : "concrete")
+        compare(
+            "", superentityName.map { "a kind of '\($0)'" } ?? "without a superentity",
+            stored.superentityName.map { "a kind of '\($0)'" } ?? "without a superentity")
+        let ours = traits
+        let theirs = stored.traits
+        for property in Set(ours.keys).union(theirs.keys).sorted() {
+            switch (ours[property], theirs[property]) {
+            case (let ours?, let theirs?):
+                for (one, other) in zip(ours, theirs) { compare(".\(property)", one, other) }
+            case (_?, nil): found.append("'\(name).\(property)' is not in the store.")
+            default: found.append("'\(name).\(property)' of the store is missing.")
+            }
+        }
+        return found
+    }
+
+    /// For each persistent property, what matters about it, in words.
+    private var traits: [String: [String]] {
+        var traits: [String: [String]] = [:]
+        for attribute in attributes where !attribute.isTransient {
+            traits[attribute.name] = [
+                "of type \(attribute.type.rawValue)",
+                attribute.isOptional ? "optional" : "mandatory",
+                attribute.isUnique ? "unique" : "not unique",
+                attribute.isIndexed ? "indexed" : "not indexed",
+                attribute.defaultValue.isNull
+                    ? "without a default value" : "given the default \(attribute.defaultValue)",
+            ]
+        }
+        for relationship in relationships {
+            traits[relationship.name] = [
+                "a relationship to '\(relationship.destinationName)'",
+                relationship.isToMany ? "to many" : "to one",
+                relationship.isOrdered ? "ordered" : "not ordered",
+                relationship.isOptional ? "optional" : "mandatory",
+                relationship.inverseName.map { "the inverse of '\($0)'" } ?? "without an inverse",
+                "under the delete rule \(relationship.deleteRule.rawValue)",
+                "of at least \(relationship.minimumCount) objects",
+                relationship.maximumCount == 0
+                    ? "without a greatest count"
+                    : "of at most \(relationship.maximumCount) objects",
+            ]
+        }
+        return traits
+    }
+}

@@ -1,0 +1,155 @@
+extension ManagedObjectModel {
+    /// Checks names, inheritance, default values and that relationships fit together.
+    ///
+    /// - Throws: ``ModelError`` with a sentence for every mistake found.
+    public func validate() throws(ModelError) {
+        var problems: [String] = []
+        var names: Set<String> = []
+        for entity in entities {
+            if !entity.name.isPropertyName {
+                problems.append(
+                    "An entity cannot be called '\(entity.name)': a name is a letter, then letters, "
+                        + "digits and underscores.")
+            }
+            if !names.insert(entity.name).inserted {
+                problems.append("There are two entities called '\(entity.name)'.")
+            }
+        }
+        let entitiesByName = entitiesByName
+        for entity in entities {
+            problems += inheritanceProblems(of: entity, entitiesByName)
+        }
+        if problems.isEmpty {
+            for entity in entities {
+                problems += entity.propertyProblems(entitiesByName)
+            }
+        }
+        if !problems.isEmpty { throw ModelError(problems) }
+    }
+
+    private func inheritanceProblems(
+        of entity: EntityDescription, _ entitiesByName: [String: EntityDescription]
+    ) -> [String] {
+        var seen: Set<String> = [entity.name]
+        var current = entity
+        while let name = current.superentityName {
+            guard let next = entitiesByName[name] else {
+                return ["'\(current.name)' inherits from '\(name)', which is not in the model."]
+            }
+            guard seen.insert(name).inserted else {
+                return ["'\(entity.name)' inherits from itself."]
+            }
+            current = next
+        }
+        return []
+    }
+}
+
+extension EntityDescription {
+    /// The entity itself and what it inherits from, nearest first.
+    func lineage(_ entitiesByName: [String: EntityDescription]) -> [EntityDescription] {
+        var line = [self]
+        while let name = line.last?.superentityName, let next = entitiesByName[name] {
+            line.append(next)
+        }
+        return line
+    }
+
+    fileprivate func propertyProblems(
+        _ entitiesByName: [String: EntityDescription]
+    ) -> [String] {
+        var problems: [String] = []
+        var seen: [String: String] = [:]
+        for ancestor in lineage(entitiesByName).reversed() {
+            for property in ancestor.attributes.map(\.name) + ancestor.relationships.map(\.name) {
+                if let other = seen[property], ancestor.name == name {
+                    problems.append(
+                        "'\(name).\(property)' is declared twice"
+                            + (other == name ? "." : ": '\(other)' has it already."))
+                }
+                seen[property] = ancestor.name
+            }
+        }
+        for attribute in attributes {
+            problems += attribute.problems(in: self)
+        }
+        for relationship in relationships {
+            problems += relationship.problems(in: self, entitiesByName)
+        }
+        return problems
+    }
+}
+
+extension AttributeDescription {
+    fileprivate func problems(in entity: EntityDescription) -> [String] {
+        let place = "'\(entity.name).\(name)'"
+        var problems: [String] = []
+        if !name.isPropertyName {
+            problems.append(
+                "\(place) has no usable name: a name is a letter, then letters, digits and "
+                    + "underscores.")
+        }
+        if !defaultValue.isNull, let objection = type.objection(to: defaultValue) {
+            problems.append("The default value of \(place) does not fit: it \(objection).")
+        }
+        if isTransient, isIndexed || isUnique {
+            problems.append("\(place) is transient and so cannot be indexed or unique.")
+        }
+        if type == .codable, isIndexed || isUnique {
+            problems.append("\(place) holds coded values and so cannot be indexed or unique.")
+        }
+        return problems
+    }
+}
+
+extension RelationshipDescription {
+    fileprivate func problems(
+        in entity: EntityDescription, _ entitiesByName: [String: EntityDescription]
+    ) -> [String] {
+        let place = "'\(entity.name).\(name)'"
+        var problems: [String] = []
+        if !name.isPropertyName {
+            problems.append(
+                "\(place) has no usable name: a name is a letter, then letters, digits and "
+                    + "underscores.")
+        }
+        if isOrdered, !isToMany {
+            problems.append("\(place) is ordered, which only a to-many relationship can be.")
+        }
+        if minimumCount < 0 || maximumCount < 0 || (maximumCount > 0 && minimumCount > maximumCount)
+        {
+            problems.append("\(place) has a minimum count above its maximum count.")
+        }
+        guard let destination = entitiesByName[destinationName] else {
+            problems.append("\(place) leads to '\(destinationName)', which is not in the model.")
+            return problems
+        }
+        guard let inverseName else { return problems }
+        let candidates = destination.lineage(entitiesByName).flatMap(\.relationships)
+        guard let inverse = candidates.first(where: { $0.name == inverseName }) else {
+            problems.append(
+                "The inverse of \(place) is '\(destinationName).\(inverseName)', which is not in the "
+                    + "model.")
+            return problems
+        }
+        if inverse.inverseName != name {
+            problems.append(
+                "\(place) names '\(destinationName).\(inverseName)' as its inverse, which names "
+                    + (inverse.inverseName.map { "'\($0)'" } ?? "none") + ".")
+        }
+        if isOrdered, inverse.isOrdered {
+            problems.append("\(place) and its inverse cannot both be ordered.")
+        }
+        return problems
+    }
+}
+
+extension String {
+    /// Whether this can name an entity or property, in predicates as well as in code.
+    package var isPropertyName: Bool {
+        guard let first = unicodeScalars.first, first.properties.isAlphabetic else { return false }
+        return unicodeScalars.allSatisfy {
+            $0.properties.isAlphabetic || $0.properties.numericType != nil || $0 == "_"
+        }
+    }
+}

@@ -1,0 +1,144 @@
+/// A model made ready for use: checked, numbered and laid out.
+///
+/// Invariants:
+/// - Entities are numbered from 1 in the order of their names; properties from 1 in the order of
+///   (declaring entity, property name). So equal models have equal numbers.
+/// - Of every relationship and its inverse exactly one side is stored.
+package final class Schema: Sendable {
+    /// The model, in canonical order.
+    package let model: ManagedObjectModel
+    /// The entities by number, from number 1 at index 0.
+    package let entities: [SchemaEntity]
+    private let numbersByName: [String: EntityNumber]
+
+    /// Compiles a model.
+    ///
+    /// - Throws: ``ModelError`` when the model does not hold together.
+    package init(_ model: ManagedObjectModel) throws(ModelError) {
+        try model.validate()
+        let canonical = model.canonical
+        self.model = canonical
+        let numbering = SchemaNumbering(canonical)
+        entities = canonical.entities.map { numbering.entity($0) }
+        numbersByName = numbering.entityNumbers
+    }
+
+    /// The entity of that name.
+    package func entity(named name: String) -> SchemaEntity? {
+        numbersByName[name].flatMap(entity(_:))
+    }
+
+    /// The entity of that number.
+    package func entity(_ number: EntityNumber) -> SchemaEntity? {
+        let index = Int(number.rawValue) - 1
+        return entities.indices.contains(index) ? entities[index] : nil
+    }
+
+    /// `Country/17`.
+    package func name(of object: ObjectID) -> String {
+        "\(entity(object.entity)?.name ?? "?\(object.entity.rawValue)")/\(object.number)"
+    }
+
+    /// The object that `Country/17` names; nil when the text has another form or names no entity.
+    package func object(named text: String) -> ObjectID? {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2, let entity = entity(named: String(parts[0])),
+            let number = UInt64(parts[1]), String(number) == parts[1], number > 0
+        else { return nil }
+        return ObjectID(entity: entity.number, number: number)
+    }
+
+    /// The property of that number, as the entity that declares it sees it.
+    package func property(_ number: PropertyNumber) -> SchemaProperty? {
+        entities.lazy.compactMap { $0.property(number) }.first
+    }
+}
+
+/// Works out the numbers of a canonical model.
+private struct SchemaNumbering {
+    let entitiesByName: [String: EntityDescription]
+    var entityNumbers: [String: EntityNumber] = [:]
+    var propertyNumbers: [String: [String: PropertyNumber]] = [:]
+    var childrenByName: [String: [String]] = [:]
+
+    init(_ model: ManagedObjectModel) {
+        entitiesByName = model.entitiesByName
+        var next: UInt32 = 1
+        for (index, entity) in model.entities.enumerated() {
+            entityNumbers[entity.name] = EntityNumber(rawValue: UInt32(index + 1))
+            if let parent = entity.superentityName {
+                childrenByName[parent, default: []].append(entity.name)
+            }
+            let names = entity.attributes.map(\.name) + entity.relationships.map(\.name)
+            for name in names.sorted() {
+                propertyNumbers[entity.name, default: [:]][name] = PropertyNumber(rawValue: next)
+                next += 1
+            }
+        }
+    }
+
+    func entity(_ description: EntityDescription) -> SchemaEntity {
+        var properties: [(PropertyNumber, String, SchemaProperty.Kind)] = []
+        for ancestor in description.lineage(entitiesByName) {
+            for attribute in ancestor.attributes {
+                properties.append(
+                    (number(ancestor, attribute.name), attribute.name, .attribute(attribute)))
+            }
+            for relationship in ancestor.relationships {
+                properties.append(
+                    (
+                        number(ancestor, relationship.name), relationship.name,
+                        .relationship(relationship, end(of: relationship, from: ancestor))
+                    ))
+            }
+        }
+        return SchemaEntity(
+            number: entityNumbers[description.name] ?? EntityNumber(rawValue: 0),
+            description: description,
+            superentity: description.superentityName.flatMap { entityNumbers[$0] },
+            family: family(of: description.name), properties: properties)
+    }
+
+    /// The entity and everything that inherits from it, in the order of their numbers.
+    private func family(of name: String) -> [EntityNumber] {
+        var found: [EntityNumber] = []
+        var open = [name]
+        while let next = open.popLast() {
+            if let number = entityNumbers[next] { found.append(number) }
+            open += childrenByName[next] ?? []
+        }
+        return found.sorted()
+    }
+
+    private func number(_ entity: EntityDescription, _ property: String) -> PropertyNumber {
+        propertyNumbers[entity.name]?[property] ?? PropertyNumber(rawValue: 0)
+    }
+
+    private func end(
+        of relationship: RelationshipDescription, from owner: EntityDescription
+    ) -> RelationshipEnd {
+        let own = number(owner, relationship.name)
+        var end = RelationshipEnd(
+            destination: entityNumbers[relationship.destinationName] ?? EntityNumber(rawValue: 0),
+            inverse: nil, isStored: true, inverseIsToMany: true)
+        guard let inverseName = relationship.inverseName,
+            let destination = entitiesByName[relationship.destinationName]
+        else { return end }
+        for ancestor in destination.lineage(entitiesByName) {
+            guard let inverse = ancestor.relationships.first(where: { $0.name == inverseName })
+            else { continue }
+            let other = number(ancestor, inverseName)
+            end.inverse = other
+            end.inverseIsToMany = inverse.isToMany
+            if relationship.isOrdered != inverse.isOrdered {
+                end.isStored = relationship.isOrdered
+            } else if relationship.isToMany != inverse.isToMany {
+                end.isStored = !relationship.isToMany
+            } else {
+                // A relationship that is its own inverse (friends) is stored as it is set.
+                end.isStored = own <= other
+            }
+        }
+        return end
+    }
+}

@@ -1,0 +1,165 @@
+/// Where a relationship leads, worked out from both of its ends.
+package struct RelationshipEnd: Sendable, Hashable {
+    /// The entity at the other end.
+    package var destination: EntityNumber
+    /// The same relationship seen from there; nil for none.
+    package var inverse: PropertyNumber?
+    /// Whether this side stands in rows and changes; the other side is then found by index.
+    package var isStored: Bool
+    /// Whether one destination may have many owners.
+    package var inverseIsToMany: Bool
+}
+
+/// A property as one entity has it.
+package final class SchemaProperty: Sendable {
+    /// What a property is.
+    package enum Kind: Sendable {
+        /// A value of the object itself.
+        case attribute(AttributeDescription)
+        /// A connection to other objects.
+        case relationship(RelationshipDescription, RelationshipEnd)
+    }
+
+    /// The number, the same for every entity that inherits the property.
+    package let number: PropertyNumber
+    /// The name.
+    package let name: String
+    /// Attribute or relationship.
+    package let kind: Kind
+    /// The place of the value in the entity's rows, or nil for a side that has none (a to-many
+    /// relationship, or a to-one that is derived from its inverse).
+    package let slot: Int?
+
+    init(number: PropertyNumber, name: String, kind: Kind, slot: Int?) {
+        self.number = number
+        self.name = name
+        self.kind = kind
+        self.slot = slot
+    }
+
+    /// The description, if this is an attribute.
+    package var attribute: AttributeDescription? {
+        if case .attribute(let description) = kind { description } else { nil }
+    }
+
+    /// The description, if this is a relationship.
+    package var relationship: RelationshipDescription? {
+        if case .relationship(let description, _) = kind { description } else { nil }
+    }
+
+    /// Where the relationship leads, if this is one.
+    package var end: RelationshipEnd? {
+        if case .relationship(_, let end) = kind { end } else { nil }
+    }
+
+    /// Whether the value is kept in the journal: everything but transient attributes.
+    package var isPersistent: Bool {
+        attribute?.isTransient != true
+    }
+
+    /// Whether this is a to-many relationship whose members stand in changes.
+    package var isStoredToMany: Bool {
+        relationship?.isToMany == true && end?.isStored == true
+    }
+
+    /// Whether the index table has entries for this property.
+    package var isIndexed: Bool {
+        attribute.map { $0.isIndexed || $0.isUnique } ?? false
+    }
+}
+
+/// An entity ready for use: its properties, inherited ones included, and the layout of its rows.
+package final class SchemaEntity: Sendable {
+    /// The number.
+    package let number: EntityNumber
+    /// The name.
+    package let name: String
+    /// Whether there are only objects of its sub-entities.
+    package let isAbstract: Bool
+    /// The entity it inherits from.
+    package let superentity: EntityNumber?
+    /// This entity and all that inherit from it.
+    package let family: [EntityNumber]
+    /// All properties by number.
+    package let properties: [SchemaProperty]
+    /// The properties that have a slot, in slot order: the persistent ones first.
+    package let slots: [SchemaProperty]
+    /// How many slots a row has; the slots after them are transient.
+    package let storedSlotCount: Int
+    /// The to-many relationships whose members stand in changes.
+    package let storedToMany: [SchemaProperty]
+    /// The slots of stored to-one relationships.
+    package let referenceSlots: [SchemaProperty]
+    /// The slots with an index.
+    package let indexedSlots: [SchemaProperty]
+    /// The value of every slot in a new object.
+    package let defaults: [Value]
+    private let propertiesByName: [String: SchemaProperty]
+
+    init(
+        number: EntityNumber, description: EntityDescription, superentity: EntityNumber?,
+        family: [EntityNumber], properties: [(PropertyNumber, String, SchemaProperty.Kind)]
+    ) {
+        self.number = number
+        name = description.name
+        isAbstract = description.isAbstract
+        self.superentity = superentity
+        self.family = family
+        let ordered = properties.sorted { $0.0 < $1.0 }
+        let persistent = ordered.filter { $0.2.hasSlot && !$0.2.isTransient }
+        let transient = ordered.filter { $0.2.hasSlot && $0.2.isTransient }
+        var slotsByNumber: [PropertyNumber: Int] = [:]
+        for (slot, property) in (persistent + transient).enumerated() {
+            slotsByNumber[property.0] = slot
+        }
+        storedSlotCount = persistent.count
+        self.properties = ordered.map {
+            SchemaProperty(number: $0.0, name: $0.1, kind: $0.2, slot: slotsByNumber[$0.0])
+        }
+        slots = self.properties.filter { $0.slot != nil }
+            .sorted { ($0.slot ?? 0) < ($1.slot ?? 0) }
+        storedToMany = self.properties.filter(\.isStoredToMany)
+        referenceSlots = slots.filter { $0.relationship != nil }
+        indexedSlots = slots.filter(\.isIndexed)
+        defaults = slots.map { $0.attribute?.defaultValue ?? .null }
+        propertiesByName = Dictionary(
+            self.properties.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// The property of that name.
+    package func property(named name: String) -> SchemaProperty? {
+        propertiesByName[name]
+    }
+
+    /// The property of that number.
+    ///
+    /// - Complexity: O(log *p*), *p* the number of properties.
+    package func property(_ number: PropertyNumber) -> SchemaProperty? {
+        var low = 0
+        var high = properties.count
+        while low < high {
+            let middle = (low + high) / 2
+            if properties[middle].number < number { low = middle + 1 } else { high = middle }
+        }
+        guard low < properties.count, properties[low].number == number else { return nil }
+        return properties[low]
+    }
+
+    /// Whether objects of this entity are objects of the other, too.
+    package func isKind(of other: SchemaEntity) -> Bool {
+        other.family.contains(number)
+    }
+}
+
+extension SchemaProperty.Kind {
+    fileprivate var hasSlot: Bool {
+        switch self {
+        case .attribute: true
+        case .relationship(let description, let end): end.isStored && !description.isToMany
+        }
+    }
+
+    fileprivate var isTransient: Bool {
+        if case .attribute(let description) = self { description.isTransient } else { false }
+    }
+}

@@ -1,0 +1,80 @@
+/// Builds canonical bytes: every value has exactly one encoding.
+///
+/// Integers of fixed width are big-endian. Counts and small numbers are variable-length (seven bits
+/// a byte, low bits first, never longer than needed).
+package struct ByteWriter: Sendable {
+    /// What has been written.
+    package private(set) var bytes: [UInt8]
+
+    /// Starts empty, with room for `capacity` bytes.
+    package init(capacity: Int = 64) {
+        bytes = []
+        bytes.reserveCapacity(capacity)
+    }
+
+    /// Forgets what was written and keeps the room.
+    package mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: true)
+    }
+
+    /// Appends one byte.
+    package mutating func append(_ byte: UInt8) {
+        bytes.append(byte)
+    }
+
+    /// Appends an integer, most significant byte first.
+    package mutating func append<Integer: FixedWidthInteger & UnsignedInteger>(
+        bigEndian integer: Integer
+    ) {
+        var shift = Integer.bitWidth - 8
+        while shift >= 0 {
+            bytes.append(UInt8(truncatingIfNeeded: integer >> Integer(shift)))
+            shift -= 8
+        }
+    }
+
+    /// Appends an unsigned integer in as few bytes as it needs.
+    package mutating func append(variable integer: UInt64) {
+        var rest = integer
+        while rest >= 0x80 {
+            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        bytes.append(UInt8(rest))
+    }
+
+    /// Appends a signed integer in as few bytes as its size needs (zigzag).
+    package mutating func append(variable integer: Int64) {
+        append(variable: UInt64(bitPattern: (integer << 1) ^ (integer >> 63)))
+    }
+
+    /// Appends bytes as they are.
+    package mutating func append(raw other: some Collection<UInt8>) {
+        bytes.append(contentsOf: other)
+    }
+
+    /// Appends bytes behind their count.
+    package mutating func append(counted other: some Collection<UInt8>) {
+        append(variable: UInt64(other.count))
+        bytes.append(contentsOf: other)
+    }
+
+    /// Appends text behind the count of its UTF-8 bytes.
+    package mutating func append(_ text: String) {
+        append(counted: text.utf8)
+    }
+
+    /// Appends a byte that tells whether text follows, and the text.
+    package mutating func append(optional text: String?) {
+        guard let text else { return append(0) }
+        append(1)
+        append(text)
+    }
+
+    /// Writes an integer over four bytes already there.
+    package mutating func overwrite(at offset: Int, bigEndian integer: UInt32) {
+        for place in 0..<4 {
+            bytes[offset + place] = UInt8(truncatingIfNeeded: integer >> UInt32(24 - 8 * place))
+        }
+    }
+}

@@ -1,0 +1,54 @@
+/// The number of an entity in a store: its place, from 1, among the model's entity names in order.
+public struct EntityNumber: RawRepresentable, Hashable, Comparable, Sendable {
+    /// The number itself.
+    public let rawValue: UInt32
+
+    /// Wraps a number.
+    public init(rawValue: UInt32) {
+        self.rawValue = rawValue
+    }
+
+    /// Orders entities by number.
+    public static func < (left: EntityNumber, right: EntityNumber) -> Bool {
+        left.rawValue < right.rawValue
+    }
+}
+
+/// The number of a property in a store: its place, from 1, among all properties of the model in
+/// the order of (entity name, property name).
+public struct PropertyNumber: RawRepresentable, Hashable, Comparable, Sendable {
+    /// The number itself.
+    public let rawValue: UInt32
+
+    /// Wraps a number.
+    public init(rawValue: UInt32) {
+        self.rawValue = rawValue
+    }
+
+    /// Orders properties by number.
+    public static func < (left: PropertyNumber, right: PropertyNumber) -> Bool {
+        left.rawValue < right.rawValue
+    }
+}
+
+/// What identifies an object within one store, from its birth and for ever.
+///
+/// Object numbers are unique over all entities of a store and are never used twice, so an
+/// identifier outlives the object: the journal speaks of deleted objects by the same name.
+public struct ObjectID: Hashable, Comparable, Sendable {
+    /// The entity the object belongs to.
+    public let entity: EntityNumber
+    /// The number of the object, from 1, unique in its store.
+    public let number: UInt64
+
+    /// Names an object.
+    public init(entity: EntityNumber, number: UInt64) {
+        self.entity = entity
+        self.number = number
+    }
+
+    /// Orders objects by entity and then by number: the order of their rows in a store.
+    public static func < (left: ObjectID, right: ObjectID) -> Bool {
+        (left.entity.rawValue, left.number) < (right.entity.rawValue, right.number)
+    }
+}

@@ -1,0 +1,153 @@
+package import Foundation
+
+/// Bytes that do not mean what they should.
+///
+/// Carries the offset at which reading failed and what was expected there. The layer that knows
+/// which record it was reading adds the place in the store.
+package struct DecodingFailure: Error, Sendable, CustomStringConvertible {
+    /// Bytes from the start of the record.
+    package let offset: Int
+    /// What stood to be read.
+    package let expected: String
+
+    /// Describes a failure at `offset`.
+    package init(at offset: Int, expected: String) {
+        self.offset = offset
+        self.expected = expected
+    }
+
+    /// A clause without a full stop, to be put into a sentence.
+    package var description: String {
+        "\(expected) was expected at byte \(offset)"
+    }
+}
+
+// Reading is done by functions on the span rather than by a reader type that would hold it: a span
+// may not be stored, and an offset is all the state there is. Every read is bounds-checked.
+extension RawSpan {
+    /// Reads one byte.
+    package func readByte(at offset: inout Int) throws(DecodingFailure) -> UInt8 {
+        guard offset >= 0, offset < byteCount else {
+            throw DecodingFailure(at: offset, expected: "a byte")
+        }
+        let byte = unsafeLoadUnaligned(fromByteOffset: offset, as: UInt8.self)
+        offset += 1
+        return byte
+    }
+
+    /// Reads an integer of fixed width, most significant byte first.
+    package func readBigEndian<Integer: FixedWidthInteger & UnsignedInteger & BitwiseCopyable>(
+        _ type: Integer.Type, at offset: inout Int
+    ) throws(DecodingFailure) -> Integer {
+        let width = Integer.bitWidth / 8
+        guard offset >= 0, width <= byteCount - offset else {
+            throw DecodingFailure(at: offset, expected: "an integer of \(width) bytes")
+        }
+        let integer = unsafeLoadUnaligned(fromByteOffset: offset, as: Integer.self)
+        offset += width
+        return Integer(bigEndian: integer)
+    }
+
+    /// Reads an unsigned integer of variable length; an encoding longer than needed is refused.
+    package func readVariable(at offset: inout Int) throws(DecodingFailure) -> UInt64 {
+        let start = offset
+        var result: UInt64 = 0
+        var shift: UInt64 = 0
+        while true {
+            let byte = try readByte(at: &offset)
+            let bits = UInt64(byte & 0x7f)
+            guard shift < 63 || (shift == 63 && bits <= 1) else {
+                throw DecodingFailure(at: start, expected: "a number of at most 64 bits")
+            }
+            result |= bits << shift
+            if byte & 0x80 == 0 {
+                guard byte != 0 || shift == 0 else {
+                    throw DecodingFailure(at: start, expected: "a number in its shortest form")
+                }
+                return result
+            }
+            shift += 7
+        }
+    }
+
+    /// Reads a signed integer of variable length.
+    package func readVariableSigned(at offset: inout Int) throws(DecodingFailure) -> Int64 {
+        let zigzag = try readVariable(at: &offset)
+        return Int64(bitPattern: zigzag >> 1) ^ -Int64(bitPattern: zigzag & 1)
+    }
+
+    /// Reads a count that must not exceed the bytes that are left.
+    package func readCount(at offset: inout Int) throws(DecodingFailure) -> Int {
+        let start = offset
+        let count = try readVariable(at: &offset)
+        guard count <= UInt64(byteCount - offset) else {
+            throw DecodingFailure(at: start, expected: "a count within the record")
+        }
+        return Int(count)
+    }
+
+    /// Reads `count` bytes as an array.
+    package func readBytes(
+        _ count: Int, at offset: inout Int
+    ) throws(DecodingFailure) -> [UInt8] {
+        let range = try take(count, at: &offset)
+        return withUnsafeBytes { Array($0[range]) }
+    }
+
+    /// Reads `count` bytes as data.
+    package func readData(_ count: Int, at offset: inout Int) throws(DecodingFailure) -> Data {
+        let range = try take(count, at: &offset)
+        return withUnsafeBytes { Data($0[range]) }
+    }
+
+    /// Reads text of `count` bytes; bytes that are not UTF-8 are refused.
+    package func readText(_ count: Int, at offset: inout Int) throws(DecodingFailure) -> String {
+        let start = offset
+        let range = try take(count, at: &offset)
+        guard let text = withUnsafeBytes({ String(validating: $0[range], as: UTF8.self) }) else {
+            throw DecodingFailure(at: start, expected: "UTF-8 text")
+        }
+        return text
+    }
+
+    /// Reads text behind its count.
+    package func readText(at offset: inout Int) throws(DecodingFailure) -> String {
+        let count = try readCount(at: &offset)
+        return try readText(count, at: &offset)
+    }
+
+    /// Reads text behind a byte that tells whether there is any.
+    package func readOptionalText(at offset: inout Int) throws(DecodingFailure) -> String? {
+        let start = offset
+        switch try readByte(at: &offset) {
+        case 0: return nil
+        case 1: return try readText(at: &offset)
+        default: throw DecodingFailure(at: start, expected: "0 or 1")
+        }
+    }
+
+    /// Everything as an array.
+    package var array: [UInt8] {
+        withUnsafeBytes { Array($0) }
+    }
+
+    /// Whether both hold the same bytes.
+    package func hasSameBytes(as other: RawSpan) -> Bool {
+        guard byteCount == other.byteCount else { return false }
+        return withUnsafeBytes { left in
+            other.withUnsafeBytes { right in left.elementsEqual(right) }
+        }
+    }
+
+    /// Checks that `count` bytes stand at `offset`, steps over them, and tells where they are.
+    private func take(
+        _ count: Int, at offset: inout Int
+    ) throws(DecodingFailure) -> Range<Int> {
+        guard offset >= 0, count >= 0, count <= byteCount - offset else {
+            throw DecodingFailure(at: offset, expected: "\(count) bytes")
+        }
+        let range = offset..<(offset + count)
+        offset += count
+        return range
+    }
+}

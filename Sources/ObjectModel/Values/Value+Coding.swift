@@ -1,0 +1,146 @@
+import Foundation
+
+// | tag | value | bytes that follow |
+// |---|---|---|
+// | 0 | null | none |
+// | 1, 2 | false, true | none |
+// | 3 | int | zigzag, variable length |
+// | 4 | double | 8, IEEE 754 |
+// | 5 | decimal | sign and exponent (zigzag), mantissa of 16 |
+// | 6 | string | count, UTF-8 |
+// | 7 | data | count, bytes |
+// | 8 | date | 8, IEEE 754 seconds since 2001-01-01T00:00:00Z |
+// | 9 | uuid | 16 |
+// | 10 | object | entity and number, variable length |
+private enum Tag {
+    static let null: UInt8 = 0
+    static let no: UInt8 = 1
+    static let yes: UInt8 = 2
+    static let int: UInt8 = 3
+    static let double: UInt8 = 4
+    static let decimal: UInt8 = 5
+    static let string: UInt8 = 6
+    static let data: UInt8 = 7
+    static let date: UInt8 = 8
+    static let uuid: UInt8 = 9
+    static let object: UInt8 = 10
+}
+
+extension ByteWriter {
+    /// Appends a value in its canonical form.
+    package mutating func append(_ value: Value) {
+        switch value {
+        case .null:
+            append(Tag.null)
+        case .bool(let value):
+            append(value ? Tag.yes : Tag.no)
+        case .int(let value):
+            append(Tag.int)
+            append(variable: value)
+        case .double(let value):
+            append(Tag.double)
+            append(bigEndian: value.bitPattern)
+        case .decimal(let value):
+            append(Tag.decimal)
+            append(parts: DecimalParts(value))
+        case .string(let value):
+            append(Tag.string)
+            append(value)
+        case .data(let value):
+            append(Tag.data)
+            append(counted: value)
+        case .date(let value):
+            append(Tag.date)
+            append(bigEndian: value.timeIntervalSinceReferenceDate.bitPattern)
+        case .uuid(let value):
+            append(Tag.uuid)
+            append(raw: value.bytes)
+        case .object(let value):
+            append(Tag.object)
+            append(value)
+        }
+    }
+
+    /// Appends an object identifier.
+    package mutating func append(_ object: ObjectID) {
+        append(variable: UInt64(object.entity.rawValue))
+        append(variable: object.number)
+    }
+
+    private mutating func append(parts: DecimalParts) {
+        append(parts.isNegative ? UInt8(1) : 0)
+        append(variable: Int64(parts.exponent))
+        append(bigEndian: parts.mantissa)
+    }
+}
+
+extension RawSpan {
+    /// Reads one value.
+    package func readValue(at offset: inout Int) throws(DecodingFailure) -> Value {
+        let start = offset
+        switch try readByte(at: &offset) {
+        case Tag.null: return .null
+        case Tag.no: return .bool(false)
+        case Tag.yes: return .bool(true)
+        case Tag.int: return .int(try readVariableSigned(at: &offset))
+        case Tag.double:
+            return .double(Double(bitPattern: try readBigEndian(UInt64.self, at: &offset)))
+        case Tag.decimal: return .decimal(try readDecimal(at: &offset))
+        case Tag.string: return .string(try readText(at: &offset))
+        case Tag.data:
+            let count = try readCount(at: &offset)
+            return .data(try readData(count, at: &offset))
+        case Tag.date:
+            let seconds = Double(bitPattern: try readBigEndian(UInt64.self, at: &offset))
+            return .date(Date(timeIntervalSinceReferenceDate: seconds))
+        case Tag.uuid:
+            return .uuid(UUID(bytes: try readBigEndian(UInt128.self, at: &offset)))
+        case Tag.object: return .object(try readObjectID(at: &offset))
+        default: throw DecodingFailure(at: start, expected: "the tag of a value")
+        }
+    }
+
+    /// Reads an object identifier.
+    package func readObjectID(at offset: inout Int) throws(DecodingFailure) -> ObjectID {
+        let start = offset
+        guard let entity = UInt32(exactly: try readVariable(at: &offset)) else {
+            throw DecodingFailure(at: start, expected: "an entity number")
+        }
+        let number = try readVariable(at: &offset)
+        return ObjectID(entity: EntityNumber(rawValue: entity), number: number)
+    }
+
+    private func readDecimal(at offset: inout Int) throws(DecodingFailure) -> Decimal {
+        let start = offset
+        let sign = try readByte(at: &offset)
+        let exponent = try readVariableSigned(at: &offset)
+        let mantissa = try readBigEndian(UInt128.self, at: &offset)
+        let parts = DecimalParts(
+            isNegative: sign == 1, exponent: Int(clamping: exponent), mantissa: mantissa)
+        guard sign <= 1, let decimal = parts.decimal, DecimalParts(decimal) == parts else {
+            throw DecodingFailure(at: start, expected: "a decimal in its canonical form")
+        }
+        return decimal
+    }
+}
+
+extension UUID {
+    /// The sixteen bytes, in the order of the text form.
+    fileprivate var bytes: [UInt8] {
+        let parts = uuid
+        return [
+            parts.0, parts.1, parts.2, parts.3, parts.4, parts.5, parts.6, parts.7,
+            parts.8, parts.9, parts.10, parts.11, parts.12, parts.13, parts.14, parts.15,
+        ]
+    }
+
+    /// Builds an identifier from its sixteen bytes read as one big-endian number.
+    fileprivate init(bytes: UInt128) {
+        func byte(_ place: Int) -> UInt8 { UInt8(truncatingIfNeeded: bytes >> (120 - 8 * place)) }
+        self.init(
+            uuid: (
+                byte(0), byte(1), byte(2), byte(3), byte(4), byte(5), byte(6), byte(7),
+                byte(8), byte(9), byte(10), byte(11), byte(12), byte(13), byte(14), byte(15)
+            ))
+    }
+}

@@ -1,0 +1,75 @@
+import Foundation
+
+extension Value {
+    /// Bytes whose order under `memcmp` is the order of the values, none the prefix of another.
+    ///
+    /// Indexes hold these. Text and data escape the zero byte (00 → 00 FF) and end in 00 00, so that
+    /// "a" stands before "ab" whatever follows the value in a key.
+    package func appendOrderedKey(to writer: inout ByteWriter) {
+        switch self {
+        case .null:
+            writer.append(0x00)
+        case .bool(let value):
+            writer.append(0x01)
+            writer.append(value ? 1 : 0)
+        case .int(let value):
+            writer.append(0x02)
+            writer.append(bigEndian: UInt64(bitPattern: value) ^ (1 << 63))
+        case .double(let value):
+            writer.append(0x03)
+            writer.append(bigEndian: value.orderedBits)
+        case .decimal(let value):
+            writer.append(0x04)
+            writer.append(raw: DecimalParts(value).orderedKey)
+        case .string(let value):
+            writer.append(0x05)
+            writer.append(escaped: value.utf8)
+        case .data(let value):
+            writer.append(0x06)
+            writer.append(escaped: value)
+        case .date(let value):
+            writer.append(0x07)
+            writer.append(bigEndian: value.timeIntervalSinceReferenceDate.orderedBits)
+        case .uuid(let value):
+            writer.append(0x08)
+            writer.append(Value.uuid(value))
+        case .object(let value):
+            writer.append(0x09)
+            writer.append(bigEndian: value.entity.rawValue)
+            writer.append(bigEndian: value.number)
+        }
+    }
+}
+
+extension ByteWriter {
+    fileprivate mutating func append(escaped bytes: some Collection<UInt8>) {
+        for byte in bytes {
+            append(byte)
+            if byte == 0 { append(0xff) }
+        }
+        append(0)
+        append(0)
+    }
+}
+
+extension Double {
+    /// The bit pattern with its order made that of unsigned integers; "not a number" comes first.
+    fileprivate var orderedBits: UInt64 {
+        guard !isNaN else { return 0 }
+        let bits = bitPattern
+        return bits >> 63 == 0 ? bits ^ (1 << 63) : ~bits
+    }
+}
+
+extension DecimalParts {
+    /// Sign, then the power of ten of the first digit, then the digits: all complemented below zero.
+    fileprivate var orderedKey: [UInt8] {
+        guard mantissa != 0 else { return [isNegative ? 0 : 2] }
+        let digits = digits
+        let magnitude = UInt16(exponent + digits.count + 0x4000)
+        var key = [UInt8(magnitude >> 8), UInt8(magnitude & 0xff)]
+        key += digits.map { $0 + 1 }
+        key.append(0)
+        return isNegative ? [1] + key.map { ~$0 } : [3] + key
+    }
+}

@@ -1,0 +1,108 @@
+public import Foundation
+
+/// One value of one property.
+///
+/// Every attribute type has one of these forms: the three integer types share ``int(_:)``, `Float`
+/// and `Double` share ``double(_:)``, URLs and enumerations with a string behind them are
+/// ``string(_:)``, and `Codable` values are ``data(_:)`` holding JSON.
+///
+/// Two values are equal when their canonical bytes are: strings are compared by UTF-8 and numbers
+/// by bit pattern, because a change from one spelling of "é" to the other is a change, too.
+public enum Value: Sendable {
+    /// No value.
+    case null
+    /// A truth value.
+    case bool(Bool)
+    /// An integer of any width.
+    case int(Int64)
+    /// A binary floating-point number.
+    case double(Double)
+    /// A decimal number of up to 38 digits.
+    case decimal(Decimal)
+    /// Text.
+    case string(String)
+    /// Bytes.
+    case data(Data)
+    /// A point in time.
+    case date(Date)
+    /// A universally unique identifier.
+    case uuid(UUID)
+    /// A reference to another object of the same store.
+    case object(ObjectID)
+}
+
+extension Value {
+    /// Whether there is no value.
+    public var isNull: Bool {
+        if case .null = self { true } else { false }
+    }
+
+    /// The object referred to, if this is a reference.
+    public var reference: ObjectID? {
+        if case .object(let id) = self { id } else { nil }
+    }
+
+    /// The same value in the one form in which it is kept.
+    ///
+    /// Zero has no sign, "not a number" has one bit pattern, and dates are kept to 2⁻³² seconds, so
+    /// that their decimal text is exact.
+    package var normalized: Value {
+        switch self {
+        case .double(let number):
+            if number == 0 { return .double(0) }
+            return number.isNaN ? .double(.nan) : self
+        case .date(let date):
+            let seconds = date.timeIntervalSinceReferenceDate
+            guard abs(seconds) < 0x1p21 else { return self }
+            let scaled = (seconds * 0x1p32).rounded() / 0x1p32
+            return .date(Date(timeIntervalSinceReferenceDate: scaled == 0 ? 0 : scaled))
+        default:
+            return self
+        }
+    }
+}
+
+extension Value: Hashable {
+    /// Whether both have the same canonical bytes.
+    public static func == (left: Value, right: Value) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.bool(let left), .bool(let right)): left == right
+        case (.int(let left), .int(let right)): left == right
+        case (.double(let left), .double(let right)): left.bitPattern == right.bitPattern
+        case (.decimal(let left), .decimal(let right)): left == right
+        case (.string(let left), .string(let right)): left.hasSameBytes(as: right)
+        case (.data(let left), .data(let right)): left == right
+        case (.date(let left), .date(let right)):
+            left.timeIntervalSinceReferenceDate.bitPattern
+                == right.timeIntervalSinceReferenceDate.bitPattern
+        case (.uuid(let left), .uuid(let right)): left == right
+        case (.object(let left), .object(let right)): left == right
+        default: false
+        }
+    }
+
+    /// Feeds what equality looks at.
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .null: hasher.combine(0)
+        case .bool(let value): hasher.combine(value)
+        case .int(let value): hasher.combine(value)
+        case .double(let value): hasher.combine(value.bitPattern)
+        case .decimal(let value): hasher.combine(value)
+        case .string(let value):
+            for byte in value.utf8 { hasher.combine(byte) }
+        case .data(let value): hasher.combine(value)
+        case .date(let value): hasher.combine(value.timeIntervalSinceReferenceDate.bitPattern)
+        case .uuid(let value): hasher.combine(value)
+        case .object(let value): hasher.combine(value)
+        }
+    }
+}
+
+extension String {
+    /// Whether both are the same UTF-8 bytes, not merely canonically equivalent.
+    package func hasSameBytes(as other: String) -> Bool {
+        utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
+    }
+}

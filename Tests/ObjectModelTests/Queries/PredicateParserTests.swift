@@ -1,0 +1,190 @@
+import Foundation
+import Testing
+
+@testable import ObjectModel
+
+@Suite struct PredicateParserTests {
+    @Test(
+        arguments: [
+            ("", 1, "The predicate is empty; TRUEPREDICATE finds everything."),
+            (
+                "frstName == 'A'", 1,
+                "'Employee' has no property 'frstName'; did you mean 'firstName'?"
+            ),
+            (
+                "department.nmae == 'A'", 12,
+                "'Department' has no property 'nmae'; did you mean 'name'?"
+            ),
+            ("firstName.x == 1", 11, "'firstName' is a value and has no properties."),
+            (
+                "firstName BEGINWITH 'A'", 11,
+                "An operator such as '==' or BEGINSWITH was expected, not 'BEGINWITH'; "
+                    + "did you mean 'BEGINSWITH'?"
+            ),
+            (
+                "firstName", 10,
+                "An operator such as '==' or BEGINSWITH was expected, not the end."
+            ),
+            ("age == 'old'", 8, "'age' is an integer, not the text \"old\"."),
+            (
+                "firstName == 5", 14,
+                "'firstName' is text, written in quotation marks, not the number 5."
+            ),
+            (
+                "hired > 'soon'", 9,
+                "'hired' is a date, written as \"2011-12-15\" or \"2011-12-15T08:30:00Z\", not the "
+                    + "text \"soon\"."
+            ),
+            (
+                "firstName == 'A", 14,
+                "The text that begins here does not end; a closing ' is missing."
+            ),
+            ("(age == 1", 10, "')' was expected, not the end."),
+            ("age == 1 firstName", 10, "AND, OR or the end was expected, not 'firstName'."),
+            ("age == ", 8, "A property or a constant was expected, not the end."),
+            (
+                "age BETWEEN 3", 13,
+                "Two values in braces must follow BETWEEN, as in BETWEEN {1, 9}."
+            ),
+            (
+                "firstName IN 'A'", 14,
+                "A list such as {1, 2} or a path through a to-many relationship must follow IN."
+            ),
+            (
+                "tags.word == 'a'", 1,
+                "'tags.word' leads to many objects; write ANY, ALL or NONE before the comparison, or "
+                    + "'@count' behind the path."
+            ),
+            ("ANY firstName == 'a'", 5, "ANY needs a path through a to-many relationship."),
+            (
+                "tags.@cuont > 1", 6,
+                "'@cuont' is not known; there are @count, @sum, @avg, @min, @max."
+            ),
+            ("tags.@sum.word > 1", 1, "'tags.@sum.word' must end at an attribute of numbers."),
+            ("age == %@", 8, "There is no argument for this: 0 were given."),
+            ("age == $x", 8, "Variables are not known here; write '%@' and hand over the value."),
+            ("firstName ==[x] 'a'", 14, "[c], [d] or [cd] was expected, not 'x'."),
+            ("firstName MATCHES '['", 19, "\"[\" is not a regular expression."),
+            ("age LIKE '1'", 1, "'age' is an integer; LIKE compares text."),
+            (
+                "department == 'Deparment/1'", 15,
+                "\"Deparment/1\" is not the name of an object, as \"Department/1\" is; did you mean "
+                    + "'Department'?"
+            ),
+            (
+                "department == 'Tag/1'", 15,
+                "'department' is an object of 'Department', which 'Tag/1' is not."
+            ),
+            ("age ; 1", 5, "';' has no meaning in a predicate."),
+            (
+                "IN == 'a'", 1,
+                "A property or a constant was expected, not 'IN'; a property of that name is written "
+                    + "'#IN'."
+            ),
+            ("1x == 1", 1, "A number ends in 'x'; text must stand in quotation marks."),
+            (
+                "firstName == 'a\\d'", 16,
+                "'\\d' is no escape; write '\\\\d' for a backslash."
+            ),
+        ] as [(String, Int, String)])
+    func `a mistake is told with its place and what would be right`(
+        text: String, column: Int, message: String
+    ) throws {
+        let company = try Company()
+
+        let error = #expect(throws: QueryError.self) { try company.filter(text) }
+
+        #expect(error?.message == message)
+        #expect(error?.column == column)
+    }
+
+    @Test func `arguments left over are a mistake`() throws {
+        let company = try Company()
+
+        let error = #expect(throws: QueryError.self) {
+            try company.filter("age == %@", nil, [.int(1), .int(2)])
+        }
+
+        #expect(error?.message == "2 arguments were given, but the predicate uses 1.")
+    }
+
+    @Test func `nesting too deep is refused instead of running out of stack`() throws {
+        let company = try Company()
+        let parentheses = String(repeating: "(", count: 100_000)
+        let negations = String(repeating: "!", count: 100_000)
+
+        #expect(throws: QueryError.self) { try company.filter(parentheses) }
+        #expect(throws: QueryError.self) { try company.filter(negations) }
+        #expect(throws: QueryError.self) {
+            try company.filter("age IN " + String(repeating: "{", count: 100_000))
+        }
+    }
+
+    @Test func `words mean the same in any case`() throws {
+        let company = try Company()
+
+        let upper = try company.filter(
+            "NOT age IN {1} AND firstName BEGINSWITH 'a' OR isActive == YES")
+        let lower = try company.filter(
+            "not age in {1} and firstName beginswith 'a' or isActive == true")
+
+        #expect(upper == lower)
+    }
+
+    @Test func `AND binds stronger than OR and NOT stronger than both`() throws {
+        let company = try Company()
+
+        let plain = try company.filter("isActive OR NOT isActive AND age == 1")
+        let grouped = try company.filter("isActive OR ((NOT isActive) AND age == 1)")
+
+        #expect(plain == grouped)
+    }
+
+    @Test func `a keyword behind a number sign is a property`() throws {
+        let company = try Company()
+
+        let filter = try company.filter("#in == 'a'")
+
+        #expect(filter.text(in: company.schema) == "#in == \"a\"")
+    }
+
+    @Test func `constants take the type of what they are compared with`() throws {
+        let company = try Company()
+        func constant(_ text: String) throws -> Value? {
+            guard case .comparison(let comparison) = try company.filter(text) else { return nil }
+            return comparison.right.constant
+        }
+
+        #expect(try constant("age == 3.0") == .int(3))
+        #expect(try constant("age == 3.5") == .double(3.5))
+        #expect(try constant("salary == 3.50") == .decimal(Decimal(string: "3.5") ?? 0))
+        #expect(try constant("rating == 3") == .double(3))
+        #expect(try constant("isActive == 1") == .bool(true))
+        #expect(
+            try constant("hired == '2001-01-01'")
+                == .date(Date(timeIntervalSinceReferenceDate: 0)))
+        #expect(
+            try constant("hired == '2001-01-01T01:00:00.5+01:00'")
+                == .date(Date(timeIntervalSinceReferenceDate: 0.5)))
+        #expect(try constant("photo == 'AQI='") == .data(Data([1, 2])))
+        let badge = "E621E1F8-C36C-495A-93FC-0C247A3E6E5F"
+        #expect(
+            try constant("badge == '\(badge.lowercased())'")
+                == UUID(uuidString: badge).map { .uuid($0) })
+    }
+
+    @Test(arguments: UInt64(1)...12)
+    func `a filter written as text reads back as the same tree`(seed: UInt64) throws {
+        let company = try Company()
+        var source = RandomFilters(company: company, random: SeededRandom(seed: seed))
+
+        for _ in 0..<200 {
+            let filter = source.filter(depth: 3)
+            let text = filter.text(in: company.schema)
+
+            let again = try company.filter(text)
+
+            #expect(again == filter, "seed \(seed): \(text)")
+        }
+    }
+}

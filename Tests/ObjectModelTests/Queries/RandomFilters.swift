@@ -1,0 +1,157 @@
+import Foundation
+
+@testable import ObjectModel
+
+/// A generator whose numbers depend on the seed alone (SplitMix64).
+struct SeededRandom: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        state = seed
+    }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ (mixed >> 31)
+    }
+
+    mutating func pick<Element>(_ elements: [Element]) -> Element {
+        elements[Int.random(in: 0..<elements.count, using: &self)]
+    }
+
+    mutating func chance(_ part: Int) -> Bool {
+        Int.random(in: 0..<part, using: &self) == 0
+    }
+}
+
+/// Filters over employees as the parser could have made them.
+struct RandomFilters {
+    let company: Company
+    var random: SeededRandom
+
+    mutating func filter(depth: Int) -> Filter {
+        switch depth == 0 ? 3 : Int.random(in: 0..<8, using: &random) {
+        case 0:
+            return .and(
+                (0..<Int.random(in: 2...3, using: &random)).map { _ in filter(depth: depth - 1) })
+        case 1:
+            return .or(
+                (0..<Int.random(in: 2...3, using: &random)).map { _ in filter(depth: depth - 1) })
+        case 2: return .not(filter(depth: depth - 1))
+        case 4: return quantified(depth: depth - 1)
+        case 5 where random.chance(6): return .constant(random.chance(2))
+        default: return condition(company.employee)
+        }
+    }
+
+    private mutating func quantified(depth: Int) -> Filter {
+        let quantifier = random.pick(FilterQuantifier.allCases)
+        let employees = company.department.property(named: "employees")
+        let department = company.employee.property(named: "department")
+        let path = FilterPath([department, employees].compactMap { $0 })
+        return .quantified(quantifier, path, filter(depth: depth))
+    }
+
+    private mutating func condition(_ entity: SchemaEntity) -> Filter {
+        let attributes = entity.properties.filter { $0.attribute != nil }
+        let property = random.pick(attributes)
+        let left = FilterExpression.path(FilterPath([property]))
+        let options = TextOptions(rawValue: UInt8.random(in: 0...3, using: &random))
+        guard let type = property.attribute?.type else { return .constant(true) }
+        switch Int.random(in: 0..<5, using: &random) {
+        case 0: return .membership(left, FilterValues([value(type), value(type)]), options)
+        case 1: return .between(left, .constant(value(type)), .constant(value(type)))
+        case 2:
+            let other = FilterExpression.path(FilterPath([random.pick(attributes)]))
+            return .comparison(FilterComparison(left, .lessOrEqual, other, options))
+        case 3 where type == .string:
+            let `operator` = random.pick([FilterOperator.beginsWith, .endsWith, .contains, .like])
+            return .comparison(
+                FilterComparison(left, `operator`, .constant(value(.string)), options))
+        default:
+            let `operator` = random.pick([
+                FilterOperator.equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual,
+            ])
+            return .comparison(FilterComparison(left, `operator`, .constant(value(type)), options))
+        }
+    }
+
+    mutating func value(_ type: AttributeType) -> Value {
+        random.chance(8) ? .null : Value.random(type, using: &random)
+    }
+}
+
+extension Value {
+    /// A value of the type, of all sizes and with the awkward ones among them, in its kept form.
+    static func random(_ type: AttributeType, using random: inout SeededRandom) -> Value {
+        switch type {
+        case .bool: return .bool(random.chance(2))
+        case .int16: return .int(Int64(Int16.random(in: .min ... .max, using: &random)))
+        case .int32: return .int(Int64(Int32.random(in: .min ... .max, using: &random)))
+        case .int64:
+            return .int(
+                random.pick([.min, .max, 0, -1, Int64(truncatingIfNeeded: random.next())]))
+        case .float:
+            return Value.double(Double(Float(Double.random(in: -9...9, using: &random)))).normalized
+        case .double:
+            let anything = Double(bitPattern: random.next())
+            return Value.double(
+                random.pick([
+                    0, -0.0, .nan, .infinity, -.infinity, 0.1, 1e300, .leastNonzeroMagnitude,
+                    anything,
+                    Double(Int.random(in: -1000...1000, using: &random)) / 8,
+                ])
+            ).normalized
+        case .decimal:
+            let digits = Int64.random(in: -99_999_999...99_999_999, using: &random)
+            let exponent = Int.random(in: -20...20, using: &random)
+            return .decimal(
+                random.pick([
+                    0, Decimal(digits),
+                    Decimal(
+                        sign: digits < 0 ? .minus : .plus, exponent: exponent,
+                        significand: Decimal(abs(digits))),
+                    Decimal(string: "99999999999999999999999999999999999999") ?? 0,
+                ]))
+        case .string:
+            let pieces = [
+                "", "a", "b", "ä", "a\u{308}", "\"", "'", "\\", "\n", "\u{0}", "\u{1F600}", "ß",
+                "Z",
+                "%@", "é", "\u{7f}",
+            ]
+            return .string(
+                (0..<Int.random(in: 0...4, using: &random)).map { _ in random.pick(pieces) }
+                    .joined())
+        case .url: return .string("https://example.com/\(random.next() % 100)?a=%20")
+        case .data:
+            let count = Int.random(in: 0...5, using: &random)
+            return .data(Data((0..<count).map { _ in random.pick([0, 1, 0xfe, 0xff]) }))
+        case .codable: return .data(Data("{\"a\":\(random.next() % 100)}".utf8))
+        case .date:
+            let seconds = random.pick([
+                0, -0.5, 1e-9, Double.random(in: -1e11...1e11, using: &random),
+                Double.random(in: -1e9...1e9, using: &random),
+                Double.random(in: -1...1, using: &random),
+                Double(Int.random(in: -1_000_000_000...1_000_000_000, using: &random)),
+            ])
+            return Value.date(Date(timeIntervalSinceReferenceDate: seconds)).normalized
+        case .uuid:
+            let high = random.next()
+            let low = random.next()
+            func byte(_ word: UInt64, _ place: UInt64) -> UInt8 {
+                UInt8(truncatingIfNeeded: word >> (8 * place))
+            }
+            return .uuid(
+                UUID(
+                    uuid: (
+                        byte(high, 7), byte(high, 6), byte(high, 5), byte(high, 4), byte(high, 3),
+                        byte(high, 2), byte(high, 1), byte(high, 0), byte(low, 7), byte(low, 6),
+                        byte(low, 5), byte(low, 4), byte(low, 3), byte(low, 2), byte(low, 1),
+                        byte(low, 0)
+                    )))
+        }
+    }
+}
