@@ -1,0 +1,143 @@
+package import LMDB
+
+/// An append-only log of entries whose payloads it does not look into.
+///
+/// Invariants:
+/// - Numbers run from 1 without a gap.
+/// - Each entry carries the digest of the one before it.
+/// - An entry, once written, is never changed or removed.
+package struct Journal: Sendable {
+    /// The tables the journal keeps in its environment.
+    package static let tableNames = ["journal", "digests"]
+
+    /// Entry bytes by (sequence number, chunk number).
+    let chunks: Table
+    /// Entry digests by sequence number.
+    let digests: Table
+
+    /// The journal in an environment opened with ``tableNames`` among its tables.
+    ///
+    /// - Throws: ``JournalError`` when a table is missing.
+    package init(in environment: Environment) throws {
+        (chunks, digests) = try asJournalError {
+            (try environment.table(Self.tableNames[0]), try environment.table(Self.tableNames[1]))
+        }
+    }
+
+    // MARK: - The head
+
+    /// The number of the last entry, or ``SequenceNumber/zero`` when there is none.
+    ///
+    /// - Complexity: O(log *n*) page reads.
+    package func head(
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws -> SequenceNumber {
+        try asJournalError {
+            try transaction.seek(chunks, before: nil) { key, _ in
+                var reader = KeyReader()
+                return SequenceNumber(try reader.uint64(key))
+            } ?? .zero
+        }
+    }
+
+    /// The digest of the last entry, or 32 zero bytes when there is none.
+    ///
+    /// - Throws: ``JournalError`` when the last entry has no digest.
+    /// - Complexity: O(log *n*) page reads.
+    package func headDigest(in transaction: borrowing some Reading & ~Copyable) throws -> Digest {
+        try digest(at: try head(in: transaction), in: transaction)
+    }
+
+    /// The digest recorded for an entry, without reading the entry.
+    ///
+    /// - Throws: ``JournalError`` when there is none.
+    /// - Complexity: O(log *n*) page reads.
+    package func digest(
+        at sequence: SequenceNumber, in transaction: borrowing some Reading & ~Copyable
+    ) throws -> Digest {
+        if sequence == .zero { return .zero }
+        guard let digest = try storedDigest(sequence, in: transaction) else {
+            throw JournalError.entryBroken(at: sequence, because: "its digest is missing")
+        }
+        return digest
+    }
+
+    func storedDigest(
+        _ sequence: SequenceNumber, in transaction: borrowing some Reading & ~Copyable
+    ) throws -> Digest? {
+        let key = Self.key(sequence)
+        return try asJournalError {
+            try transaction.get(digests, key.span.bytes) { Digest($0) } ?? nil
+        }
+    }
+
+    // MARK: - Appending
+
+    /// Appends an entry at the next number, chained to the last one.
+    ///
+    /// - Parameters:
+    ///   - payload: What the entry holds.
+    ///   - recordedAt: Microseconds since 1970 (UTC).
+    ///   - transaction: The write it becomes part of.
+    /// - Returns: The entry as it stands in the journal.
+    /// - Throws: ``JournalError``; the transaction must not be committed then.
+    /// - Complexity: O(log *n*) page reads and writes.
+    package func append(
+        payload: [UInt8], recordedAt: Int64, in transaction: borrowing WriteTransaction
+    ) throws -> JournalEntry {
+        let last = try head(in: transaction)
+        let header = EntryHeader(
+            sequence: last.next, recordedAt: recordedAt,
+            previous: try digest(at: last, in: transaction), payloadCount: payload.count)
+        let leaf = header.encode(payload: payload)
+        let digest = Digest.of(leaf)
+        try asJournalError {
+            try writeChunks(leaf, of: header.sequence, in: transaction)
+            let key = Self.key(header.sequence)
+            try digest.withBytes { try transaction.put(digests, key.span.bytes, $0, .append) }
+        }
+        return JournalEntry(
+            sequence: header.sequence, recordedAt: recordedAt, previous: header.previous,
+            payload: payload, digest: digest)
+    }
+
+    private func writeChunks(
+        _ leaf: [UInt8], of sequence: SequenceNumber, in transaction: borrowing WriteTransaction
+    ) throws {
+        // The first byte belongs to the digest only.
+        let entry = leaf.span.extracting(1...).bytes
+        let size = entry.byteCount <= Self.wholeBytesMaximum ? entry.byteCount : Self.chunkBytes
+        var offset = 0
+        var chunk: UInt32 = 0
+        while offset < entry.byteCount {
+            let end = min(offset + size, entry.byteCount)
+            let key = Self.key(sequence, chunk: chunk)
+            try transaction.put(chunks, key.span.bytes, entry.extracting(offset..<end), .append)
+            offset = end
+            chunk += 1
+        }
+    }
+
+    // MARK: - Layout
+
+    /// The longest entry kept in one record inside a leaf page.
+    ///
+    /// LMDB moves a record above 2,038 bytes with its key to pages of its own.
+    static let wholeBytesMaximum = 2_000
+
+    /// The length of a chunk of a longer entry: 16 pages of its own, filled to the last byte.
+    static let chunkBytes = 16 * 4_096 - 16
+
+    static func key(_ sequence: SequenceNumber) -> [UInt8] {
+        var writer = KeyWriter(capacity: 8)
+        writer.append(sequence.rawValue)
+        return writer.bytes
+    }
+
+    static func key(_ sequence: SequenceNumber, chunk: UInt32) -> [UInt8] {
+        var writer = KeyWriter(capacity: 12)
+        writer.append(sequence.rawValue)
+        writer.append(chunk)
+        return writer.bytes
+    }
+}

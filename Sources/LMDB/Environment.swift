@@ -1,0 +1,103 @@
+internal import CLMDB
+internal import Synchronization
+
+/// One LMDB file, open in this process.
+///
+/// Any number of threads may read at once; writes go through one writer thread. Opening the same
+/// file again shares everything with the first opening. The file is closed when the last
+/// environment on it is gone.
+package final class Environment: Sendable {
+    let core: EnvironmentCore
+
+    /// Whether this opening may only read.
+    package let isReadOnly: Bool
+
+    private init(core: EnvironmentCore, isReadOnly: Bool) {
+        self.core = core
+        self.isReadOnly = isReadOnly
+    }
+
+    deinit {
+        EnvironmentRegistry.release(core)
+    }
+
+    /// Opens the file at `path`, and makes it first if it does not exist and `options` say so.
+    ///
+    /// - Throws: ``LMDBError`` with a code of its own for each way a file can be unfit; the file
+    ///   is untouched then.
+    package static func open(
+        at path: String, options: EnvironmentOptions = EnvironmentOptions()
+    ) throws(LMDBError) -> Environment {
+        let core = try EnvironmentRegistry.open(path, options)
+        return Environment(core: core, isReadOnly: options.readOnly)
+    }
+
+    /// The path under which the file was first opened.
+    package var path: String { core.path }
+
+    /// A table named in the options.
+    ///
+    /// - Throws: ``LMDBError`` with ``LMDBError/Code/noSuchTable``.
+    package func table(_ name: String) throws(LMDBError) -> Table {
+        guard let table = core.tables.withLock({ $0[name] }) else { throw .noSuchTable(name) }
+        return table
+    }
+
+    /// Runs `body` on one state of the file.
+    ///
+    /// Keep it short: while it runs, LMDB uses no page again that was freed since. A body must
+    /// not wait for another thread that reads or writes the same environment.
+    ///
+    /// - Throws: ``LMDBError``, or what `body` throws.
+    /// - Complexity: O(1) without page reads, besides those of `body`.
+    package func read<R>(_ body: (borrowing ReadTransaction) throws -> R) throws -> R {
+        try core.checkUsable()
+        let loan = try core.pool.borrow()
+        defer { core.pool.giveBack(loan) }
+        let access = TransactionAccess(pointer: loan.pointer, environment: core.identifier)
+        return try body(ReadTransaction(access))
+    }
+
+    /// Runs `body` on the writer thread and returns when what it wrote is durable.
+    ///
+    /// Bodies that arrive while another write is being synced share the next transaction and its
+    /// sync. `body` may run more than once: when the map grows, or when another body of the same
+    /// group throws after it wrote. So it must have no effects but those in the transaction.
+    ///
+    /// - Throws: ``LMDBError``, or what `body` throws; nothing of this write is kept then. After
+    ///   ``LMDBError/Code/closedToWrites`` the file must be opened again.
+    /// - Precondition: Not called inside `read` or `write` of the same environment.
+    package func write<R: Sendable>(
+        _ body: @escaping @Sendable (borrowing WriteTransaction) throws -> R
+    ) throws -> R {
+        if isReadOnly { throw LMDBError.readOnly() }
+        try core.checkUsable()
+        precondition(
+            !core.writer.isCurrentThread,
+            "A write cannot begin inside a write: use the transaction at hand.")
+        precondition(
+            !core.pool.isReadingOnThisThread(),
+            "A write cannot begin inside a read of the same file: let the read end first.")
+        let result = Mutex<R?>(nil)
+        let box = ResultBox(result)
+        let request = WriteRequest { transaction in
+            let returned = try body(transaction)
+            box.value.withLock { $0 = returned }
+        }
+        core.writer.submit(request) { [core] in core.perform($0) }
+        try request.wait()
+        guard let returned = box.value.withLock({ $0 }) else {
+            preconditionFailure("A write that did not fail has a result.")
+        }
+        return returned
+    }
+}
+
+/// Carries a body's result from the writer thread to the caller.
+private final class ResultBox<R: Sendable>: Sendable {
+    let value: Mutex<R?>
+
+    init(_ value: consuming Mutex<R?>) {
+        self.value = value
+    }
+}

@@ -1,0 +1,152 @@
+internal import CLMDB
+internal import Foundation
+internal import Synchronization
+
+extension EnvironmentCore {
+    /// Runs a group of requests in one LMDB transaction and tells each how it went.
+    ///
+    /// Runs on the writer thread. Every round either ends the group or makes it smaller or the
+    /// map larger, and both are bounded.
+    func perform(_ group: [WriteRequest]) {
+        var pending = group
+        while !pending.isEmpty {
+            do {
+                pending = try performRound(pending)
+            } catch {
+                for request in pending { request.finish(error) }
+                return
+            }
+        }
+    }
+
+    /// One transaction. Returns the requests that must be run again.
+    private func performRound(_ group: [WriteRequest]) throws(LMDBError) -> [WriteRequest] {
+        let pointer = try beginWriting()
+        let state = WriteState()
+        var outcomes: [(request: WriteRequest, error: (any Error)?)] = []
+        outcomes.reserveCapacity(group.count)
+        for (position, request) in group.enumerated() {
+            let writesBefore = state.writes
+            var failure: (any Error)?
+            do {
+                let access = TransactionAccess(pointer: pointer, environment: identifier)
+                try request.run(WriteTransaction(access, state))
+            } catch {
+                failure = error
+            }
+            if state.failure == MDB_MAP_FULL {
+                mdb_txn_abort(pointer)
+                try grow()
+                return group
+            }
+            if let spoiled = state.failureError { failure = failure ?? spoiled }
+            if let failure, state.failure != nil || state.writes != writesBefore {
+                mdb_txn_abort(pointer)
+                let told = state.failure.map { explain($0, failure) } ?? failure
+                var rest = group
+                rest.remove(at: position)
+                request.finish(told)
+                return rest
+            }
+            outcomes.append((request, failure))
+        }
+        let status = mdb_txn_commit(pointer)
+        if status == MDB_MAP_FULL {
+            try grow()
+            return group
+        }
+        if status != MDB_SUCCESS { throw commitFailure(status) }
+        for outcome in outcomes { outcome.request.finish(outcome.error) }
+        return []
+    }
+
+    private func beginWriting() throws(LMDBError) -> OpaquePointer {
+        try checkUsable()
+        if let reason = brokenReason.withLock({ $0 }) { throw .closedToWrites(reason: reason) }
+        for _ in 0..<Self.attemptsMaximum {
+            var pointer: OpaquePointer?
+            let status = mdb_txn_begin(handle.pointer, nil, 0, &pointer)
+            if status == MDB_SUCCESS, let pointer { return pointer }
+            guard status == MDB_MAP_RESIZED else {
+                if status == MDB_PANIC { close(toWrites: "LMDB reports a fatal error") }
+                throw .status(status, "beginning to write")
+            }
+            let resized = pool.withoutReaders { mdb_env_set_mapsize(handle.pointer, 0) }
+            if resized != MDB_SUCCESS { throw .status(resized, "following a larger map") }
+        }
+        throw .status(MDB_MAP_RESIZED, "beginning to write")
+    }
+
+    /// Doubles the map. No transaction of this process is active meanwhile.
+    private func grow() throws(LMDBError) {
+        var info = MDB_envinfo()
+        mdb_env_info(handle.pointer, &info)
+        let sizeOld = info.me_mapsize
+        let sizeNew = sizeOld * 2
+        guard sizeNew <= Self.mapSizeMaximum, Self.canReserve(sizeNew) else {
+            throw LMDBError(
+                .mapFull,
+                "The memory map of \(sizeOld) bytes is full and cannot grow: "
+                    + "the address space of this process has no room for \(sizeNew) bytes.")
+        }
+        let status = pool.withoutReaders { mdb_env_set_mapsize(handle.pointer, sizeNew) }
+        if status != MDB_SUCCESS {
+            close(toWrites: "the memory map could not be made larger")
+            throw .status(status, "making the map larger")
+        }
+    }
+
+    /// Whether so much address space is free; LMDB gives the old map up before it asks.
+    private static func canReserve(_ size: Int) -> Bool {
+        guard let place = mmap(nil, size, PROT_NONE, MAP_PRIVATE | MAP_ANON | MAP_NORESERVE, -1, 0),
+            place != MAP_FAILED
+        else { return false }
+        munmap(place, size)
+        return true
+    }
+
+    // MARK: - When the disk refuses
+
+    /// Why a commit failed, and whether more may be written.
+    ///
+    /// A disk without room leaves the last state as it was. After any other failure nobody knows
+    /// which pages reached the disk (a failed `fsync` drops them from the cache), so the
+    /// environment closes itself to writes.
+    private func commitFailure(_ status: Int32) -> LMDBError {
+        if Self.isNoRoom(status) || (status == EIO && isDiskFull()) {
+            return .diskFull(osError: status)
+        }
+        let error = LMDBError.status(status, "committing")
+        close(toWrites: error.message)
+        return LMDBError(
+            .closedToWrites, LMDBError.closedToWrites(reason: error.message).message,
+            osError: status)
+    }
+
+    /// Says "disk full" for what LMDB reports as an input/output error.
+    private func explain(_ status: Int32, _ error: any Error) -> any Error {
+        if Self.isNoRoom(status) || (status == EIO && isDiskFull()) {
+            return LMDBError.diskFull(osError: status)
+        }
+        if status == MDB_PANIC { close(toWrites: "LMDB reports a fatal error") }
+        return error
+    }
+
+    private static func isNoRoom(_ status: Int32) -> Bool {
+        status == ENOSPC || status == EDQUOT || status == EFBIG
+    }
+
+    private func isDiskFull() -> Bool {
+        let room = daybook_room(path)
+        return room >= 0 && room < Self.diskFullBelow
+    }
+
+    func close(toWrites reason: String) {
+        brokenReason.withLock { $0 = $0 ?? reason }
+    }
+
+    private static let attemptsMaximum = 16
+    /// Half of what 47 bits of user address space can hold.
+    private static let mapSizeMaximum = 1 << 46
+    private static let diskFullBelow: Int64 = 1 << 20
+}

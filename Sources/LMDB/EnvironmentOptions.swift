@@ -1,0 +1,49 @@
+/// How a file is opened.
+package struct EnvironmentOptions: Sendable {
+    /// The tables the file has; made when the file is new, looked up once otherwise.
+    package var tables: [String]
+
+    /// Whether a file that does not exist is made.
+    package var create: Bool
+
+    /// Whether the file is only read. Its bytes are then never written, not even by LMDB.
+    package var readOnly: Bool
+
+    /// When a write counts as done.
+    package var durability: Durability
+
+    /// The first size of the memory map in bytes. The map grows by itself.
+    package var mapSize: Int
+
+    /// How many read transactions all processes together may have open.
+    package var maxReaders: Int
+
+    /// Options with the usual values.
+    package init(
+        tables: [String] = [],
+        create: Bool = true,
+        readOnly: Bool = false,
+        durability: Durability = .durable,
+        mapSize: Int = EnvironmentOptions.mapSizeUsual,
+        maxReaders: Int = 510
+    ) {
+        self.tables = tables
+        self.create = create
+        self.readOnly = readOnly
+        self.durability = durability
+        self.mapSize = mapSize
+        self.maxReaders = maxReaders
+    }
+
+    /// Address space costs nothing until it is used, so the first growth comes late.
+    package static let mapSizeUsual = 1 << 30
+
+    /// What an operating-system crash may take away.
+    package enum Durability: Sendable, Hashable {
+        /// Nothing that was reported as written.
+        case durable
+        /// The last writes, never the soundness of the file: the meta page is not synced
+        /// (`MDB_NOMETASYNC`).
+        case relaxed
+    }
+}

@@ -1,0 +1,94 @@
+internal import CLMDB
+internal import Foundation
+internal import Synchronization
+
+/// Which file it is, whatever path leads to it.
+struct FileIdentity: Hashable, Sendable {
+    let device: UInt64
+    let inode: UInt64
+
+    init(_ file: daybook_file) {
+        device = file.device
+        inode = file.inode
+    }
+}
+
+/// The files open in this process.
+///
+/// LMDB must not have a file open twice in a process: closing any descriptor of it releases the
+/// locks of all. So each file is opened once and shared, and everything that opens or closes a
+/// file runs under this registry's lock.
+enum EnvironmentRegistry {
+    private struct Entry {
+        let core: EnvironmentCore
+        var holders: Int
+    }
+
+    private static let entries = Mutex<[FileIdentity: Entry]>([:])
+
+    /// The environment of the file at `path`, opened if it is not yet.
+    static func open(
+        _ path: String, _ options: EnvironmentOptions
+    ) throws(LMDBError) -> EnvironmentCore {
+        try ProcessForks.startWatching()
+        return try entries.withLock { entries throws(LMDBError) -> EnvironmentCore in
+            if let identity = try fileIdentity(path), let entry = entries[identity] {
+                let core = entry.core
+                if (try? core.checkUsable()) != nil {
+                    try core.join(options)
+                    entries[identity]?.holders += 1
+                    return core
+                }
+                // A fork copied the entry; the child needs an environment of its own.
+                entries[identity] = nil
+            }
+            let core = try EnvironmentCore.open(path, options)
+            guard let identity = try fileIdentity(path) else {
+                core.shutDown()
+                throw .noSuchFile(path)
+            }
+            entries[identity] = Entry(core: core, holders: 1)
+            return core
+        }
+    }
+
+    /// One holder less; the last one closes the file.
+    static func release(_ core: EnvironmentCore) {
+        entries.withLock { entries in
+            guard let identity = entries.first(where: { $0.value.core === core })?.key else {
+                return
+            }
+            entries[identity]?.holders -= 1
+            guard entries[identity]?.holders == 0 else { return }
+            entries[identity] = nil
+            core.shutDown()
+        }
+    }
+
+    /// Runs `body` while nothing can be opened, unless the file is open already.
+    static func withFileClosed<R>(
+        _ path: String, _ body: () throws(LMDBError) -> R
+    ) throws(LMDBError) -> R {
+        try entries.withLock { entries throws(LMDBError) -> R in
+            if let identity = try fileIdentity(path), let entry = entries[identity],
+                (try? entry.core.checkUsable()) != nil
+            {
+                throw LMDBError(
+                    .alreadyOpen,
+                    "'\(path)' is open in this process; its pages can be checked only before.")
+            }
+            return try body()
+        }
+    }
+
+    private static func fileIdentity(_ path: String) throws(LMDBError) -> FileIdentity? {
+        var file = daybook_file()
+        let number = daybook_look_up(path, &file)
+        switch number {
+        case 0: return FileIdentity(file)
+        case ENOENT: return nil
+        case EACCES: throw .noPermission(path, to: "look up", osError: number)
+        default: throw .status(number, "looking up '\(path)'")
+        }
+    }
+}

@@ -1,0 +1,198 @@
+internal import Foundation
+
+/// One thing found in the pages of a file.
+package struct PageFinding: Sendable, Hashable {
+    /// Whether it is damage or only worth knowing.
+    package let severity: Severity
+    /// The page it was found on.
+    package let page: UInt64?
+    /// The table the page belongs to, if it belongs to one.
+    package let table: String?
+    /// A full sentence.
+    package let message: String
+
+    /// How much a finding weighs.
+    package enum Severity: Sendable, Hashable {
+        /// What is read may be wrong, or reading may stop the program.
+        case damage
+        /// Nothing is wrong with what is read.
+        case note
+    }
+}
+
+/// Checks the pages of an LMDB file without LMDB, so that no damage can stop the program.
+///
+/// LMDB has no checksums and follows what it finds. This walks every tree of the newest state by
+/// itself, each page number and each offset checked before it is followed. What it does not see
+/// are changed bytes inside keys and values that keep the order of the keys: digests over the
+/// records are for those.
+package enum PageCheck {
+    /// Checks the file at `path` before it is opened.
+    ///
+    /// - Returns: All findings; none, or only notes, when the file is sound.
+    /// - Throws: ``LMDBError`` when the file cannot be read, or with
+    ///   ``LMDBError/Code/alreadyOpen`` when it is open in this process: closing it after the
+    ///   check would release LMDB's locks.
+    /// - Complexity: O(*p*) page reads, *p* the number of the file's pages.
+    package static func run(path: String) throws(LMDBError) -> [PageFinding] {
+        try EnvironmentRegistry.withFileClosed(path) { () throws(LMDBError) -> [PageFinding] in
+            let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC)
+            guard descriptor >= 0 else {
+                let number = errno
+                if number == ENOENT { throw .noSuchFile(path) }
+                throw .status(number, "opening '\(path)'")
+            }
+            defer { close(descriptor) }
+            return run(PageSource { place, count in read(descriptor, place, count) })
+        }
+    }
+
+    /// Checks a file that was read into memory.
+    package static func run(bytes: [UInt8]) -> [PageFinding] {
+        run(
+            PageSource { place, count in
+                guard place >= 0, place <= bytes.count else { return [] }
+                return Array(bytes[place..<min(place + count, bytes.count)])
+            })
+    }
+
+    private static func read(_ descriptor: Int32, _ place: Int, _ count: Int) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            while filled < count {
+                let start = buffer.baseAddress.map { $0 + filled }
+                let more = pread(descriptor, start, count - filled, off_t(place + filled))
+                if more < 0, errno == EINTR { continue }
+                if more <= 0 { return }
+                filled += more
+            }
+        }
+    }
+
+    private static func run(_ source: PageSource) -> [PageFinding] {
+        let head = source.bytes(at: 0, count: FileFormat.pageSizeRange.upperBound * 2)
+        var metas: [MetaPage] = []
+        guard let first = MetaPage(head, at: 0) else {
+            return [.damage(0, nil, "the file ends before its first page does")]
+        }
+        let pageSize = Int(first.pageSize)
+        guard FileFormat.pageSizeRange.contains(pageSize), pageSize & (pageSize - 1) == 0 else {
+            return [.damage(0, nil, "its page size of \(first.pageSize) is impossible")]
+        }
+        metas.append(first)
+        guard let second = MetaPage(head, at: pageSize) else {
+            return [.damage(1, nil, "the file ends before its second page does")]
+        }
+        metas.append(second)
+        var findings = metas.enumerated().flatMap { MetaCheck.findings($1, number: UInt64($0)) }
+        findings += MetaCheck.findings(first: first, second: second)
+        let newest = second.transaction > first.transaction ? second : first
+        let older = second.transaction > first.transaction ? first : second
+        let pageCount = newest.lastPage.addingReportingOverflow(1)
+        let isInFile =
+            !pageCount.overflow && pageCount.partialValue < UInt64(Int.max) / UInt64(pageSize)
+            && source.has(Int(pageCount.partialValue) * pageSize)
+        guard isInFile else {
+            let page: UInt64 = second.transaction > first.transaction ? 1 : 0
+            findings.append(
+                .damage(page, nil, "its last page, \(newest.lastPage), is not in the file"))
+            return findings
+        }
+        var check = TreeCheck(
+            source: source, pageSize: pageSize, pageCount: Int(pageCount.partialValue))
+        check.checkAll(newest: newest, older: older)
+        return findings + check.findings
+    }
+}
+
+extension PageFinding {
+    static func damage(_ page: UInt64?, _ table: String?, _ what: String) -> PageFinding {
+        PageFinding(severity: .damage, page: page, table: table, message: text(page, table, what))
+    }
+
+    static func note(_ page: UInt64?, _ table: String?, _ what: String) -> PageFinding {
+        PageFinding(severity: .note, page: page, table: table, message: text(page, table, what))
+    }
+
+    private static func text(_ page: UInt64?, _ table: String?, _ what: String) -> String {
+        let place =
+            switch (page, table) {
+            case (let page?, let table?): "Page \(page) of '\(table)': "
+            case (let page?, nil): "Page \(page): "
+            case (nil, let table?): "Table '\(table)': "
+            case (nil, nil): "File: "
+            }
+        return place + what + "."
+    }
+}
+
+/// Where the bytes come from.
+struct PageSource {
+    private let read: (_ place: Int, _ count: Int) -> [UInt8]
+
+    init(_ read: @escaping (_ place: Int, _ count: Int) -> [UInt8]) {
+        self.read = read
+    }
+
+    /// Up to `count` bytes; fewer at the end of the file.
+    func bytes(at place: Int, count: Int) -> [UInt8] {
+        read(place, count)
+    }
+
+    /// Whether the file has at least `length` bytes.
+    func has(_ length: Int) -> Bool {
+        length <= 0 || read(length - 1, 1).count == 1
+    }
+}
+
+/// The checks on the two meta pages.
+enum MetaCheck {
+    static func findings(_ meta: MetaPage, number: UInt64) -> [PageFinding] {
+        var problems: [String] = []
+        if meta.pageNumber != number { problems.append("it says it is page \(meta.pageNumber)") }
+        if meta.pageFlags != FileFormat.metaPage {
+            problems.append("its flags \(meta.pageFlags) are not those of a meta page")
+        }
+        if meta.magic != FileFormat.magic { problems.append("its magic number is wrong") }
+        if meta.version != FileFormat.version {
+            problems.append("its format version is \(meta.version)")
+        }
+        if meta.address != 0 { problems.append("it names a fixed address") }
+        if meta.free.flags & ~FileFormat.fileFlagsAllowed != FileFormat.integerKeys {
+            problems.append("the flags of the file are \(meta.free.flags)")
+        }
+        let length = meta.lastPage.addingReportingOverflow(1).partialValue
+            .multipliedReportingOverflow(by: UInt64(meta.pageSize))
+        if length.overflow || meta.mapSize < length.partialValue {
+            problems.append("its map of \(meta.mapSize) bytes is smaller than its pages")
+        }
+        if meta.mapSize > FileFormat.mapSizeMaximum {
+            problems.append("its map of \(meta.mapSize) bytes is impossibly large")
+        }
+        return problems.map { .damage(number, nil, $0) }
+    }
+
+    /// Transaction *n* writes meta page *n* mod 2, so the two numbers follow each other.
+    static func findings(first: MetaPage, second: MetaPage) -> [PageFinding] {
+        var findings: [PageFinding] = []
+        if first.pageSize != second.pageSize {
+            findings.append(.damage(1, nil, "its page size differs from that of page 0"))
+        }
+        // A new file has 0 on both.
+        if first.transaction == 0, second.transaction == 0 { return findings }
+        for (number, meta) in [first, second].enumerated()
+        where meta.transaction & 1 != UInt64(number) {
+            findings.append(
+                .damage(
+                    UInt64(number), nil,
+                    "transaction \(meta.transaction) does not belong on this page"))
+        }
+        let (low, high) = (
+            min(first.transaction, second.transaction), max(first.transaction, second.transaction)
+        )
+        if high - low != 1 {
+            findings.append(
+                .damage(nil, nil, "transactions \(low) and \(high) do not follow each other"))
+        }
+        return findings
+    }
+}

@@ -1,0 +1,65 @@
+package import JournalLog
+package import ObjectModel
+
+/// What makes a change collide with what others have saved meanwhile.
+package enum ConflictDetection: Sendable, Hashable {
+    /// The same property was changed.
+    case perProperty
+    /// Anything about the object was changed.
+    case perRow
+}
+
+/// Changes on their way to becoming an entry.
+package struct Draft: Sendable {
+    /// What is said of the entry.
+    package var header: EntryHeader
+    /// The net changes, one for each object, in any order.
+    package var changes: [Change]
+    /// All values, as they were read, of objects that are updated. Used by
+    /// ``MergePolicy/overwrite`` and to bring back an object deleted meanwhile; may be empty.
+    package var seen: [ObjectID: [Value]]
+    /// The entry that last changed each row when it was read, for ``ConflictDetection/perRow``.
+    package var seenSince: [ObjectID: SequenceNumber]
+    /// What to do about conflicts.
+    package var policy: MergePolicy
+    /// What counts as one.
+    package var detection: ConflictDetection
+    /// The recording time to keep, when an exported entry is loaded.
+    package var recordedAt: Int64?
+
+    /// Describes a draft.
+    package init(
+        header: EntryHeader = EntryHeader(), changes: [Change] = [],
+        seen: [ObjectID: [Value]] = [:], seenSince: [ObjectID: SequenceNumber] = [:],
+        policy: MergePolicy = .error, detection: ConflictDetection = .perProperty,
+        recordedAt: Int64? = nil
+    ) {
+        self.header = header
+        self.changes = changes
+        self.seen = seen
+        self.seenSince = seenSince
+        self.policy = policy
+        self.detection = detection
+        self.recordedAt = recordedAt
+    }
+}
+
+/// What became of a draft.
+package struct Receipt: Sendable {
+    /// The entry; nil when nothing was left to append.
+    package let sequence: SequenceNumber?
+    /// Its digest.
+    package let digest: Digest?
+    /// The changes as they were saved.
+    package let changes: [Change]
+    /// The conflicts that the policy settled.
+    package let conflicts: [MergeConflict]
+}
+
+/// Whether a walk goes on.
+package enum WalkStep: Sendable, Hashable {
+    /// To the next.
+    case proceed
+    /// No further.
+    case stop
+}

@@ -1,0 +1,144 @@
+internal import ObjectModel
+
+/// Compares changes with the model: entities, counts, types, values that must be there.
+struct DraftValidation {
+    private let schema: Schema
+    private var problems: [String] = []
+
+    /// Checks changes that are in the order of an entry.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/noSuchEntity``, or with
+    ///   ``StoreError/Code/validation`` and every value that does not fit.
+    static func check(_ changes: [Change], schema: Schema) throws {
+        var validation = DraftValidation(schema: schema)
+        var entity: SchemaEntity?
+        var seen: Set<ObjectID> = []
+        // Two changes of one object are neighbours unless they are of two kinds.
+        let mayRepeat = changes.contains { change in
+            if case .insert = change.kind { false } else { true }
+        }
+        for (position, change) in changes.enumerated() {
+            if entity?.number != change.object.entity {
+                entity = schema.entity(change.object.entity)
+            }
+            guard let entity else { throw noSuchEntity(change) }
+            let isRepeated =
+                mayRepeat
+                ? !seen.insert(change.object).inserted
+                : position > 0 && changes[position - 1].object == change.object
+            if isRepeated {
+                validation.note("\(schema.name(of: change.object)) is changed twice.")
+            }
+            validation.check(change, of: entity)
+        }
+        guard validation.problems.isEmpty else {
+            throw StoreError.validation(validation.problems)
+        }
+    }
+
+    private static func noSuchEntity(_ change: Change) -> StoreError {
+        StoreError(
+            .noSuchEntity, "The model has no entity of number \(change.object.entity.rawValue).")
+    }
+
+    private init(schema: Schema) {
+        self.schema = schema
+    }
+
+    private mutating func note(_ problem: String) {
+        problems.append(problem)
+    }
+
+    private mutating func check(_ change: Change, of entity: SchemaEntity) {
+        switch change.kind {
+        case .insert(let values, let members):
+            if entity.isAbstract {
+                note("'\(entity.name)' is abstract, so there can be no object of it.")
+            }
+            guard change.object.number > 0, values.count == entity.storedSlotCount else {
+                return note(
+                    "\(schema.name(of: change.object)) has \(values.count) values instead of "
+                        + "\(entity.storedSlotCount).")
+            }
+            for slot in values.indices { check(values[slot], entity.slots[slot], change) }
+            check(members, change, entity)
+        case .update(let edits, let members):
+            for edit in edits {
+                guard let property = entity.property(edit.property), let slot = property.slot,
+                    slot < entity.storedSlotCount
+                else {
+                    note(
+                        "Objects of '\(entity.name)' keep no value for property number "
+                            + "\(edit.property.rawValue).")
+                    continue
+                }
+                check(edit.new, property, change)
+            }
+            if zip(edits, edits.dropFirst()).contains(where: { $0.property >= $1.property }) {
+                note("The edits of \(schema.name(of: change.object)) are not in order.")
+            }
+            check(members, change, entity)
+        case .delete(let values, let members):
+            if values.count != entity.storedSlotCount {
+                note(
+                    "\(schema.name(of: change.object)) has \(values.count) values instead of "
+                        + "\(entity.storedSlotCount).")
+            }
+            check(members, change, entity)
+        }
+    }
+
+    private mutating func check(
+        _ value: Value, _ property: SchemaProperty, _ change: Change
+    ) {
+        switch property.kind {
+        case .attribute(let attribute):
+            if value.isNull {
+                if !attribute.isOptional { note("\(place(property, change)) must have a value.") }
+            } else if let objection = attribute.type.objection(to: value) {
+                note("\(place(property, change)) \(objection).")
+            }
+        case .relationship(let relationship, let end):
+            if value.isNull {
+                if !relationship.isOptional {
+                    note("\(place(property, change)) must refer to an object.")
+                }
+            } else if let object = value.reference {
+                check(object, end, property, change)
+            } else {
+                note("\(place(property, change)) holds a reference, not \(value.noun).")
+            }
+        }
+    }
+
+    private mutating func check(
+        _ members: [MembershipEdit], _ change: Change, _ entity: SchemaEntity
+    ) {
+        for edit in members {
+            guard let property = entity.property(edit.property), property.isStoredToMany,
+                let end = property.end
+            else {
+                note(
+                    "Objects of '\(entity.name)' keep no members for property number "
+                        + "\(edit.property.rawValue).")
+                continue
+            }
+            for member in edit.added { check(member.object, end, property, change) }
+        }
+    }
+
+    private mutating func check(
+        _ object: ObjectID, _ end: RelationshipEnd, _ property: SchemaProperty, _ change: Change
+    ) {
+        guard let destination = schema.entity(end.destination),
+            !destination.family.contains(object.entity)
+        else { return }
+        note(
+            "\(place(property, change)) refers to objects of '\(destination.name)', which "
+                + "\(schema.name(of: object)) is not.")
+    }
+
+    private func place(_ property: SchemaProperty, _ change: Change) -> String {
+        "'\(property.name)' of \(schema.name(of: change.object))"
+    }
+}

@@ -1,0 +1,194 @@
+internal import JournalLog
+internal import LMDB
+internal import ObjectModel
+
+/// Brings the changes of a draft onto what their objects have become since the draft was based.
+///
+/// Where nobody else has touched the same, a change comes out as it went in, and that is found by
+/// comparing old values only.
+struct Merger {
+    private let projection: Projection
+    private let draft: Draft
+    /// What collided, whichever side then won.
+    private(set) var conflicts: [MergeConflict] = []
+    /// Whether every change came out as it went in.
+    private(set) var isUntouched = true
+    private var numbersMaximum: [EntityNumber: UInt64] = [:]
+
+    init(_ draft: Draft, _ projection: Projection) {
+        self.draft = draft
+        self.projection = projection
+    }
+
+    /// Merges all changes.
+    ///
+    /// - Returns: Changes that apply to what stands in the tables, in the order of an entry.
+    mutating func merge(
+        _ changes: [Change], in transaction: borrowing WriteTransaction
+    ) throws -> [Change] {
+        var merged: [Change] = []
+        merged.reserveCapacity(changes.count)
+        for change in changes {
+            if try applies(change, in: transaction) {
+                merged.append(change)
+                continue
+            }
+            isUntouched = false
+            if let settled = try settle(change, in: transaction) { merged.append(settled) }
+        }
+        if !isUntouched { merged.sort { $0.precedes($1) } }
+        return merged
+    }
+
+    /// Whether a change fits what stands in the tables as it is.
+    private mutating func applies(
+        _ change: Change, in transaction: borrowing WriteTransaction
+    ) throws -> Bool {
+        if case .insert = change.kind { return try isNew(change.object, in: transaction) }
+        guard let entity = projection.schema.entity(change.object.entity) else { return false }
+        let key = StoreKey.object(change.object)
+        let fits = try transaction.get(projection.tables.rows, key.span.bytes) { bytes in
+            try projection.decoding(change.object) { () throws(DecodingFailure) in
+                let layout = try RowLayout(bytes)
+                if draft.detection == .perRow, let since = draft.seenSince[change.object],
+                    since != layout.since
+                {
+                    return false
+                }
+                switch change.kind {
+                case .insert: return false
+                case .update(let edits, _):
+                    for edit in edits {
+                        guard let slot = entity.property(edit.property)?.slot,
+                            try layout.value(slot, in: bytes) == edit.old
+                        else { return false }
+                    }
+                    return true
+                case .delete(let values, _): return try layout.values(in: bytes) == values
+                }
+            }
+        }
+        guard fits == true else { return false }
+        return try membersApply(change, entity, in: transaction)
+    }
+
+    private func membersApply(
+        _ change: Change, _ entity: SchemaEntity, in transaction: borrowing WriteTransaction
+    ) throws -> Bool {
+        if case .delete(_, let members) = change.kind {
+            guard !entity.storedToMany.isEmpty else { return members.isEmpty }
+            let state = try state(of: change.object, in: transaction)
+            let removed = members.map { edit in
+                (edit.property, edit.removed.map { ($0.object, $0.order) })
+            }
+            let listed = Dictionary(
+                removed.map { ($0.0, Dictionary($0.1) { first, _ in first }) }
+            ) { first, _ in first }
+            return state?.members == listed && members.allSatisfy(\.added.isEmpty)
+        }
+        for edit in change.members {
+            let current = try members(of: change.object, edit, in: transaction)
+            let isFitting =
+                edit.removed.allSatisfy { current[$0.object] == $0.order }
+                && edit.added.allSatisfy { member in
+                    current[member.object] == nil
+                        || edit.removed.contains { $0.object == member.object }
+                }
+            guard isFitting else { return false }
+        }
+        return true
+    }
+
+    /// The current order of those objects that an edit names.
+    private func members(
+        of owner: ObjectID, _ edit: MembershipEdit, in transaction: borrowing WriteTransaction
+    ) throws -> [ObjectID: Double] {
+        var found: [ObjectID: Double] = [:]
+        for member in edit.removed + edit.added {
+            let key = StoreKey.link(from: owner, edit.property, to: member.object)
+            let table = projection.tables.members
+            let order = try transaction.get(table, key.span.bytes) { value in
+                try Link(key.span.bytes, value).order
+            }
+            if let order { found[member.object] = order }
+        }
+        return found
+    }
+
+    private mutating func isNew(
+        _ object: ObjectID, in transaction: borrowing WriteTransaction
+    ) throws -> Bool {
+        let greatest: UInt64
+        if let known = numbersMaximum[object.entity] {
+            greatest = known
+        } else {
+            greatest = try projection.numberMaximum(of: object.entity, in: transaction)
+            numbersMaximum[object.entity] = greatest
+        }
+        if object.number > greatest { return true }
+        let key = StoreKey.object(object)
+        return try !transaction.contains(projection.tables.rows, key.span.bytes)
+    }
+
+    private func state(
+        of object: ObjectID, in transaction: borrowing WriteTransaction
+    ) throws -> ObjectState? {
+        try projection.state(of: object, at: .latest, in: transaction)
+    }
+
+    /// Merges one change property by property.
+    private mutating func settle(
+        _ change: Change, in transaction: borrowing WriteTransaction
+    ) throws -> Change? {
+        guard let entity = projection.schema.entity(change.object.entity) else { return nil }
+        let current = try state(of: change.object, in: transaction)
+        let outcome = ThreeWayMerge(of: entity, policy: draft.policy).merge(
+            ours: change, seen: draft.seen[change.object], current: current)
+        let hasMoved = try hasMovedRow(change.object, in: transaction)
+        conflicts +=
+            hasMoved && outcome.conflicts.isEmpty
+            ? rowConflicts(change, current, entity) : outcome.conflicts
+        return outcome.change
+    }
+
+    private func hasMovedRow(
+        _ object: ObjectID, in transaction: borrowing WriteTransaction
+    ) throws -> Bool {
+        guard draft.detection == .perRow, let seen = draft.seenSince[object] else { return false }
+        let since = try projection.withRow(of: object, at: .latest, in: transaction) {
+            _, layout in layout.since
+        }
+        return since != nil && since != seen
+    }
+
+    /// Every property we changed collides with their change of any other.
+    private func rowConflicts(
+        _ change: Change, _ current: ObjectState?, _ entity: SchemaEntity
+    ) -> [MergeConflict] {
+        guard case .update(let edits, _) = change.kind, !edits.isEmpty else {
+            return [MergeConflict(kind: .value, object: change.object)]
+        }
+        return edits.map { edit in
+            let slot = entity.property(edit.property)?.slot
+            return MergeConflict(
+                kind: .value, object: change.object, property: edit.property, base: edit.old,
+                theirs: slot.flatMap { current?.values[$0] } ?? .null, ours: edit.new)
+        }
+    }
+}
+
+extension Projection {
+    /// The greatest object number among an entity's rows; 0 when there are none.
+    func numberMaximum(
+        of entity: EntityNumber, in transaction: borrowing some Reading & ~Copyable
+    ) throws -> UInt64 {
+        let end = StoreKey.entity(EntityNumber(rawValue: entity.rawValue + 1))
+        let prefix = StoreKey.entity(entity)
+        let last: UInt64? = try transaction.seek(tables.rows, before: end.span.bytes) { key, _ in
+            guard key.starts(with: prefix) else { return 0 }
+            var reader = KeyReader()
+            return try reader.object(key).number
+        }
+        return last ?? 0
+    }
+}

@@ -1,0 +1,60 @@
+internal import JournalLog
+internal import ObjectModel
+
+/// A draft that has passed every check that needs no look into the store.
+///
+/// Made on the caller's thread, so that the one writer thread has as little to do as can be.
+struct PreparedDraft: Sendable {
+    /// The changes in the order of the entry, values in their one form.
+    let changes: [Change]
+    /// The bytes of the entry if nothing has to be merged.
+    let payload: [UInt8]
+    let draft: Draft
+
+    /// Sorts and checks.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/noSuchEntity``, or with
+    ///   ``StoreError/Code/validation`` and every value that does not fit.
+    init(_ draft: Draft, schema: Schema) throws {
+        self.draft = draft
+        var changes = draft.changes.filter { !$0.isEmpty }
+        if !changes.isSorted { changes.sort { $0.precedes($1) } }
+        for position in changes.indices { changes[position].normalize() }
+        self.changes = changes
+        try DraftValidation.check(changes, schema: schema)
+        payload = changes.isEmpty ? [] : EntryPayload.bytes(draft.header, changes)
+    }
+}
+
+extension [Change] {
+    fileprivate var isSorted: Bool {
+        zip(self, dropFirst()).allSatisfy { $0.precedes($1) }
+    }
+}
+
+extension Change {
+    /// Brings new values into the one form in which they are kept.
+    fileprivate mutating func normalize() {
+        switch kind {
+        case .insert(let values, let members):
+            guard values.contains(where: \.mayNeedNormalizing) else { return }
+            kind = .insert(values: values.map(\.normalized), members: members)
+        case .update(let edits, let members):
+            guard edits.contains(where: { $0.new.mayNeedNormalizing }) else { return }
+            let normalized = edits.map {
+                Edit(property: $0.property, old: $0.old, new: $0.new.normalized)
+            }
+            kind = .update(edits: normalized, members: members)
+        case .delete: return
+        }
+    }
+}
+
+extension Value {
+    fileprivate var mayNeedNormalizing: Bool {
+        switch self {
+        case .double, .date: self != normalized
+        default: false
+        }
+    }
+}

@@ -1,0 +1,276 @@
+internal import JournalLog
+internal import LMDB
+internal import ObjectModel
+
+/// Folds one entry into the projection.
+///
+/// First every change is compared with what stands in the tables and turned into records; then the
+/// records are written, table by table and sorted. So a change that does not fit is found before
+/// anything is written. Saving, rebuilding and verifying all fold through here.
+struct Projector {
+    private let projection: Projection
+    private let sequence: SequenceNumber
+    private var encoder = RowEncoder()
+    private var rows = PutBatch()
+    private var versions = PutBatch()
+    private var index = PutBatch()
+    private var members = PutBatch()
+    private var membersPast = PutBatch()
+    private var referrers = PutBatch()
+    private var referrersPast = PutBatch()
+    private var removals: [(Table, [UInt8])] = []
+    /// The greatest object number of each entity met so far, to tell that an object is new without
+    /// looking for it.
+    private var numbersMaximum: [EntityNumber: UInt64] = [:]
+
+    private init(_ projection: Projection, _ sequence: SequenceNumber) {
+        self.projection = projection
+        self.sequence = sequence
+    }
+
+    /// Folds the changes of an entry.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when a change does not start from
+    ///   what stands in the tables; nothing has been written then.
+    static func fold(
+        _ changes: [Change], of sequence: SequenceNumber, time: Int64, into projection: Projection,
+        in transaction: borrowing WriteTransaction
+    ) throws {
+        var projector = Projector(projection, sequence)
+        for change in changes { try projector.fold(change, in: transaction) }
+        try projector.write(in: transaction)
+        try record(time, sequence, projection, in: transaction)
+    }
+
+    /// Folds an entry that sets the model.
+    static func fold(
+        _ model: ManagedObjectModel, of sequence: SequenceNumber, time: Int64,
+        into projection: Projection, in transaction: borrowing WriteTransaction
+    ) throws {
+        let key = StoreKey.sequence(sequence)
+        let bytes = model.canonicalBytes
+        try transaction.put(
+            projection.tables.models, key.span.bytes, bytes.span.bytes, .upsert)
+        try record(time, sequence, projection, in: transaction)
+    }
+
+    private static func record(
+        _ time: Int64, _ sequence: SequenceNumber, _ projection: Projection,
+        in transaction: borrowing WriteTransaction
+    ) throws {
+        let key = StoreKey.time(time, sequence)
+        let nothing: [UInt8] = []
+        try transaction.put(
+            projection.tables.times, key.span.bytes, nothing.span.bytes, .upsert)
+    }
+
+    // MARK: - One change
+
+    private mutating func fold(
+        _ change: Change, in transaction: borrowing WriteTransaction
+    ) throws {
+        guard let entity = projection.schema.entity(change.object.entity) else {
+            throw mismatch(change, nil)
+        }
+        let key = StoreKey.object(change.object)
+        switch change.kind {
+        case .insert(let values, let members):
+            guard try isNew(change.object, key, in: transaction) else {
+                throw mismatch(change, nil)
+            }
+            encoder.encode(since: sequence, values)
+            rows.add(key, encoder.bytes)
+            for property in entity.indexedSlots {
+                addIndex(property, property.slot.map { values[$0] }, change.object)
+            }
+            for property in entity.referenceSlots {
+                connect(change.object, property, property.slot.map { values[$0] })
+            }
+            try fold(members, of: change, in: transaction)
+        case .update(let edits, let members):
+            let before = try rowBytes(change, key, in: transaction)
+            var values = try projection.decoding(change.object) { () throws(DecodingFailure) in
+                try RowLayout(before.span.bytes).values(in: before.span.bytes)
+            }
+            do {
+                try Change.apply(edits, to: &values, of: change.object, entity)
+            } catch {
+                throw mismatch(change, error.property)
+            }
+            versions.add(StoreKey.version(change.object, sequence), before)
+            encoder.encode(since: sequence, values)
+            rows.add(key, encoder.bytes)
+            for edit in edits where edit.old != edit.new {
+                guard let property = entity.property(edit.property) else { continue }
+                if property.isIndexed {
+                    removeIndex(property, edit.old, change.object)
+                    addIndex(property, edit.new, change.object)
+                } else if property.relationship != nil {
+                    try disconnect(change.object, property, edit.old, in: transaction)
+                    connect(change.object, property, edit.new)
+                }
+            }
+            try fold(members, of: change, in: transaction)
+        case .delete(let values, let members):
+            let before = try rowBytes(change, key, in: transaction)
+            let stored = try projection.decoding(change.object) { () throws(DecodingFailure) in
+                try RowLayout(before.span.bytes).values(in: before.span.bytes)
+            }
+            guard stored == values else { throw mismatch(change, nil) }
+            versions.add(StoreKey.version(change.object, sequence), before)
+            removals.append((projection.tables.rows, key))
+            for property in entity.indexedSlots {
+                removeIndex(property, property.slot.map { values[$0] }, change.object)
+            }
+            for property in entity.referenceSlots {
+                let value = property.slot.map { values[$0] }
+                try disconnect(change.object, property, value, in: transaction)
+            }
+            try fold(members, of: change, in: transaction)
+        }
+    }
+
+    private mutating func isNew(
+        _ object: ObjectID, _ key: [UInt8], in transaction: borrowing WriteTransaction
+    ) throws -> Bool {
+        if numbersMaximum[object.entity] == nil {
+            numbersMaximum[object.entity] = try projection.numberMaximum(
+                of: object.entity, in: transaction)
+        }
+        if object.number > numbersMaximum[object.entity] ?? 0 {
+            numbersMaximum[object.entity] = object.number
+            return true
+        }
+        return try !transaction.contains(projection.tables.rows, key.span.bytes)
+    }
+
+    private func rowBytes(
+        _ change: Change, _ key: [UInt8], in transaction: borrowing WriteTransaction
+    ) throws -> [UInt8] {
+        let found = try transaction.get(projection.tables.rows, key.span.bytes) { $0.array }
+        guard let found else { throw mismatch(change, nil) }
+        return found
+    }
+
+    private func mismatch(_ change: Change, _ property: PropertyNumber?) -> StoreError {
+        let name = projection.schema.name(of: change.object)
+        let entity = projection.schema.entity(change.object.entity)
+        let place = property.flatMap { entity?.property($0)?.name }.map { "'\($0)' of \(name)" }
+        return .corrupt(
+            "Entry \(sequence) does not fit what stands in the tables for \(place ?? name)")
+    }
+
+    // MARK: - Indexes and connections
+
+    private mutating func addIndex(
+        _ property: SchemaProperty, _ value: Value?, _ object: ObjectID
+    ) {
+        guard let value, property.indexHolds(value) else { return }
+        index.add(StoreKey.index(property.number, value, object))
+    }
+
+    private mutating func removeIndex(
+        _ property: SchemaProperty, _ value: Value?, _ object: ObjectID
+    ) {
+        guard let value, property.indexHolds(value) else { return }
+        removals.append(
+            (projection.tables.index, StoreKey.index(property.number, value, object)))
+    }
+
+    private mutating func connect(
+        _ owner: ObjectID, _ property: SchemaProperty, _ value: Value?
+    ) {
+        guard let destination = value?.reference else { return }
+        referrers.add(
+            StoreKey.link(from: destination, property.number, to: owner),
+            StoreKey.sequence(sequence))
+    }
+
+    private mutating func disconnect(
+        _ owner: ObjectID, _ property: SchemaProperty, _ value: Value?,
+        in transaction: borrowing WriteTransaction
+    ) throws {
+        guard let destination = value?.reference else { return }
+        let key = StoreKey.link(from: destination, property.number, to: owner)
+        try endReferrer(key, owner, in: transaction)
+    }
+
+    private mutating func endReferrer(
+        _ key: [UInt8], _ owner: ObjectID, in transaction: borrowing WriteTransaction
+    ) throws {
+        let table = projection.tables.referrers
+        guard let since = try transaction.get(table, key.span.bytes, { $0.array }) else {
+            throw StoreError.corrupt(
+                "The reference of \(projection.schema.name(of: owner)) that entry \(sequence) "
+                    + "ends is not in the tables")
+        }
+        referrersPast.add(key + StoreKey.sequence(sequence), since)
+        removals.append((table, key))
+    }
+
+    private mutating func fold(
+        _ edits: [MembershipEdit], of change: Change, in transaction: borrowing WriteTransaction
+    ) throws {
+        let owner = change.object
+        for edit in edits {
+            for member in edit.removed {
+                let key = StoreKey.link(from: owner, edit.property, to: member.object)
+                let table = projection.tables.members
+                let found = try transaction.get(table, key.span.bytes) { $0.array }
+                guard let found, found.suffix(8) == member.orderBytes[...] else {
+                    throw mismatch(change, edit.property)
+                }
+                membersPast.add(key + StoreKey.sequence(sequence), found)
+                removals.append((table, key))
+                let back = StoreKey.link(from: member.object, edit.property, to: owner)
+                try endReferrer(back, owner, in: transaction)
+            }
+            for member in edit.added {
+                let key = StoreKey.link(from: owner, edit.property, to: member.object)
+                let isMoved = edit.removed.contains { $0.object == member.object }
+                if !isMoved, try transaction.contains(projection.tables.members, key.span.bytes) {
+                    throw mismatch(change, edit.property)
+                }
+                members.add(key, StoreKey.sequence(sequence) + member.orderBytes)
+                referrers.add(
+                    StoreKey.link(from: member.object, edit.property, to: owner),
+                    StoreKey.sequence(sequence))
+            }
+        }
+    }
+
+    // MARK: - Writing
+
+    private mutating func write(in transaction: borrowing WriteTransaction) throws {
+        let tables = projection.tables
+        for (table, key) in removals {
+            guard try transaction.delete(table, key.span.bytes) else {
+                throw StoreError.corrupt(
+                    "A record of '\(table.name)' that entry \(sequence) ends is not there")
+            }
+        }
+        try rows.write(to: tables.rows, in: transaction)
+        try versions.write(to: tables.versions, in: transaction)
+        try index.write(to: tables.index, in: transaction)
+        try members.write(to: tables.members, in: transaction)
+        try membersPast.write(to: tables.membersPast, in: transaction)
+        try referrers.write(to: tables.referrers, in: transaction)
+        try referrersPast.write(to: tables.referrersPast, in: transaction)
+    }
+}
+
+extension SchemaProperty {
+    /// Whether the index has a record for an object with this value. Unique indexes hold no nulls,
+    /// because any number of objects may have none.
+    func indexHolds(_ value: Value) -> Bool {
+        !value.isNull || attribute?.isUnique != true
+    }
+}
+
+extension Member {
+    fileprivate var orderBytes: [UInt8] {
+        var writer = KeyWriter(capacity: 8)
+        writer.append(order.bitPattern)
+        return writer.bytes
+    }
+}

@@ -1,0 +1,73 @@
+internal import LMDB
+
+/// Records to be written to one table, in one run and in the order of their keys.
+///
+/// Sorting them first makes neighbours meet on the same page, and lets records that belong behind
+/// the last one be appended, which fills pages to the end.
+struct PutBatch {
+    private var bytes: [UInt8] = []
+    private var records: [Record] = []
+    private var isSorted = true
+
+    private struct Record {
+        var start: Int
+        var keyEnd: Int
+        var valueEnd: Int
+
+        func precedes(_ other: Record, in bytes: [UInt8]) -> Bool {
+            let all = bytes.span.bytes
+            return all.extracting(start..<keyEnd)
+                .precedes(all.extracting(other.start..<other.keyEnd))
+        }
+    }
+
+    /// Adds a record. No two have the same key.
+    mutating func add(_ key: [UInt8], _ value: [UInt8] = []) {
+        let start = bytes.count
+        bytes.append(contentsOf: key)
+        bytes.append(contentsOf: value)
+        let record = Record(
+            start: start, keyEnd: start + key.count, valueEnd: start + key.count + value.count)
+        if isSorted, let last = records.last { isSorted = last.precedes(record, in: bytes) }
+        records.append(record)
+    }
+
+    /// Writes everything.
+    mutating func write(to table: Table, in transaction: borrowing WriteTransaction) throws {
+        guard !records.isEmpty else { return }
+        if !isSorted {
+            let bytes = bytes
+            records.sort { $0.precedes($1, in: bytes) }
+        }
+        let all = bytes.span.bytes
+        let first = all.extracting(records[0].start..<records[0].keyEnd)
+        let isBehind =
+            try transaction.seek(table, before: nil) { last, _ in last.precedes(first) } ?? true
+        for record in records {
+            try transaction.put(
+                table, all.extracting(record.start..<record.keyEnd),
+                all.extracting(record.keyEnd..<record.valueEnd), isBehind ? .append : .upsert)
+        }
+    }
+}
+
+extension RawSpan {
+    /// Whether these bytes come before others: the first different byte decides, then the length.
+    func precedes(_ other: RawSpan) -> Bool {
+        let shared = Swift.min(byteCount, other.byteCount)
+        var offset = 0
+        while offset + 8 <= shared {
+            let left = unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            let right = other.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            if left != right { return UInt64(bigEndian: left) < UInt64(bigEndian: right) }
+            offset += 8
+        }
+        while offset < shared {
+            let left = unsafeLoadUnaligned(fromByteOffset: offset, as: UInt8.self)
+            let right = other.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt8.self)
+            if left != right { return left < right }
+            offset += 1
+        }
+        return byteCount < other.byteCount
+    }
+}

@@ -1,0 +1,88 @@
+package import JournalLog
+internal import LMDB
+package import ObjectModel
+
+/// What the store looked like after one entry, for the length of one call.
+///
+/// It stands on one LMDB read transaction, which ends with the call that lent it; so it is made by
+/// ``Store/read(at:_:)`` only and cannot be kept.
+package struct Snapshot: ~Copyable {
+    /// The last entry that is seen.
+    package let sequence: SequenceNumber
+    /// The last entry there is.
+    let head: SequenceNumber
+    let projection: Projection
+    let transaction: ReadTransaction
+
+    /// The model.
+    package var schema: Schema { projection.schema }
+
+    /// An object's row; nil when there was no such object.
+    ///
+    /// - Complexity: O(log *n*) page reads, at any sequence number.
+    package func row(_ object: ObjectID) throws -> Row? {
+        try projection.row(of: object, at: sequence, in: transaction)
+    }
+
+    /// Whether there was such an object.
+    package func exists(_ object: ObjectID) throws -> Bool {
+        try projection.withRow(of: object, at: sequence, in: transaction) { _, _ in true } ?? false
+    }
+
+    /// One value, without decoding the others; null when there was no such object.
+    package func value(of property: SchemaProperty, in object: ObjectID) throws -> Value {
+        try projection.value(of: property, in: object, at: sequence, in: transaction)
+    }
+
+    /// The objects at the other end of a relationship of any kind, sorted by (order, object).
+    ///
+    /// - Complexity: O(log *n* + *k*) page reads, *k* the number of connections it ever had.
+    package func members(of property: SchemaProperty, in object: ObjectID) throws -> [Member] {
+        try projection.members(of: property, in: object, at: sequence, in: transaction)
+    }
+
+    /// An object's values and members; nil when there was no such object.
+    package func state(of object: ObjectID) throws -> ObjectState? {
+        try projection.state(of: object, at: sequence, in: transaction)
+    }
+
+    /// Hands every object of the entities to `body`, in the order of entity and number.
+    ///
+    /// - Complexity: O(*n*) page reads; in the past, also O(*v*), *v* the number of versions of the
+    ///   entities' objects.
+    package func objects(
+        of family: [EntityNumber], _ body: (ObjectID) throws -> WalkStep
+    ) throws {
+        try projection.objects(
+            of: family, at: sequence, isLatest: sequence == head, in: transaction, body)
+    }
+
+    /// The entry that deleted an object; nil when the object is there or never was.
+    package func deletion(of object: ObjectID) throws -> SequenceNumber? {
+        try projection.deletion(of: object, at: sequence, in: transaction)
+    }
+}
+
+extension Store {
+    /// Runs `body` on what the store looked like after an entry.
+    ///
+    /// - Parameters:
+    ///   - sequence: The entry; nil for the last one.
+    ///   - body: Reads. Valid only inside is what it is lent; it must not save to this store.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/noSuchEntry`` for a number after the head;
+    ///   what `body` throws.
+    package func read<R>(
+        at sequence: SequenceNumber? = nil, _ body: (borrowing Snapshot) throws -> R
+    ) throws -> R {
+        try reading { transaction in
+            let head = try parts.journal.head(in: transaction)
+            if let sequence, sequence > head {
+                throw StoreError.noSuchEntry(sequence, head: head)
+            }
+            return try body(
+                Snapshot(
+                    sequence: sequence ?? head, head: head, projection: parts.projection,
+                    transaction: transaction.shared()))
+        }
+    }
+}

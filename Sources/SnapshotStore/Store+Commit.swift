@@ -1,0 +1,136 @@
+internal import JournalLog
+internal import LMDB
+internal import ObjectModel
+
+extension Store {
+    /// Appends one entry with the changes of a draft and folds it into the projection.
+    ///
+    /// Returns when both are durable. Saves that arrive at the same time share one sync. Changes of
+    /// others since the draft's base are merged property by property under the draft's policy.
+    ///
+    /// - Returns: What was saved; its sequence number is nil when nothing was left to save.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/conflict``, ``StoreError/Code/validation``,
+    ///   ``StoreError/Code/duplicate``, ``StoreError/Code/full`` and others. The store is unchanged
+    ///   then.
+    /// - Complexity: O(*k* log *n*) page reads and writes, *k* the number of changes.
+    package func commit(_ draft: Draft) throws -> Receipt {
+        let prepared = try PreparedDraft(draft, schema: schema)
+        guard !prepared.changes.isEmpty else {
+            return Receipt(sequence: nil, digest: nil, changes: [], conflicts: [])
+        }
+        let commit = Commit(
+            prepared, parts: parts, clock: options.clock,
+            verifies: options.verification == .afterCommit, takesNumbers: numbers.isLow)
+        let outcome = try writing { try commit.run(in: $0) }
+        if let block = outcome.block { numbers.add(block) }
+        if let sequence = outcome.receipt.sequence { feed.publish(sequence) }
+        return outcome.receipt
+    }
+}
+
+/// One save, inside the LMDB transaction. It may run more than once, so it changes nothing else.
+struct Commit: Sendable {
+    private let prepared: PreparedDraft
+    private let parts: StoreParts
+    private let clock: @Sendable () -> Int64
+    private let verifies: Bool
+    private let takesNumbers: Bool
+
+    /// What a save came to.
+    struct Outcome: Sendable {
+        var receipt: Receipt
+        /// Object numbers taken along.
+        var block: Range<UInt64>?
+    }
+
+    init(
+        _ prepared: PreparedDraft, parts: StoreParts, clock: @escaping @Sendable () -> Int64,
+        verifies: Bool, takesNumbers: Bool
+    ) {
+        self.prepared = prepared
+        self.parts = parts
+        self.clock = clock
+        self.verifies = verifies
+        self.takesNumbers = takesNumbers
+    }
+
+    /// The story of a save.
+    func run(in transaction: borrowing WriteTransaction) throws -> Outcome {
+        var merger = Merger(prepared.draft, parts.projection)
+        let merged = try merger.merge(prepared.changes, in: transaction)
+        try refuseConflicts(merger.conflicts)
+
+        var references = ReferenceCheck(merged, policy: prepared.draft.policy, parts.projection)
+        let changes = try references.settle(in: transaction)
+        try refuseConflicts(references.conflicts)
+        let conflicts = merger.conflicts + references.conflicts
+        try UniquenessCheck.check(changes, parts.projection, in: transaction)
+
+        guard !changes.isEmpty else {
+            return Outcome(
+                receipt: Receipt(sequence: nil, digest: nil, changes: [], conflicts: conflicts))
+        }
+        let isUntouched = merger.isUntouched && references.isUntouched
+        let entry = try append(changes, isUntouched: isUntouched, in: transaction)
+        try Projector.fold(
+            changes, of: entry.sequence, time: time(of: entry), into: parts.projection,
+            in: transaction)
+        if verifies {
+            try EntryCheck.check(changes, of: entry.sequence, parts.projection, in: transaction)
+        }
+        let block = try takeNumbers(for: changes, in: transaction)
+        let receipt = Receipt(
+            sequence: entry.sequence, digest: entry.digest, changes: changes,
+            conflicts: conflicts)
+        return Outcome(receipt: receipt, block: block)
+    }
+
+    private func refuseConflicts(_ conflicts: [MergeConflict]) throws {
+        guard prepared.draft.policy == .error, !conflicts.isEmpty else { return }
+        throw StoreError.conflict(conflicts, in: parts.projection.schema)
+    }
+
+    private func append(
+        _ changes: [Change], isUntouched: Bool, in transaction: borrowing WriteTransaction
+    ) throws -> JournalEntry {
+        let payload =
+            isUntouched
+            ? prepared.payload : EntryPayload.bytes(prepared.draft.header, changes)
+        return try parts.journal.append(
+            payload: payload, recordedAt: try recordingTime(in: transaction), in: transaction)
+    }
+
+    /// Never before the entry before, even when the clock was set back.
+    private func recordingTime(in transaction: borrowing WriteTransaction) throws -> Int64 {
+        if let recordedAt = prepared.draft.recordedAt { return recordedAt }
+        let head = try parts.journal.head(in: transaction)
+        let last = try parts.journal.recordingTime(of: head, in: transaction)
+        return max(clock(), last ?? .min)
+    }
+
+    private func time(of entry: JournalEntry) -> Int64 {
+        prepared.draft.header.occurredAt ?? entry.recordedAt
+    }
+
+    /// Extends the reservation when it runs low, and over numbers that came from elsewhere.
+    private func takeNumbers(
+        for changes: [Change], in transaction: borrowing WriteTransaction
+    ) throws -> Range<UInt64>? {
+        let meta = parts.tables.meta
+        let greatest = changes.lazy.filter(\.isInsert).map(\.object.number).max() ?? 0
+        if try greatest >= StoreMetadata.reserved(meta, in: transaction) {
+            try StoreMetadata.setReserved(greatest + 1, meta, in: transaction)
+        }
+        return takesNumbers ? try ObjectNumbers.reserve(meta, in: transaction) : nil
+    }
+}
+
+extension Change {
+    var isInsert: Bool {
+        if case .insert = kind { true } else { false }
+    }
+
+    var isDelete: Bool {
+        if case .delete = kind { true } else { false }
+    }
+}

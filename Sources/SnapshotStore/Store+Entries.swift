@@ -1,0 +1,89 @@
+package import JournalLog
+internal import LMDB
+internal import ObjectModel
+
+extension Store {
+    /// An entry, its digest checked.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/noSuchEntry``; with
+    ///   ``StoreError/Code/corrupt`` when it is not what was written.
+    /// - Complexity: O(log *n* + *b*) page reads, *b* the number of the entry's pages.
+    package func entry(_ sequence: SequenceNumber) throws -> Entry {
+        let found = try reading { transaction in
+            guard let entry = try parts.journal.entry(at: sequence, in: transaction) else {
+                let head = try parts.journal.head(in: transaction)
+                throw StoreError.noSuchEntry(sequence, head: head)
+            }
+            return entry
+        }
+        return try Entry(found)
+    }
+
+    /// Hands entries in order to `body`, each one checked.
+    ///
+    /// Entries are read a few megabytes at a time, each time in a read transaction of its own, and
+    /// `body` runs outside of it: it may take long, and it may save to this store.
+    ///
+    /// - Parameters:
+    ///   - first: The first entry.
+    ///   - last: The last one; nil for the head as it is when the walk begins.
+    ///   - body: Says whether to go on.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` at the first entry that cannot be
+    ///   trusted; what `body` throws.
+    package func entries(
+        from first: SequenceNumber = SequenceNumber(1), through last: SequenceNumber? = nil,
+        _ body: (Entry) throws -> WalkStep
+    ) throws {
+        let end = try last ?? head()
+        var next = max(first, SequenceNumber(1))
+        while next <= end {
+            let batch = try journalEntries(from: next, through: end)
+            guard let reached = batch.last?.sequence else { return }
+            for entry in batch {
+                if try body(try Entry(entry)) == .stop { return }
+            }
+            next = reached.next
+        }
+    }
+
+    private func journalEntries(
+        from first: SequenceNumber, through last: SequenceNumber
+    ) throws -> [JournalEntry] {
+        try reading { transaction in
+            var batch: [JournalEntry] = []
+            var size = 0
+            try parts.journal.entries(from: first, through: last, in: transaction) { entry in
+                batch.append(entry)
+                size += entry.payload.count
+                return size < StoreLayout.walkedBytesLimit ? .proceed : .stop
+            }
+            return batch
+        }
+    }
+
+    /// The last entry whose time is not after a point in time; zero before the first.
+    ///
+    /// Of entries with the same time the one with the highest number counts. An entry's time is
+    /// when it happened, if that was told, and else when it was recorded.
+    ///
+    /// - Complexity: O(log *n*) page reads.
+    package func sequence(atTime time: Int64) throws -> SequenceNumber {
+        let end = time == .max ? nil : StoreKey.time(time + 1, .zero)
+        return try reading { transaction in
+            let times = parts.tables.times
+            func number(_ key: RawSpan) throws -> SequenceNumber {
+                var reader = KeyReader(at: 8)
+                return try reader.sequence(key)
+            }
+            let found =
+                if let end {
+                    try transaction.seek(times, before: end.span.bytes) { key, _ in
+                        try number(key)
+                    }
+                } else {
+                    try transaction.seek(times, before: nil) { key, _ in try number(key) }
+                }
+            return found ?? .zero
+        }
+    }
+}

@@ -1,0 +1,151 @@
+internal import Foundation
+internal import JournalLog
+internal import LMDB
+package import ObjectModel
+internal import Synchronization
+
+/// Only one thread opens or makes stores at a time, because a file is looked at before it is opened
+/// for good, and LMDB allows one opening of a file in a process.
+private let opening = Mutex(())
+
+extension Store {
+    /// Makes a store whose first entry sets the model.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/exists`` when there is a file that is not
+    ///   empty; with ``StoreError/Code/model`` when the model does not hold together. No file is
+    ///   left behind then.
+    package static func create(
+        at path: String, model: ManagedObjectModel, options: StoreOptions = StoreOptions()
+    ) throws -> Store {
+        try opening.withLock { _ in
+            try wrapping(path) {
+                let schema = try Schema(model)
+                guard try !hasContent(path) else { throw StoreError.exists(path) }
+                let environment = try Environment.open(
+                    at: path, options: options.environment(create: true))
+                let metadata = StoreMetadata(
+                    formatVersion: StoreLayout.formatVersion, uuid: options.makeUUID(),
+                    createdAt: options.clock())
+                let parts = try StoreParts(environment, schema)
+                try environment.write { transaction in
+                    guard try transaction.count(parts.tables.meta) == 0 else {
+                        throw StoreError.exists(path)
+                    }
+                    try metadata.write(parts.tables.meta, in: transaction)
+                    try parts.append(schema.model, at: metadata.createdAt, in: transaction)
+                }
+                return Store(
+                    path: path, schema: schema, metadata: metadata, options: options,
+                    parts: parts, environment: environment)
+            }
+        }
+    }
+
+    /// Opens a store.
+    ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - model: The model the caller knows; nil to take the store's.
+    ///   - options: How to open it.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/modelMismatch`` and every difference;
+    ///   with ``StoreError/Code/newerFormat`` or ``StoreError/Code/notAStore`` for a file that is
+    ///   left as it is.
+    package static func open(
+        at path: String, model: ManagedObjectModel? = nil, options: StoreOptions = StoreOptions()
+    ) throws -> Store {
+        try opening.withLock { _ in
+            try wrapping(path) {
+                if let model { try model.validate() }
+                try checkFormat(path)
+                let environment = try Environment.open(
+                    at: path, options: options.environment(create: false))
+                let tables = try StoreTables(in: environment)
+                let (metadata, schema) = try environment.read { transaction in
+                    let metadata = try StoreMetadata.read(
+                        tables.meta, path: path, in: transaction)
+                    let stored = try storedModel(tables, path: path, in: transaction)
+                    if let model { try check(model, against: stored, path: path) }
+                    return (metadata, try Schema(stored))
+                }
+                return Store(
+                    path: path, schema: schema, metadata: metadata, options: options,
+                    parts: try StoreParts(environment, schema), environment: environment)
+            }
+        }
+    }
+
+    /// Looks at the format version before the file is opened for good, and writes nothing.
+    private static func checkFormat(_ path: String) throws {
+        var options = EnvironmentOptions(tables: [StoreLayout.metaName])
+        options.create = false
+        options.readOnly = true
+        let environment = try Environment.open(at: path, options: options)
+        let meta = try environment.table(StoreLayout.metaName)
+        try environment.read { transaction in
+            _ = try StoreMetadata.checkFormat(meta, path: path, in: transaction)
+        }
+    }
+
+    private static func storedModel(
+        _ tables: StoreTables, path: String, in transaction: borrowing ReadTransaction
+    ) throws -> ManagedObjectModel {
+        let bytes = try transaction.seek(tables.models, before: nil) { _, value in value.array }
+        guard let bytes else { throw StoreError.corrupt("'\(path)' holds no model") }
+        return try ManagedObjectModel(canonicalBytes: bytes)
+    }
+
+    /// Property numbers count transient attributes, so those must agree, too.
+    private static func check(
+        _ model: ManagedObjectModel, against stored: ManagedObjectModel, path: String
+    ) throws {
+        var differences = model.differences(from: stored)
+        if differences.isEmpty, model.canonical != stored {
+            differences = ["The transient attributes differ from those of the store."]
+        }
+        guard differences.isEmpty else { throw StoreError.modelMismatch(path, differences) }
+    }
+
+    private static func hasContent(_ path: String) throws -> Bool {
+        guard FileManager.default.fileExists(atPath: path) else { return false }
+        let attributes = try FileManager.default.attributesOfItem(atPath: path)
+        return (attributes[.size] as? NSNumber)?.uint64Value != 0
+    }
+
+    static func wrapping<R>(_ path: String, _ body: () throws -> R) throws -> R {
+        do {
+            return try body()
+        } catch {
+            throw StoreError(wrapping: error, path: path)
+        }
+    }
+}
+
+extension StoreParts {
+    init(_ environment: Environment, _ schema: Schema) throws {
+        journal = try Journal(in: environment)
+        projection = Projection(tables: try StoreTables(in: environment), schema: schema)
+    }
+
+    /// Appends and folds an entry that sets the model.
+    @discardableResult
+    func append(
+        _ model: ManagedObjectModel, header: EntryHeader = EntryHeader(kind: .model),
+        at recordedAt: Int64, in transaction: borrowing WriteTransaction
+    ) throws -> JournalEntry {
+        let payload = EntryPayload.bytes(header, model)
+        let entry = try journal.append(
+            payload: payload, recordedAt: recordedAt, in: transaction)
+        try Projector.fold(
+            model, of: entry.sequence, time: header.occurredAt ?? recordedAt, into: projection,
+            in: transaction)
+        return entry
+    }
+}
+
+extension StoreOptions {
+    func environment(create: Bool) -> EnvironmentOptions {
+        EnvironmentOptions(
+            tables: StoreLayout.tableNames, create: create, readOnly: isReadOnly,
+            durability: durability == .durable ? .durable : .relaxed, mapSize: initialMapSize)
+    }
+}

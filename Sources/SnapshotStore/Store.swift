@@ -1,0 +1,156 @@
+package import Foundation
+package import JournalLog
+internal import LMDB
+package import ObjectModel
+internal import Synchronization
+
+/// A journal and its projection in one file: the only opener of write transactions.
+///
+/// Invariants:
+/// - The projection is what folding the journal from its first entry gives, byte for byte.
+/// - An entry and its projection become durable together or not at all.
+/// - The first entry sets the model.
+///
+/// Nothing about the journal is kept in memory: every call reads the file, and so sees what other
+/// processes have saved. Any thread may call anything.
+package final class Store: Sendable {
+    /// The path under which the store was opened.
+    package let path: String
+    /// The model, ready for use.
+    package let schema: Schema
+    /// What tells this store from others.
+    package let uuid: UUID
+    /// When it was made, in microseconds since 1970.
+    package let createdAt: Int64
+    let options: StoreOptions
+    let parts: StoreParts
+    let numbers = ObjectNumbers()
+    let feed = CommitFeed()
+    private let environment: Mutex<Environment?>
+
+    init(
+        path: String, schema: Schema, metadata: StoreMetadata, options: StoreOptions,
+        parts: StoreParts, environment: Environment
+    ) {
+        self.path = path
+        self.schema = schema
+        self.uuid = metadata.uuid
+        self.createdAt = metadata.createdAt
+        self.options = options
+        self.parts = parts
+        self.environment = Mutex(environment)
+    }
+
+    deinit {
+        do {
+            try close()
+        } catch {
+            // The unused numbers stay taken, which costs nothing but the numbers.
+            return
+        }
+    }
+
+    /// Gives back the object numbers that were not given out, and lets go of the file.
+    ///
+    /// Closing twice is fine; every other call on a closed store throws ``StoreError/Code/closed``.
+    package func close() throws {
+        guard let environment = environment.withLock({ $0.take() }) else { return }
+        guard !options.isReadOnly, let unused = numbers.removeLast() else { return }
+        try wrapping {
+            try environment.write { [meta = parts.tables.meta] transaction in
+                // Somebody may have taken numbers behind ours: then ours are lost.
+                let reserved = try StoreMetadata.reserved(meta, in: transaction)
+                guard reserved == unused.upperBound else { return }
+                try StoreMetadata.setReserved(unused.lowerBound, meta, in: transaction)
+            }
+        }
+    }
+
+    // MARK: - The head
+
+    /// The number of the last entry, as it stands in the file now.
+    ///
+    /// - Complexity: O(1).
+    package func head() throws -> SequenceNumber {
+        try reading { try self.parts.journal.head(in: $0) }
+    }
+
+    /// The digest of the last entry.
+    package func headDigest() throws -> Digest {
+        try reading { try self.parts.journal.headDigest(in: $0) }
+    }
+
+    // MARK: - Object numbers
+
+    /// A number that no object of this store has had or will be given again.
+    ///
+    /// Numbers come from a block in memory; only an empty block costs a write.
+    package func allocateObjectNumber() throws -> UInt64 {
+        while true {
+            if let number = numbers.next() { return number }
+            let block = try writing { [meta = parts.tables.meta] in
+                try ObjectNumbers.reserve(meta, in: $0)
+            }
+            numbers.add(block)
+        }
+    }
+
+    // MARK: - Being told
+
+    /// Calls `listener` after each entry saved through this store, on the thread that saved it,
+    /// with no lock held.
+    package func subscribe(
+        _ listener: @escaping @Sendable (SequenceNumber) -> Void
+    ) -> Subscription {
+        Subscription(to: feed, listener)
+    }
+
+    // MARK: - The file
+
+    /// Runs `body` in a read transaction of its own.
+    func reading<R>(_ body: (borrowing ReadTransaction) throws -> R) throws -> R {
+        let environment = try openEnvironment()
+        return try wrapping { try environment.read(body) }
+    }
+
+    /// Runs `body` in a write transaction, perhaps more than once.
+    func writing<R: Sendable>(
+        _ body: @escaping @Sendable (borrowing WriteTransaction) throws -> R
+    ) throws -> R {
+        guard !options.isReadOnly else { throw StoreError.readOnly(path) }
+        let environment = try openEnvironment()
+        return try wrapping { try environment.write(body) }
+    }
+
+    func openEnvironment() throws -> Environment {
+        guard let environment = environment.withLock({ $0 }) else {
+            throw StoreError.closed(path)
+        }
+        return environment
+    }
+
+    /// Turns errors of the layers below into ``StoreError``s.
+    func wrapping<R>(_ body: () throws -> R) throws -> R {
+        do {
+            return try body()
+        } catch let error as any StoreLayerError {
+            throw StoreError(wrapping: error, path: path)
+        }
+    }
+}
+
+/// Errors of the layers below, which never leave the store as they are. What a caller's closure
+/// throws does.
+protocol StoreLayerError: Error {}
+
+extension LMDBError: StoreLayerError {}
+extension JournalError: StoreLayerError {}
+extension DecodingFailure: StoreLayerError {}
+
+/// The two halves of a store.
+struct StoreParts: Sendable {
+    let journal: Journal
+    let projection: Projection
+
+    var tables: StoreTables { projection.tables }
+}

@@ -1,0 +1,150 @@
+internal import JournalLog
+internal import LMDB
+internal import ObjectModel
+
+extension StoreError {
+    static func notAStore(_ path: String, cause: (any Error)? = nil) -> StoreError {
+        StoreError(.notAStore, "'\(path)' is not a Daybook store.", cause: cause)
+    }
+
+    static func newerFormat(_ path: String, _ version: UInt32) -> StoreError {
+        StoreError(
+            .newerFormat,
+            "'\(path)' has format \(version), and this version of Daybook reads formats up to "
+                + "\(StoreLayout.formatVersion). Use a newer Daybook.")
+    }
+
+    static func exists(_ path: String) -> StoreError {
+        StoreError(
+            .exists, "'\(path)' exists already. Open it, or choose another path for a new store.")
+    }
+
+    static func corrupt(_ what: String, cause: (any Error)? = nil) -> StoreError {
+        let reason = cause.map { ": \($0)" } ?? ""
+        let end = reason.hasSuffix(".") ? "" : "."
+        return StoreError(
+            .corrupt,
+            "\(what)\(reason)\(end) Run 'daybook verify' to see how far the damage goes.",
+            cause: cause)
+    }
+
+    static func entryUnreadable(
+        _ sequence: SequenceNumber, cause: (any Error)?
+    ) -> StoreError {
+        .corrupt("Entry \(sequence) cannot be decoded", cause: cause)
+    }
+
+    static func noSuchEntry(_ sequence: SequenceNumber, head: SequenceNumber) -> StoreError {
+        StoreError(
+            .noSuchEntry,
+            head == .zero
+                ? "There is no entry \(sequence): the journal is empty."
+                : "There is no entry \(sequence): the journal has entries 1 to \(head).")
+    }
+
+    static func conflict(_ conflicts: [MergeConflict], in schema: Schema) -> StoreError {
+        let lines = conflicts.map { $0.line(in: schema) }
+        let count = conflicts.count == 1 ? "1 conflict" : "\(conflicts.count) conflicts"
+        return StoreError(
+            .conflict,
+            "Nothing was saved: \(count) with changes saved meanwhile. Refresh what is in "
+                + "conflict, or save with a merge policy.",
+            conflicts: conflicts, details: lines)
+    }
+
+    static func validation(_ problems: [String]) -> StoreError {
+        StoreError(
+            .validation,
+            problems.count == 1
+                ? "Nothing was saved: \(problems[0])"
+                : "Nothing was saved: \(problems.count) values do not fit the model.",
+            details: problems.count == 1 ? [] : problems)
+    }
+
+    static func duplicate(_ problems: [String]) -> StoreError {
+        StoreError(
+            .duplicate,
+            problems.count == 1
+                ? "Nothing was saved: \(problems[0])"
+                : "Nothing was saved: \(problems.count) values are taken.",
+            details: problems.count == 1 ? [] : problems)
+    }
+
+    static func closed(_ path: String) -> StoreError {
+        StoreError(.closed, "'\(path)' is closed. Open it again.")
+    }
+
+    static func readOnly(_ path: String) -> StoreError {
+        StoreError(.readOnly, "'\(path)' was opened for reading and cannot be written.")
+    }
+
+    static func modelMismatch(_ path: String, _ differences: [String]) -> StoreError {
+        StoreError(
+            .modelMismatch,
+            "The model differs from the one in '\(path)'. Open the store with its own model.",
+            details: differences)
+    }
+}
+
+extension MergeConflict {
+    /// What collided, in one line without values.
+    func line(in schema: Schema) -> String {
+        let name = schema.name(of: object)
+        let entity = schema.entity(object.entity)
+        let place =
+            property.flatMap { entity?.property($0)?.name }.map { "'\($0)' of \(name)" } ?? name
+        return switch kind {
+        case .value: "\(place) was changed by both sides."
+        case .deletedByThem: "\(place) was changed here and the object deleted by others."
+        case .deletedByUs: "\(place) was changed by others and the object deleted here."
+        case .reference: "\(place) and an object it refers to do not fit together any more."
+        }
+    }
+}
+
+extension StoreError {
+    /// Any error of the layers below as an error of the store.
+    init(wrapping error: any Error, path: String) {
+        switch error {
+        case let error as StoreError: self = error
+        case let error as LMDBError: self.init(error, path)
+        case let error as JournalError: self.init(error, path)
+        case let error as DecodingFailure:
+            self = .corrupt("A record of '\(path)' cannot be read", cause: error)
+        case let error as ModelError:
+            self.init(
+                .model, "The model does not hold together.", cause: error, details: error.problems)
+        default: self.init(.inputOutput, "The store failed: \(error).", cause: error)
+        }
+    }
+
+    private init(_ error: JournalError, _ path: String) {
+        if let cause = error.cause {
+            self.init(cause, path)
+        } else {
+            self.init(.corrupt, error.message, cause: error)
+        }
+    }
+
+    private init(_ error: LMDBError, _ path: String) {
+        let code: Code
+        switch error.code {
+        case .noSuchFile: code = .missing
+        case .notLMDB, .noSuchTable, .emptyFile, .isDirectory, .notRegularFile:
+            self = StoreError(
+                .notAStore, "'\(path)' is not a Daybook store: \(error.message)", cause: error)
+            return
+        case .versionMismatch: code = .newerFormat
+        case .truncated: code = .truncated
+        case .corrupt, .malformedKey, .keyExists, .keyLength: code = .corrupt
+        case .noPermission: code = .permission
+        case .readOnly: code = .readOnly
+        case .alreadyOpen, .readersFull, .mapResized: code = .busy
+        case .diskFull, .mapFull: code = .full
+        case .closedToWrites, .forked: code = .closed
+        case .networkFileSystem: code = .unsupportedFileSystem
+        case .inputOutput, .noMemory, .other: code = .inputOutput
+        }
+        self.init(code, error.message, cause: error)
+    }
+}

@@ -1,0 +1,113 @@
+public import ObjectModel
+
+/// Why a store refused.
+///
+/// The store is unchanged, unless ``code`` says that it must be opened again.
+///
+/// ```swift
+/// do {
+///     try context.save()
+/// } catch let error as StoreError where error.code == .conflict {
+///     for conflict in error.conflicts { print(conflict.object, conflict.theirs) }
+/// }
+/// ```
+public struct StoreError: Error, Sendable {
+    /// What kind of refusal this is; programs decide by it.
+    public let code: Code
+    /// One full sentence, and the remedy where there is one.
+    public let message: String
+    /// The error of the layer below, if there is one.
+    public let cause: (any Error)?
+    /// The places where two sides changed the same thing, for ``Code/conflict``.
+    public let conflicts: [MergeConflict]
+    /// One line for each single reason: what differs in a model, which values do not fit, what
+    /// stands in the way of an undo.
+    public let details: [String]
+
+    /// Describes a refusal.
+    package init(
+        _ code: Code, _ message: String, cause: (any Error)? = nil,
+        conflicts: [MergeConflict] = [], details: [String] = []
+    ) {
+        self.code = code
+        self.message = message
+        self.cause = cause
+        self.conflicts = conflicts
+        self.details = details
+    }
+
+    /// A kind of refusal.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        private enum Wrapped: String {
+            case notAStore, newerFormat, corrupt, truncated, missing, exists, permission, readOnly
+            case busy, full, modelMismatch, model, conflict, validation, duplicate, noSuchEntity
+            case noSuchEntry, noSuchObject, objectDeleted, undoBlocked, digestMismatch, closed
+            case unsupportedFileSystem, inputOutput
+        }
+
+        private let wrapped: Wrapped
+
+        private init(_ wrapped: Wrapped) {
+            self.wrapped = wrapped
+        }
+
+        /// The name of the code.
+        public var description: String { wrapped.rawValue }
+
+        /// The file is not a store.
+        public static let notAStore = Code(.notAStore)
+        /// The store was written by a newer version of this software.
+        public static let newerFormat = Code(.newerFormat)
+        /// Something in the file is not what was written.
+        public static let corrupt = Code(.corrupt)
+        /// The file is shorter than it was.
+        public static let truncated = Code(.truncated)
+        /// There is no such file.
+        public static let missing = Code(.missing)
+        /// There is a file already.
+        public static let exists = Code(.exists)
+        /// The operating system does not permit it.
+        public static let permission = Code(.permission)
+        /// The store was opened for reading only.
+        public static let readOnly = Code(.readOnly)
+        /// The file is in use in a way that excludes what was asked for.
+        public static let busy = Code(.busy)
+        /// The disk is full.
+        public static let full = Code(.full)
+        /// The model differs from the one in the store.
+        public static let modelMismatch = Code(.modelMismatch)
+        /// The model does not hold together.
+        public static let model = Code(.model)
+        /// Others have changed the same meanwhile.
+        public static let conflict = Code(.conflict)
+        /// A value does not fit the model.
+        public static let validation = Code(.validation)
+        /// Another object has a value that must be unique.
+        public static let duplicate = Code(.duplicate)
+        /// The model has no such entity.
+        public static let noSuchEntity = Code(.noSuchEntity)
+        /// The journal has no such entry.
+        public static let noSuchEntry = Code(.noSuchEntry)
+        /// There has never been such an object.
+        public static let noSuchObject = Code(.noSuchObject)
+        /// The object was deleted.
+        public static let objectDeleted = Code(.objectDeleted)
+        /// Later entries stand in the way of an undo.
+        public static let undoBlocked = Code(.undoBlocked)
+        /// A loaded entry does not come out with the digest it says it has.
+        public static let digestMismatch = Code(.digestMismatch)
+        /// The store is closed, or must be opened again before anything more is written.
+        public static let closed = Code(.closed)
+        /// The file system cannot hold a store.
+        public static let unsupportedFileSystem = Code(.unsupportedFileSystem)
+        /// The operating system failed to read or write.
+        public static let inputOutput = Code(.inputOutput)
+    }
+}
+
+extension StoreError: CustomStringConvertible {
+    /// The message, and each single reason on a line of its own.
+    public var description: String {
+        ([message] + details.map { "  " + $0 }).joined(separator: "\n")
+    }
+}

@@ -1,0 +1,85 @@
+internal import JournalLog
+internal import LMDB
+
+// Everything that stands in a store's file. Keys are big-endian and of fixed width, but for the
+// value inside an index key; "object" is entity u32, number u64.
+//
+// | table | key | value |
+// |---|---|---|
+// | journal, digests | see `Journal` | |
+// | rows | object | since u64, row |
+// | versions | object, sequence u64 | the row as it stood before that entry, with its own since |
+// | index | property u32, ordered value, object | nothing |
+// | members | owner, property u32, member | since u64, order f64 |
+// | membersPast | owner, property u32, member, removal u64 | since u64, order f64 |
+// | referrers | destination, property u32, owner | since u64 |
+// | referrersPast | destination, property u32, owner, removal u64 | since u64 |
+// | times | time i64, sequence u64 | nothing |
+// | models | sequence u64 | canonical model |
+// | meta | name | bytes, SHA-256 of name and bytes |
+//
+// Everything but `journal`, `digests` and `meta` is the projection: it follows from the journal
+// alone, byte for byte.
+
+/// Names and limits of the file format.
+enum StoreLayout {
+    /// The version of everything in the file. A store with a greater one is left alone.
+    static let formatVersion: UInt32 = 1
+
+    /// The table that is read before anything else, in every version.
+    static let metaName = "meta"
+
+    /// The tables that follow from the journal.
+    static let projectionNames = [
+        "index", "members", "membersPast", "models", "referrers", "referrersPast", "rows", "times",
+        "versions",
+    ]
+
+    /// All tables.
+    static let tableNames = Journal.tableNames + projectionNames + [metaName]
+
+    /// How many bytes of an indexed value stand in its key. A longer value keeps this many and is
+    /// told from its like by its digest, so that a key fits LMDB's 511 bytes.
+    static let indexedBytesLimit = 400
+
+    /// How many object numbers are taken from the file at a time.
+    static let numberBlockSize: UInt64 = 4096
+
+    /// How few may be left before a save takes the next block in its own LMDB transaction.
+    static let numberBlockLow: UInt64 = 1024
+
+    /// How many bytes of entries are read in one read transaction while many are walked.
+    static let walkedBytesLimit = 4 << 20
+}
+
+/// The handles of a store's tables.
+struct StoreTables: Sendable {
+    let rows: Table
+    let versions: Table
+    let index: Table
+    let members: Table
+    let membersPast: Table
+    let referrers: Table
+    let referrersPast: Table
+    let times: Table
+    let models: Table
+    let meta: Table
+
+    init(in environment: Environment) throws(LMDBError) {
+        rows = try environment.table("rows")
+        versions = try environment.table("versions")
+        index = try environment.table("index")
+        members = try environment.table("members")
+        membersPast = try environment.table("membersPast")
+        referrers = try environment.table("referrers")
+        referrersPast = try environment.table("referrersPast")
+        times = try environment.table("times")
+        models = try environment.table("models")
+        meta = try environment.table(StoreLayout.metaName)
+    }
+
+    /// The tables that follow from the journal, in the order of their names.
+    var projection: [Table] {
+        [index, members, membersPast, models, referrers, referrersPast, rows, times, versions]
+    }
+}

@@ -1,0 +1,58 @@
+package import Foundation
+
+/// How a store is opened, and where its time and identifiers come from.
+///
+/// Every option has a usual value; tests give a counting clock and counted identifiers, so that
+/// their stores come out the same byte for byte.
+package struct StoreOptions: Sendable {
+    /// What an operating-system crash may take away.
+    package enum Durability: Sendable, Hashable {
+        /// Nothing that was reported as saved.
+        case durable
+        /// The last saves, never the soundness of the store.
+        case relaxed
+    }
+
+    /// How far a store checks itself.
+    package enum Verification: Sendable, Hashable {
+        /// Not beyond what every read checks.
+        case off
+        /// After each entry its objects are read back and compared with what the entry says, and a
+        /// difference takes the entry back. For tests.
+        case afterCommit
+    }
+
+    /// The first size of the memory map in bytes; it grows by itself.
+    package var initialMapSize: Int
+    /// When a save counts as done.
+    package var durability: Durability
+    /// Whether the store is only read. Its file is then never written.
+    package var isReadOnly: Bool
+    /// The time in microseconds since 1970 (UTC), for the recording time of entries.
+    package var clock: @Sendable () -> Int64
+    /// Makes the identifier of a new store.
+    package var makeUUID: @Sendable () -> UUID
+    /// How far the store checks itself.
+    package var verification: Verification
+
+    /// Options with the usual values.
+    package init(
+        initialMapSize: Int = 1 << 30, durability: Durability = .durable,
+        isReadOnly: Bool = false,
+        clock: @escaping @Sendable () -> Int64 = StoreOptions.systemClock,
+        makeUUID: @escaping @Sendable () -> UUID = { UUID() },
+        verification: Verification = .off
+    ) {
+        self.initialMapSize = initialMapSize
+        self.durability = durability
+        self.isReadOnly = isReadOnly
+        self.clock = clock
+        self.makeUUID = makeUUID
+        self.verification = verification
+    }
+
+    /// The system's time in microseconds since 1970.
+    package static let systemClock: @Sendable () -> Int64 = {
+        Int64((Date().timeIntervalSince1970 * 1_000_000).rounded(.down))
+    }
+}

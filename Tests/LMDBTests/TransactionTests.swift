@@ -1,0 +1,166 @@
+import LMDB
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite struct TransactionTests {
+    let directory: TemporaryDirectory
+    let environment: Environment
+    let table: Table
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        environment = try Environment.open(
+            at: directory.path("file"), options: EnvironmentOptions(tables: ["a", "b"]))
+        table = try environment.table("a")
+    }
+
+    private func put(_ pairs: [(String, String)]) throws {
+        let table = table
+        try environment.write { transaction in
+            for (key, value) in pairs {
+                try transaction.put(table, key.bytes.span.bytes, value.bytes.span.bytes, .upsert)
+            }
+        }
+    }
+
+    @Test func `a written value is read back`() throws {
+        try put([("one", "1")])
+
+        let value = try environment.read { try $0.get(table, "one".bytes.span.bytes) { $0.text } }
+
+        #expect(value == "1")
+    }
+
+    @Test func `a key that was never written has no value`() throws {
+        try put([("one", "1")])
+
+        let value = try environment.read { try $0.get(table, "on".bytes.span.bytes) { $0.text } }
+
+        #expect(value == nil)
+    }
+
+    @Test func `an insertion over a record is refused and changes nothing`() throws {
+        try put([("one", "1")])
+        let table = table
+
+        let code = try environment.write { transaction in
+            do throws(any Error) {
+                try transaction.put(
+                    table, "one".bytes.span.bytes, "2".bytes.span.bytes, .insertOnly)
+                return LMDBError.Code?.none
+            } catch {
+                return (error as? LMDBError)?.code
+            }
+        }
+
+        #expect(code == .keyExists)
+        #expect(
+            try environment.read { try $0.get(table, "one".bytes.span.bytes) { $0.text } } == "1")
+    }
+
+    @Test func `an append out of order is refused`() throws {
+        try put([("b", "1")])
+        let table = table
+
+        let error = #expect(throws: LMDBError.self) {
+            try environment.write {
+                try $0.put(table, "a".bytes.span.bytes, "2".bytes.span.bytes, .append)
+            }
+        }
+
+        #expect(error?.code == .keyExists)
+    }
+
+    @Test func `a deletion tells whether there was a record`() throws {
+        try put([("one", "1")])
+        let table = table
+
+        let told = try environment.write {
+            [
+                try $0.delete(table, "one".bytes.span.bytes),
+                try $0.delete(table, "one".bytes.span.bytes),
+            ]
+        }
+
+        #expect(told == [true, false])
+        #expect(try environment.read { try $0.contains(table, "one".bytes.span.bytes) } == false)
+    }
+
+    @Test func `clearing empties one table only`() throws {
+        let (first, second) = (table, try environment.table("b"))
+        try environment.write {
+            try $0.put(first, "x".bytes.span.bytes, "1".bytes.span.bytes, .upsert)
+            try $0.put(second, "x".bytes.span.bytes, "1".bytes.span.bytes, .upsert)
+        }
+
+        try environment.write { try $0.clear(first) }
+
+        let counts = try environment.read { [try $0.count(first), try $0.count(second)] }
+        #expect(counts == [0, 1])
+    }
+
+    @Test func `a body that throws leaves nothing behind`() throws {
+        struct Refusal: Error {}
+        let table = table
+
+        #expect(throws: Refusal.self) {
+            try environment.write { transaction in
+                try transaction.put(table, "one".bytes.span.bytes, "1".bytes.span.bytes, .upsert)
+                throw Refusal()
+            }
+        }
+
+        #expect(try environment.read { try $0.count(table) } == 0)
+    }
+
+    @Test func `a write reads what it wrote itself`() throws {
+        let table = table
+
+        let seen = try environment.write { transaction in
+            try transaction.put(table, "one".bytes.span.bytes, "1".bytes.span.bytes, .upsert)
+            return try transaction.get(table, "one".bytes.span.bytes) { $0.text }
+        }
+
+        #expect(seen == "1")
+    }
+
+    @Test func `a read does not see a write that ended after it began`() throws {
+        try put([("one", "1")])
+        let (environment, table) = (environment, table)
+
+        let values = try environment.read { transaction in
+            let before = try transaction.get(table, "one".bytes.span.bytes) { $0.text }
+            try onAnotherThread {
+                try environment.write {
+                    try $0.put(table, "one".bytes.span.bytes, "2".bytes.span.bytes, .upsert)
+                }
+            }
+            return [before, try transaction.get(table, "one".bytes.span.bytes) { $0.text }]
+        }
+
+        #expect(values == ["1", "1"])
+        #expect(
+            try environment.read { try $0.get(table, "one".bytes.span.bytes) { $0.text } } == "2")
+    }
+
+    @Test(arguments: ["", String(repeating: "k", count: 512)])
+    func `a key of a length LMDB cannot hold is refused`(key: String) throws {
+        let table = table
+
+        let error = #expect(throws: LMDBError.self) {
+            try environment.write {
+                try $0.put(table, key.bytes.span.bytes, "1".bytes.span.bytes, .upsert)
+            }
+        }
+
+        #expect(error?.code == .keyLength)
+    }
+
+    @Test func `a table not named in the options is not there`() throws {
+        let error = #expect(throws: LMDBError.self) { try environment.table("c") }
+
+        #expect(error?.code == .noSuchTable)
+        #expect(error?.message == "The file has no table 'c'.")
+    }
+}

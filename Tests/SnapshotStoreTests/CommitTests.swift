@@ -1,0 +1,32 @@
+import JournalLog
+import ObjectModel
+import TestSupport
+import Testing
+
+@testable import SnapshotStore
+
+struct CommitTests {
+    @Test func `what is saved is read back`() throws {
+        let temporary = try TemporaryStore()
+        let store = temporary.store
+        let skill = try store.newObject("Skill")
+
+        let receipt = try store.commit(
+            Draft(changes: [store.insert(skill, ["title": .string("Sailing")])]))
+
+        #expect(receipt.sequence == SequenceNumber(2))
+        let values = try store.read { try $0.row(skill)?.values }
+        #expect(values == [.string("Sailing")])
+        #expect(try store.headDigest() == receipt.digest)
+        #expect(try store.entry(SequenceNumber(2)).changes == receipt.changes)
+    }
+
+    @Test func `an empty net change appends nothing`() throws {
+        let temporary = try TemporaryStore()
+
+        let receipt = try temporary.store.commit(Draft())
+
+        #expect(receipt.sequence == nil)
+        #expect(try temporary.store.head() == SequenceNumber(1))
+    }
+}
