@@ -32,7 +32,9 @@ let package = Package(
         .target(name: "SnapshotStore", dependencies: ["ObjectModel", "JournalLog", "LMDB"]),
         .target(name: "ObjectGraph", dependencies: ["SnapshotStore", "ObjectModel", "JournalLog"]),
         .target(name: "AuditTrail", dependencies: ["SnapshotStore", "ObjectModel", "JournalLog"]),
-        .target(name: "Daybook", dependencies: ["ObjectGraph", "ObjectModel", "JournalLog"]),
+        .target(
+            name: "Daybook",
+            dependencies: ["ObjectGraph", "SnapshotStore", "ObjectModel", "JournalLog"]),
 
         // The tools.
         .executableTarget(

@@ -11,7 +11,9 @@ extension EnvironmentCore {
         var pending = group
         while !pending.isEmpty {
             do {
-                pending = try performRound(pending)
+                pending = try pool.whileWriting { () throws(LMDBError) -> [WriteRequest] in
+                    try performRound(pending)
+                }
             } catch {
                 for request in pending { request.finish(error) }
                 return

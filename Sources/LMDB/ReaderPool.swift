@@ -41,6 +41,10 @@ final class ReaderPool: Sendable {
     private let environment: Handle
     private let state: Mutex<State>
 
+    /// Held while the write transaction of this process is active, and by a reader that must
+    /// change the map.
+    private let writing = Mutex<Void>(())
+
     init(environment: OpaquePointer) {
         self.environment = Handle(pointer: environment)
         state = Mutex(State())
@@ -99,6 +103,11 @@ final class ReaderPool: Sendable {
     }
 
     // MARK: - Excluding readers
+
+    /// Runs one write transaction, during which no reader changes the map.
+    func whileWriting<R: Sendable>(_ body: () throws(LMDBError) -> R) throws(LMDBError) -> R {
+        try writing.withLock { _ throws(LMDBError) -> R in try body() }
+    }
 
     /// Waits until no read is under way, drops the pooled transactions, and runs `body` while
     /// none can begin. `mdb_env_set_mapsize` demands this and does not check it.
@@ -231,7 +240,9 @@ final class ReaderPool: Sendable {
         switch status {
         case MDB_MAP_RESIZED:
             if isReadingOnThisThread() { throw .status(status, "beginning a read within a read") }
-            let resized = withoutReaders { mdb_env_set_mapsize(environment.pointer, 0) }
+            let resized = writing.withLock { _ in
+                withoutReaders { mdb_env_set_mapsize(environment.pointer, 0) }
+            }
             if resized != MDB_SUCCESS { throw .status(resized, "following a larger map") }
         case MDB_READERS_FULL:
             var dead: Int32 = 0

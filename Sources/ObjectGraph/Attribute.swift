@@ -1,4 +1,4 @@
-public import ObjectModel
+import ObjectModel
 
 /// What a model says of an attribute besides its type.
 public struct AttributeOptions: OptionSet, Sendable {

@@ -1,4 +1,4 @@
-public import ObjectModel
+import ObjectModel
 
 /// A condition on managed objects of one class, written with key paths or as predicate text.
 ///

@@ -8,13 +8,13 @@ final class GraphModel: Sendable {
     /// Reads the model off classes.
     ///
     /// - Throws: ``ModelError`` when the declarations do not fit together.
-    convenience init(classes: [any ManagedObject.Type]) throws {
+    convenience init(classes: [ManagedObject.Type]) throws {
         let builder = ModelBuilder(classes)
         try self.init(builder.model, classes: classes)
     }
 
     /// Joins a model with classes; entities without one are represented by ``ManagedObject``.
-    init(_ model: ManagedObjectModel, classes: [any ManagedObject.Type]) throws {
+    init(_ model: ManagedObjectModel, classes: [ManagedObject.Type]) throws {
         let schema = try Schema(model)
         self.schema = schema
         entities = schema.entities.map { entity in

@@ -1,3 +1,4 @@
+import Foundation
 public import ObjectModel
 
 /// An object of the graph: an instance of an entity, registered with one context.

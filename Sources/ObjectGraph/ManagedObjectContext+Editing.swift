@@ -113,7 +113,8 @@ extension ManagedObjectContext {
                 continue
             }
             let recorded = RecordedChange(object: record.object, change: change)
-            pending.append(recorded)
+            let item = pending.append(recorded)
+            if item?.isAnnihilated == true { detach(record.object) }
             group.append(recorded)
         }
         undoManager?.register(group)

@@ -1,6 +1,6 @@
-public import Foundation
+import Foundation
 import JournalLog
-public import ObjectModel
+import ObjectModel
 import SnapshotStore
 
 extension ManagedObjectContext {
@@ -66,8 +66,17 @@ extension ManagedObjectContext {
         return binding
     }
 
+    /// An identifier for a new object. When the store has none to give, the object gets one that
+    /// cannot be saved, and the next save throws the reason.
     func newID(of binding: EntityBinding) -> GraphID {
-        coordinator.newID(of: binding.schema.number)
+        let entity = binding.schema.number
+        guard case .latest = readingMode else { return coordinator.provisionalID(of: entity) }
+        do {
+            return try coordinator.newID(of: entity)
+        } catch {
+            insertFailure = error
+            return coordinator.provisionalID(of: entity)
+        }
     }
 
     func storeIdentifier(_ store: UInt32) -> UUID? {
@@ -222,8 +231,10 @@ extension ManagedObjectContext {
         if !object.status.contains(.temporary), let store = coordinator.store(object.graphID.store)
         {
             do {
-                for member in try store.read(readingMode, { try $0.members(of: property, in: id) })
-                {
+                let stored: [Member] = try store.read(readingMode) {
+                    try $0.members(of: property, in: id)
+                }
+                for member in stored {
                     members[member.object] = member.order
                 }
             } catch {

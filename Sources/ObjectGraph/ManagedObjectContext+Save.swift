@@ -25,6 +25,7 @@ extension ManagedObjectContext {
         for object in pending.items.values.map(\.object) { object.willSave() }
         processPendingChanges()
         guard !pending.isEmpty else { return nil }
+        if let insertFailure { throw insertFailure }
         try validate()
         let draft = draft(author: author ?? self.author, note: note, date)
         guard !draft.changes.isEmpty else {
@@ -47,7 +48,7 @@ extension ManagedObjectContext {
                 continue
             }
             changes.append(change)
-            if conflictDetection == .perRow {
+            if conflictGranularity == .row {
                 seenSince[change.object] = SequenceNumber(rawValue: item.object.since)
             }
             if needsValues, case .update = change.kind { seen[change.object] = item.valuesSeen }
@@ -57,7 +58,7 @@ extension ManagedObjectContext {
             occurredAt: date?.microseconds, base: base, undoes: nil)
         return Draft(
             header: header, changes: changes, seen: seen, seenSince: seenSince,
-            policy: mergePolicy, detection: conflictDetection)
+            policy: mergePolicy, detection: conflictGranularity == .row ? .perRow : .perProperty)
     }
 
     private func finishSave(_ receipt: Receipt?) {
@@ -69,9 +70,9 @@ extension ManagedObjectContext {
         let summary = ChangeSummary(items.values.map(\.object))
         let saved = Dictionary(
             uniqueKeysWithValues: (receipt?.changes ?? []).map { ($0.object, $0) })
-        for item in items.values {
-            let isUnresolved = receipt?.conflicts.isEmpty == true
-            settleSaved(item, as: saved[item.object.graphID.object], sequence, isUnresolved)
+        let isAsSent = receipt?.conflicts.isEmpty != false && !hasForeignEntries(before: sequence)
+        for item in items.values where !item.isAnnihilated {
+            settleSaved(item, as: saved[item.object.graphID.object], sequence, isAsSent)
         }
         if let sequence {
             if sequence.rawValue == base.rawValue + 1 {
@@ -82,6 +83,12 @@ extension ManagedObjectContext {
         }
         for item in items.values { item.object.didSave() }
         postDidSave(summary, sequence)
+    }
+
+    /// Whether others have saved entries that this context has not merged, before its own.
+    private func hasForeignEntries(before sequence: SequenceNumber?) -> Bool {
+        guard let sequence else { return false }
+        return sequence.rawValue - base.rawValue - 1 > UInt64(ownEntries.count)
     }
 
     /// Makes an object agree with what the store has made of its change.
@@ -98,7 +105,7 @@ extension ManagedObjectContext {
         object.status.subtract([.inserted, .updated, .deleted, .temporary])
         if let sequence, wasSaved { object.since = sequence.rawValue }
         guard !isAsSent, item.change != nil else { return }
-        // A policy has settled a conflict, so the store may hold other values than the context.
+        // The store may hold values that others have saved or that a policy has settled.
         let transients = object.values.dropFirst(object.binding.schema.storedSlotCount)
         object.status.insert(.fault)
         object.relations = [:]

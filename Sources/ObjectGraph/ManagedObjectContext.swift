@@ -1,7 +1,7 @@
-public import Dispatch
-public import Foundation
+import Dispatch
+import Foundation
 public import JournalLog
-import ObjectModel
+public import ObjectModel
 import SnapshotStore
 
 /// On which queue a context lives.
@@ -18,6 +18,14 @@ public enum ReadingMode: Sendable, Hashable {
     case latest
     /// Everything is read as it stood at one entry. Such a context cannot be saved.
     case pinned(SequenceNumber)
+}
+
+/// How closely a context looks for conflicts.
+public enum ConflictGranularity: Sendable, Hashable {
+    /// Two sides collide when they changed the same property to different values.
+    case property
+    /// Two sides collide when they changed the same object.
+    case row
 }
 
 /// A scratch pad over a store: objects are made, edited, deleted, undone and redone here, and
@@ -51,7 +59,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
     public var mergePolicy: MergePolicy = .error
     /// Whether conflicts are looked for property by property, or whether any change of the row is
     /// one.
-    public var conflictDetection: ConflictDetection = .perProperty
+    public var conflictGranularity = ConflictGranularity.property
     /// Whether the context keeps its registered objects alive. Off by default.
     public var retainsRegisteredObjects = false {
         didSet { retainedObjects = retainsRegisteredObjects ? Set(identityMap.objects) : [] }
@@ -85,6 +93,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
     /// Whether changes to objects are made without being recorded, as in `awakeFromFetch`.
     var isRecordingSuspended = false
     var subscription: Subscription?
+    /// Why a new object could not get a number from the store; thrown by the next save.
+    var insertFailure: (any Error)?
 
     /// Makes a context.
     ///
@@ -119,7 +129,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
     /// Whether any object has been inserted, edited or deleted since the last save.
     public var hasChanges: Bool {
         assertOnQueue()
-        return !pending.isEmpty || event.contains { $0.kind != .nothing }
+        return pending.items.values.contains { !$0.isAnnihilated } || event.contains { $0.kind != .nothing }
     }
 
     /// The objects that are registered and still alive, in no order.

@@ -5,11 +5,11 @@ import ObjectModel
 /// One prototype is made of each class; its property wrappers carry their declarations, and the
 /// names come from reflection. Inverses are found by following their key paths on a prototype.
 struct ModelBuilder {
-    private let types: [any ManagedObject.Type]
+    private let types: [ManagedObject.Type]
     private(set) var prototypes: [String: ManagedObject] = [:]
     private var definitions: [String: [PropertyDefinition]] = [:]
 
-    init(_ types: [any ManagedObject.Type]) {
+    init(_ types: [ManagedObject.Type]) {
         self.types = types
         for type in types {
             let prototype = Self.makePrototype(of: type)
@@ -43,7 +43,7 @@ struct ModelBuilder {
     }
 
     /// Makes an object whose wrappers have declarations, with their names.
-    static func makePrototype(of type: any ManagedObject.Type) -> ManagedObject {
+    static func makePrototype(of type: ManagedObject.Type) -> ManagedObject {
         let seed = FaultSeed(
             binding: EntityBinding(prototypeOf: type),
             graphID: GraphID(
@@ -61,7 +61,7 @@ struct ModelBuilder {
         return prototype
     }
 
-    private func superentity(of type: any ManagedObject.Type) -> (any ManagedObject.Type)? {
+    private func superentity(of type: ManagedObject.Type) -> (ManagedObject.Type)? {
         var mirror = prototypes[type.entityName].map { Mirror(reflecting: $0) }?.superclassMirror
         while let current = mirror {
             if let match = types.first(where: { $0 == current.subjectType }) { return match }
@@ -105,7 +105,7 @@ struct ModelBuilder {
     }
 
     private static func name(
-        of keyPath: AnyKeyPath, on type: any ManagedObject.Type
+        of keyPath: AnyKeyPath, on type: ManagedObject.Type
     ) -> String? {
         let prototype = makePrototype(of: type)
         return KeyPathProbe.record { prototype[keyPath: keyPath] }.first

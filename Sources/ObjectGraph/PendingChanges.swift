@@ -98,6 +98,12 @@ struct PendingChanges {
         /// How many recorded changes lie between base and cursor, rewound ones counting back. At 0
         /// every change has been undone and the object is clean again.
         var depth: Int
+
+        /// Whether the object was inserted and deleted since the last save: it is no more, but undo
+        /// can still bring it back.
+        var isAnnihilated: Bool {
+            change == nil && object.status.contains(.temporary)
+        }
     }
 
     private(set) var items: [GraphID: Item] = [:]

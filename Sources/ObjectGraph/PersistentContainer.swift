@@ -31,7 +31,7 @@ public final class PersistentContainer: Sendable {
     /// - Throws: ``ModelError`` when the declarations of the classes do not fit together;
     ///   ``StoreError`` when the file cannot be used, or was written with another model.
     public convenience init(
-        _ url: URL, model: [any ManagedObject.Type],
+        _ url: URL, model: [ManagedObject.Type],
         options: PersistentStoreOptions = PersistentStoreOptions()
     ) throws {
         try self.init(
@@ -44,7 +44,7 @@ public final class PersistentContainer: Sendable {
     ///   cannot be used, or was written with another model.
     public convenience init(
         _ url: URL, managedObjectModel: ManagedObjectModel,
-        classes: [any ManagedObject.Type] = [],
+        classes: [ManagedObject.Type] = [],
         options: PersistentStoreOptions = PersistentStoreOptions()
     ) throws {
         try self.init(
@@ -84,7 +84,8 @@ public final class PersistentContainer: Sendable {
         let sequence: SequenceNumber
         switch moment {
         case .sequence(let number):
-            guard try number <= store.head() else { throw StoreError.noSuchEntry(number) }
+            let head = try store.head()
+            guard number <= head else { throw StoreError.noSuchMoment(number, head: head) }
             sequence = number
         case .date(let date):
             sequence = try store.store.sequence(atTime: date.microseconds)

@@ -1,5 +1,5 @@
 public import Foundation
-public import JournalLog
+import JournalLog
 public import ObjectModel
 import SnapshotStore
 import Synchronization
@@ -8,11 +8,12 @@ import Synchronization
 public final class PersistentStoreCoordinator: Sendable {
     let model: GraphModel
     private let storesByNumber = Mutex<[PersistentStore]>([])
+    private let provisionalNumbers = Atomic<UInt64>(0)
 
     /// Makes a coordinator for classes.
     ///
     /// - Throws: ``ModelError`` when the declarations of the classes do not fit together.
-    public init(classes: [any ManagedObject.Type]) throws {
+    public init(classes: [ManagedObject.Type]) throws {
         model = try GraphModel(classes: classes)
     }
 
@@ -24,7 +25,7 @@ public final class PersistentStoreCoordinator: Sendable {
     ///     ``ManagedObject``.
     /// - Throws: ``ModelError`` when the model does not hold together.
     public init(
-        managedObjectModel: ManagedObjectModel, classes: [any ManagedObject.Type] = []
+        managedObjectModel: ManagedObjectModel, classes: [ManagedObject.Type] = []
     ) throws {
         model = try GraphModel(managedObjectModel, classes: classes)
     }
@@ -91,11 +92,30 @@ public final class PersistentStoreCoordinator: Sendable {
     }
 
     /// A number for a new object.
+    ///
+    /// - Throws: ``StoreError`` when the store cannot be written; see ``provisionalID(of:)``.
     func newID(of entity: EntityNumber) throws -> GraphID {
         let store = defaultStore
         let number = try store.store.allocateObjectNumber()
         return GraphID(store: store.number, object: ObjectID(entity: entity, number: number))
     }
+
+    /// A number for a new object that can never be saved, because its context reads the past or its
+    /// store cannot be written. Such numbers lie in the upper half, where no store's numbers are.
+    func provisionalID(of entity: EntityNumber) -> GraphID {
+        let number = provisionalNumbers.wrappingAdd(1, ordering: .relaxed).newValue
+        return GraphID(
+            store: defaultStore.number,
+            object: ObjectID(entity: entity, number: number | 1 << 63))
+    }
+}
+
+/// What an operating-system crash may take away.
+public enum StoreDurability: Sendable, Hashable {
+    /// Nothing that a save has returned from.
+    case durable
+    /// The last saves, never the soundness of the store.
+    case relaxed
 }
 
 /// How a store is opened.
@@ -103,7 +123,7 @@ public struct PersistentStoreOptions: Sendable {
     /// Whether nothing may be written.
     public var isReadOnly = false
     /// Whether a save is on the disk when it returns, or soon after.
-    public var durability: Durability = .durable
+    public var durability = StoreDurability.durable
 
     /// Opens for writing, durably.
     public init() {}
@@ -111,7 +131,7 @@ public struct PersistentStoreOptions: Sendable {
     var storeOptions: StoreOptions {
         var options = StoreOptions()
         options.isReadOnly = isReadOnly
-        options.durability = durability
+        options.durability = durability == .durable ? .durable : .relaxed
         return options
     }
 }

@@ -8,7 +8,7 @@ import Synchronization
 final class PropertyDefinition {
     enum Kind {
         case attribute(AttributeDescription)
-        case relationship(RelationshipDescription, destination: any ManagedObject.Type)
+        case relationship(RelationshipDescription, destination: ManagedObject.Type)
     }
 
     var kind: Kind

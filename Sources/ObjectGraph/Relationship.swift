@@ -2,9 +2,9 @@ public import ObjectModel
 
 /// A Swift type that a relationship can have: an optional managed object, a `Set` or an array of
 /// them.
-public protocol RelationshipValue {
+public protocol RelationshipValue: SendableMetatype {
     /// The class at the other end.
-    static var destinationType: any ManagedObject.Type { get }
+    static var destinationType: ManagedObject.Type { get }
     /// Whether there may be many objects at the other end.
     static var isToMany: Bool { get }
     /// Whether they have an order.
@@ -17,7 +17,7 @@ public protocol RelationshipValue {
 
 extension Optional: RelationshipValue where Wrapped: ManagedObject {
     /// The class at the other end.
-    public static var destinationType: any ManagedObject.Type { Wrapped.self }
+    public static var destinationType: ManagedObject.Type { Wrapped.self }
     /// One.
     public static var isToMany: Bool { false }
     /// No order.
@@ -32,7 +32,7 @@ extension Optional: RelationshipValue where Wrapped: ManagedObject {
 
 extension Set: RelationshipValue where Element: ManagedObject {
     /// The class at the other end.
-    public static var destinationType: any ManagedObject.Type { Element.self }
+    public static var destinationType: ManagedObject.Type { Element.self }
     /// Many.
     public static var isToMany: Bool { true }
     /// No order.
@@ -47,7 +47,7 @@ extension Set: RelationshipValue where Element: ManagedObject {
 
 extension Array: RelationshipValue where Element: ManagedObject {
     /// The class at the other end.
-    public static var destinationType: any ManagedObject.Type { Element.self }
+    public static var destinationType: ManagedObject.Type { Element.self }
     /// Many.
     public static var isToMany: Bool { true }
     /// Ordered.

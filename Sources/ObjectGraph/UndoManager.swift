@@ -1,4 +1,4 @@
-public import ObjectModel
+import ObjectModel
 
 /// A step for undo: the changes of one event, or of several grouped together.
 struct ChangeGroup {

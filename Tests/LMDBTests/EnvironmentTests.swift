@@ -252,6 +252,77 @@ import Testing
         #expect(refusal("no/folder", EnvironmentOptions(tables: ["a"]))?.code == .noSuchFile)
     }
 
+    // MARK: - Permissions
+
+    /// Leaves the rights of the superuser, if it has them, for those of nobody.
+    private static func dropRights() {
+        if geteuid() == 0 { precondition(setgid(65_534) == 0 && setuid(65_534) == 0) }
+    }
+
+    private static func makeFile(in directory: TemporaryDirectory) throws -> String {
+        let path = directory.path("file")
+        let environment = try Environment.open(at: path, options: EnvironmentOptions(tables: ["a"]))
+        withExtendedLifetime(environment) {}
+        return path
+    }
+
+    @Test func `reading needs no right to write the file when the lock file can be used`() async {
+        await #expect(processExitsWith: .success) {
+            let directory = try TemporaryDirectory()
+            let path = try Self.makeFile(in: directory)
+            chmod(path, 0o444)
+            chmod(path + "-lock", 0o666)
+            chmod(directory.url.path, 0o777)
+            Self.dropRights()
+
+            let environment = try Environment.open(
+                at: path, options: EnvironmentOptions(tables: ["a"], readOnly: true))
+            let table = try environment.table("a")
+            let count = try environment.read { try $0.count(table) }
+            precondition(count == 0)
+        }
+    }
+
+    @Test func `a file in a folder that cannot be written is read without locks`() async {
+        await #expect(processExitsWith: .success) {
+            let directory = try TemporaryDirectory()
+            let path = try Self.makeFile(in: directory)
+            unlink(path + "-lock")
+            chmod(path, 0o444)
+            chmod(directory.url.path, 0o555)
+            Self.dropRights()
+
+            let environment = try Environment.open(
+                at: path, options: EnvironmentOptions(tables: ["a"], readOnly: true))
+            let table = try environment.table("a")
+            let count = try environment.read { try $0.count(table) }
+            precondition(count == 0)
+            precondition(access(path + "-lock", F_OK) != 0)
+            chmod(directory.url.path, 0o777)
+        }
+    }
+
+    @Test func `a file that may not be written or read is refused`() async {
+        await #expect(processExitsWith: .success) {
+            let directory = try TemporaryDirectory()
+            let path = try Self.makeFile(in: directory)
+            chmod(directory.url.path, 0o777)
+            chmod(path, 0o444)
+            chmod(path + "-lock", 0o444)
+            Self.dropRights()
+
+            for readOnly in [false, true] {
+                do {
+                    let environment = try Environment.open(
+                        at: path, options: EnvironmentOptions(tables: ["a"], readOnly: readOnly))
+                    fatalError("\(environment.path) was opened")
+                } catch let error as LMDBError {
+                    precondition(error.code == .noPermission, error.message)
+                }
+            }
+        }
+    }
+
     // MARK: - Misuse
 
     @Test func `writing while bytes are lent stops the program`() async {

@@ -1,0 +1,40 @@
+import Foundation
+import JournalLog
+import ObjectModel
+import SnapshotStore
+
+extension StoreError {
+    static func noSuchObject(_ name: String) -> StoreError {
+        StoreError(.noSuchObject, "There is no object '\(name)'.")
+    }
+
+    static func objectDeleted(_ name: String, in entry: Entry) -> StoreError {
+        let author = entry.header.author.map { " by '\($0)'" } ?? ""
+        let date = Date(timeIntervalSince1970: Double(entry.time) / 1_000_000)
+        return StoreError(
+            .objectDeleted,
+            "'\(name)' was deleted in entry \(entry.sequence)\(author) at \(date.ISO8601Format()). "
+                + "A context pinned to an earlier entry still reads it.")
+    }
+
+    static func noSuchMoment(_ sequence: SequenceNumber, head: SequenceNumber) -> StoreError {
+        StoreError(
+            .noSuchEntry, "There is no entry \(sequence): the journal ends at entry \(head).")
+    }
+
+    static func readOnlyContext() -> StoreError {
+        StoreError(
+            .readOnly,
+            "A context that reads at a point in the past cannot be saved. Make the change in a "
+                + "context that reads the newest state.")
+    }
+
+    static func invalid(_ problems: [String]) -> StoreError {
+        StoreError(
+            .validation,
+            problems.count == 1
+                ? "Nothing was saved: \(problems[0])"
+                : "Nothing was saved: \(problems.count) objects are not valid.",
+            details: problems.count == 1 ? [] : problems)
+    }
+}
