@@ -69,6 +69,7 @@ extension Store {
     /// - Parameters:
     ///   - sequence: The entry; nil for the last one.
     ///   - body: Reads. Valid only inside is what it is lent; it must not save to this store.
+    /// - Returns: What `body` returns.
     /// - Throws: ``StoreError`` with ``StoreError/Code/noSuchEntry`` for a number after the head;
     ///   what `body` throws.
     package func read<R>(

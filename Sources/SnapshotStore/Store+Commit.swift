@@ -13,6 +13,7 @@ extension Store {
     ///   ``StoreError/Code/duplicate``, ``StoreError/Code/full`` and others. The store is unchanged
     ///   then.
     /// - Complexity: O(*k* log *n*) page reads and writes, *k* the number of changes.
+    @discardableResult
     package func commit(_ draft: Draft) throws -> Receipt {
         let prepared = try PreparedDraft(draft, schema: schema)
         guard !prepared.changes.isEmpty else {

@@ -17,6 +17,13 @@ extension Store {
     package static func create(
         at path: String, model: ManagedObjectModel, options: StoreOptions = StoreOptions()
     ) throws -> Store {
+        try create(at: path, model: model, options: options, first: nil)
+    }
+
+    /// Makes a store; its first entry is the given one, if there is one, to the byte.
+    static func create(
+        at path: String, model: ManagedObjectModel, options: StoreOptions, first: Entry?
+    ) throws -> Store {
         try opening.withLock { _ in
             try wrapping(path) {
                 let schema = try Schema(model)
@@ -32,7 +39,12 @@ extension Store {
                         throw StoreError.exists(path)
                     }
                     try metadata.write(parts.tables.meta, in: transaction)
-                    try parts.append(schema.model, at: metadata.createdAt, in: transaction)
+                    let entry = try parts.append(
+                        schema.model, header: first?.header ?? EntryHeader(kind: .model),
+                        at: first?.recordedAt ?? metadata.createdAt, in: transaction)
+                    if let first, first.digest != entry.digest {
+                        throw StoreError.digestMismatch(first.sequence, entry.sequence)
+                    }
                 }
                 return Store(
                     path: path, schema: schema, metadata: metadata, options: options,
@@ -47,6 +59,7 @@ extension Store {
     ///   - path: The file.
     ///   - model: The model the caller knows; nil to take the store's.
     ///   - options: How to open it.
+    /// - Returns: The store, ready for use.
     /// - Throws: ``StoreError`` with ``StoreError/Code/modelMismatch`` and every difference;
     ///   with ``StoreError/Code/newerFormat`` or ``StoreError/Code/notAStore`` for a file that is
     ///   left as it is.
@@ -127,10 +140,9 @@ extension StoreParts {
     }
 
     /// Appends and folds an entry that sets the model.
-    @discardableResult
     func append(
-        _ model: ManagedObjectModel, header: EntryHeader = EntryHeader(kind: .model),
-        at recordedAt: Int64, in transaction: borrowing WriteTransaction
+        _ model: ManagedObjectModel, header: EntryHeader, at recordedAt: Int64,
+        in transaction: borrowing WriteTransaction
     ) throws -> JournalEntry {
         let payload = EntryPayload.bytes(header, model)
         let entry = try journal.append(

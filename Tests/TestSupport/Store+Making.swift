@@ -68,3 +68,19 @@ extension Store {
         return Change(object: object, kind: .delete(values: state.values, members: members))
     }
 }
+
+extension Store {
+    /// Everything that is in the store now.
+    package func world() throws -> ReferenceModel.World {
+        try read { snapshot in
+            var objects: [ObjectID] = []
+            try snapshot.objects(of: schema.entities.map(\.number)) { object in
+                objects.append(object)
+                return .proceed
+            }
+            var world: ReferenceModel.World = [:]
+            for object in objects { world[object] = try snapshot.state(of: object) }
+            return world
+        }
+    }
+}

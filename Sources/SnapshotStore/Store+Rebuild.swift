@@ -1,0 +1,69 @@
+package import JournalLog
+internal import LMDB
+internal import ObjectModel
+
+extension Store {
+    /// Throws the projection away and folds the journal again, from its first entry.
+    ///
+    /// The tables come out byte for byte as they were, unless they were damaged. Readers see the
+    /// old ones until it is done.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` at the first entry that cannot be
+    ///   trusted. The store is unchanged then.
+    /// - Complexity: O(*j* log *n*) page reads and writes, *j* the number of changes in the journal.
+    package func rebuild() throws {
+        let parts = parts
+        try writing { transaction in
+            for table in parts.tables.projection { try transaction.clear(table) }
+            try parts.journal.entries(from: SequenceNumber(1), through: nil, in: transaction) {
+                try parts.fold(Entry($0), in: transaction)
+                return .proceed
+            }
+        }
+    }
+
+    /// For each table of the projection, the digest of all its keys and values.
+    ///
+    /// Two stores with the same journal have the same digests.
+    package func projectionDigest() throws -> [String: Digest] {
+        try reading { transaction in
+            var digests: [String: Digest] = [:]
+            for table in parts.tables.projection {
+                digests[table.name] = try table.digest(in: transaction)
+            }
+            return digests
+        }
+    }
+}
+
+extension StoreParts {
+    /// Folds one entry, whatever its kind.
+    func fold(_ entry: Entry, in transaction: borrowing WriteTransaction) throws {
+        if let model = entry.model {
+            try Projector.fold(
+                model, of: entry.sequence, time: entry.time, into: projection, in: transaction)
+        } else {
+            try Projector.fold(
+                entry.changes, of: entry.sequence, time: entry.time, into: projection,
+                in: transaction)
+        }
+    }
+}
+
+extension Table {
+    fileprivate func digest(in transaction: borrowing ReadTransaction) throws -> Digest {
+        var hasher = DigestHasher()
+        let start: [UInt8] = []
+        try transaction.scan(self, from: start.span.bytes, to: nil, order: .ascending) {
+            key, value in
+            var sizes = KeyWriter(capacity: 16)
+            sizes.append(UInt64(key.byteCount))
+            sizes.append(UInt64(value.byteCount))
+            hasher.update(sizes.bytes.span.bytes)
+            hasher.update(key)
+            hasher.update(value)
+            return .proceed
+        }
+        return hasher.finish()
+    }
+}

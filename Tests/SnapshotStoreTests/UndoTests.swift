@@ -1,0 +1,142 @@
+import JournalLog
+import ObjectModel
+import TestSupport
+import Testing
+
+@testable import SnapshotStore
+
+struct UndoTests {
+    @Test(arguments: [21, 22, 23, 24] as [UInt64])
+    func `undoing all entries backwards leads through every state to nothing`(
+        seed: UInt64
+    ) throws {
+        let history = try RandomHistory(seed: seed, entries: 30)
+        let store = history.store
+
+        for number in stride(from: history.reference.head.rawValue, through: 2, by: -1) {
+            let receipt = try store.commit(try store.undoDraft(of: SequenceNumber(number)))
+            try #require(receipt.sequence != nil, "seed \(seed), entry \(number)")
+            let expected = history.reference.world(at: SequenceNumber(number - 1))
+            #expect(try store.world() == expected, "seed \(seed), entry \(number)")
+        }
+        #expect(try store.world().isEmpty)
+    }
+
+    @Test(arguments: [25, 26, 27] as [UInt64])
+    func `an undo is the state without the entry, or is refused and changes nothing`(
+        seed: UInt64
+    ) throws {
+        var history = try RandomHistory(seed: seed, entries: 30)
+        let store = history.store
+        var undone = 0
+        var blocked = 0
+
+        for _ in 0..<60 {
+            let last = Int(try store.head().rawValue)
+            let sequence = SequenceNumber(UInt64(history.random.number(in: 2...last)))
+            let before = try store.world()
+            let entry = try store.entry(sequence)
+            do {
+                try store.commit(try store.undoDraft(of: sequence))
+                undone += 1
+                let after = try store.world()
+                for change in entry.changes {
+                    #expect(
+                        change.isUndone(in: after[change.object], store.schema),
+                        "seed \(seed), entry \(sequence)")
+                }
+            } catch let error as StoreError {
+                #expect(error.code == .undoBlocked || error.code == .duplicate)
+                #expect(error.code != .undoBlocked || !error.details.isEmpty)
+                #expect(try store.world() == before, "seed \(seed), entry \(sequence)")
+                blocked += 1
+            }
+        }
+        #expect(undone > 0)
+        #expect(blocked > 0)
+    }
+
+    @Test func `undoing an undo brings back what was undone`() throws {
+        let temporary = try TemporaryStore()
+        let store = temporary.store
+        let skill = try store.newObject("Skill")
+        try store.commit(Draft(changes: [store.insert(skill, ["title": .string("a")])]))
+        let edited = try store.commit(
+            Draft(changes: [
+                store.update(skill, "title", from: .string("a"), to: .string("b"))
+            ]))
+        let sequence = try #require(edited.sequence)
+        let undo = try store.commit(try store.undoDraft(of: sequence))
+
+        try store.commit(try store.undoDraft(of: try #require(undo.sequence)))
+
+        #expect(try store.world()[skill]?.values == [.string("b")])
+    }
+
+    @Test func `a blocked undo names entry, author, property and object`() throws {
+        let temporary = try TemporaryStore()
+        let store = temporary.store
+        let skill = try store.newObject("Skill")
+        try store.commit(Draft(changes: [store.insert(skill, ["title": .string("a")])]))
+        try store.commit(
+            Draft(changes: [store.update(skill, "title", from: .string("a"), to: .string("b"))]))
+        try store.commit(
+            Draft(
+                header: EntryHeader(author: "Grace"),
+                changes: [store.update(skill, "title", from: .string("b"), to: .string("a"))]))
+
+        let error = #expect(throws: StoreError.self) {
+            try store.undoDraft(of: SequenceNumber(3))
+        }
+
+        #expect(error?.code == .undoBlocked)
+        let line = try #require(error?.details.first)
+        #expect(line.hasPrefix("Entry 4 by Grace changed 'title' of Skill/1 at 2023-11-14T"))
+    }
+
+    @Test func `the insert of an object that somebody refers to cannot be undone`() throws {
+        let temporary = try TemporaryStore()
+        let store = temporary.store
+        let company = try store.newObject("Company")
+        let person = try store.newObject("Person")
+        try store.commit(Draft(changes: [store.insert(company)]))
+        try store.commit(
+            Draft(changes: [store.insert(person, ["employer": .object(company)])]))
+
+        let error = #expect(throws: StoreError.self) {
+            try store.undoDraft(of: SequenceNumber(2))
+        }
+
+        #expect(error?.code == .undoBlocked)
+    }
+
+    @Test func `the model entry cannot be undone`() throws {
+        let temporary = try TemporaryStore()
+
+        let error = #expect(throws: StoreError.self) {
+            try temporary.store.undoDraft(of: SequenceNumber(1))
+        }
+
+        #expect(error?.code == .undoBlocked)
+    }
+}
+
+extension Change {
+    /// Whether what this change did is not done in a state.
+    fileprivate func isUndone(in state: ObjectState?, _ schema: Schema) -> Bool {
+        switch kind {
+        case .insert: return state == nil
+        case .delete(let values, _): return state?.values == values
+        case .update(let edits, let members):
+            guard let state, let entity = schema.entity(object.entity) else { return false }
+            return edits.allSatisfy { edit in
+                entity.property(edit.property)?.slot.map { state.values[$0] } == edit.old
+            }
+                && members.allSatisfy { edit in
+                    let current = state.members[edit.property] ?? [:]
+                    return edit.removed.allSatisfy { current[$0.object] == $0.order }
+                        && edit.added.allSatisfy { current[$0.object] != $0.order }
+                }
+        }
+    }
+}
