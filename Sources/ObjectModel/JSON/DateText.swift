@@ -14,8 +14,8 @@ package enum DateText {
 
     /// The date in UTC with as many digits of a second as it needs.
     ///
-    /// Dates further away than ``secondsMaximum``, which no calendar reaches, are written as seconds
-    /// since 2001 behind an `@`.
+    /// Dates further away than ``secondsMaximum``, which no calendar reaches, are written as
+    /// seconds since 2001 behind an `@`.
     package static func text(_ date: Date) -> String {
         let seconds = date.timeIntervalSinceReferenceDate
         guard abs(seconds) <= secondsMaximum else { return "@\(seconds)" }
@@ -52,7 +52,8 @@ package enum DateText {
     /// Appends the time of an entry.
     package static func append(microseconds: Int64, to bytes: inout [UInt8]) {
         let seconds = microseconds.quotientDown(1_000_000)
-        var rest = microseconds - seconds * 1_000_000
+        // The product may lie below the least integer; the difference never does.
+        var rest = microseconds &- seconds &* 1_000_000
         var fraction: [UInt8] = []
         if rest != 0 {
             var count = 6
@@ -87,12 +88,10 @@ package enum DateText {
         for place in 0..<6 {
             rest = rest * 10 + (place < fraction.count ? Int64(fraction[place] - 0x30) : 0)
         }
-        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
-        let (sum, overflowAgain) = product.addingReportingOverflow(rest)
-        guard !overflow, !overflowAgain else {
+        guard let microseconds = Int64(exactly: Int128(seconds) * 1_000_000 + Int128(rest)) else {
             throw DateTextError("'\(text)' is too far away to be counted in microseconds.")
         }
-        return sum
+        return microseconds
     }
 
     // MARK: - Calendar

@@ -18,7 +18,7 @@ package struct IndexBound: Sendable, Hashable {
 package enum IndexRange: Sendable, Hashable {
     /// One value; null is asked of ordinary indexes only, as unique ones do not hold it.
     case exactly(Value)
-    /// Between two ends of one kind; without an end, up to the least or greatest value of that kind.
+    /// Between two ends of one kind; without an end, to the least or greatest of its kind.
     /// Null is never within.
     case between(IndexBound?, IndexBound?)
     /// Texts that start with this one.
@@ -241,7 +241,7 @@ extension SchemaProperty {
         return .range(.exactly(key))
     }
 
-    /// The value in the form in which the index holds it; nil when it has none, or no index is kept.
+    /// The value in the form in which the index holds it; nil for none, or without an index.
     fileprivate func indexKey(_ value: Value) -> Value? {
         guard isIndexed, let type = attribute?.type else { return nil }
         switch (type, value) {

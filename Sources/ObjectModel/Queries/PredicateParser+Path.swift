@@ -35,9 +35,8 @@ extension PredicateParser {
         switch token.kind {
         case .outer(let depth):
             guard depth < scopes.count else {
-                throw QueryError(
-                    "'$\(depth)' can stand only inside \(depth == 1 ? "a quantifier" : "\(depth) quantifiers").",
-                    at: token.column)
+                let place = depth == 1 ? "a quantifier" : "\(depth) quantifiers"
+                throw QueryError("'$\(depth)' can stand only inside \(place).", at: token.column)
             }
             found.path.scope = depth
             found.entity = scopes[scopes.count - 1 - depth]

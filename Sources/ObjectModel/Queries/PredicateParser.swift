@@ -2,8 +2,8 @@ extension Filter {
     /// Reads a predicate in the familiar language.
     ///
     /// Constants become values of the type of the property they are compared with: dates are
-    /// written as ISO 8601 text, objects as `"Country/17"`. Inside `ANY members (…)` the condition is
-    /// about the member, and `$1` is the object outside.
+    /// written as ISO 8601 text, objects as `"Country/17"`. Inside `ANY members (…)` the condition
+    /// is about the member, and `$1` is the object outside.
     ///
     /// - Parameters:
     ///   - text: The predicate, as in `lastName BEGINSWITH 'L' AND department.name == "R&D"`.

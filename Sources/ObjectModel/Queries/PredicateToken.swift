@@ -153,7 +153,11 @@ struct PredicateLexer {
             throw QueryError(
                 "A number ends in '\(name())'; text must stand in quotation marks.", at: column)
         }
-        return String(characters[start..<place])
+        let text = String(characters[start..<place])
+        guard Double(text)?.isFinite == true else {
+            throw QueryError("The number \(text) is larger than any number can be.", at: column)
+        }
+        return text
     }
 
     private mutating func text(

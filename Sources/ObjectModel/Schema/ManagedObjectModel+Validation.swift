@@ -137,6 +137,11 @@ extension RelationshipDescription {
                 "\(place) names '\(destinationName).\(inverseName)' as its inverse, which names "
                     + (inverse.inverseName.map { "'\($0)'" } ?? "none") + ".")
         }
+        if inverse.destinationName != entity.name {
+            problems.append(
+                "The inverse of \(place), '\(destinationName).\(inverseName)', leads to "
+                    + "'\(inverse.destinationName)' instead of '\(entity.name)'.")
+        }
         if isOrdered, inverse.isOrdered {
             problems.append("\(place) and its inverse cannot both be ordered.")
         }

@@ -16,13 +16,18 @@ public struct ManagedObjectModel: Sendable, Hashable {
         Dictionary(entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The same model with entities and properties in the order of their names.
+    /// The same model with entities and properties in the order of their names, and default values
+    /// in the form in which values are kept.
     package var canonical: ManagedObjectModel {
         var copy = self
         copy.entities.sort { $0.name < $1.name }
         for index in copy.entities.indices {
             copy.entities[index].attributes.sort { $0.name < $1.name }
             copy.entities[index].relationships.sort { $0.name < $1.name }
+            for place in copy.entities[index].attributes.indices {
+                let value = copy.entities[index].attributes[place].defaultValue
+                copy.entities[index].attributes[place].defaultValue = value.normalized
+            }
         }
         return copy
     }

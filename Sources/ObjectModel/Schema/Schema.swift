@@ -10,6 +10,8 @@ package final class Schema: Sendable {
     /// The entities by number, from number 1 at index 0.
     package let entities: [SchemaEntity]
     private let numbersByName: [String: EntityNumber]
+    /// The entity that declares each property, from property number 1 at index 0.
+    private let declarers: [EntityNumber]
 
     /// Compiles a model.
     ///
@@ -21,6 +23,7 @@ package final class Schema: Sendable {
         let numbering = SchemaNumbering(canonical)
         entities = canonical.entities.map { numbering.entity($0) }
         numbersByName = numbering.entityNumbers
+        declarers = numbering.declarers
     }
 
     /// The entity of that name.
@@ -50,7 +53,9 @@ package final class Schema: Sendable {
 
     /// The property of that number, as the entity that declares it sees it.
     package func property(_ number: PropertyNumber) -> SchemaProperty? {
-        entities.lazy.compactMap { $0.property(number) }.first
+        let index = Int(number.rawValue) - 1
+        guard declarers.indices.contains(index) else { return nil }
+        return entity(declarers[index])?.property(number)
     }
 }
 
@@ -60,18 +65,21 @@ private struct SchemaNumbering {
     var entityNumbers: [String: EntityNumber] = [:]
     var propertyNumbers: [String: [String: PropertyNumber]] = [:]
     var childrenByName: [String: [String]] = [:]
+    var declarers: [EntityNumber] = []
 
     init(_ model: ManagedObjectModel) {
         entitiesByName = model.entitiesByName
         var next: UInt32 = 1
         for (index, entity) in model.entities.enumerated() {
-            entityNumbers[entity.name] = EntityNumber(rawValue: UInt32(index + 1))
+            let number = EntityNumber(rawValue: UInt32(index + 1))
+            entityNumbers[entity.name] = number
             if let parent = entity.superentityName {
                 childrenByName[parent, default: []].append(entity.name)
             }
             let names = entity.attributes.map(\.name) + entity.relationships.map(\.name)
             for name in names.sorted() {
                 propertyNumbers[entity.name, default: [:]][name] = PropertyNumber(rawValue: next)
+                declarers.append(number)
                 next += 1
             }
         }

@@ -46,7 +46,20 @@ struct DecimalParts: Equatable {
             digits = product
             power -= 1
         }
-        guard power >= -128, let significand = Decimal(string: String(digits)) else { return nil }
+        guard power >= -128 else { return nil }
+        guard power < exponent else { return Self.decimal(digits, power, isNegative) }
+        // Foundation takes trailing zeros off a significand and then finds the exponent too large,
+        // but keeps the zeros that are left by a subtraction.
+        guard let above = Self.decimal(digits + 1, power, isNegative),
+            let one = Self.decimal(1, power, isNegative)
+        else { return nil }
+        return above - one
+    }
+
+    private static func decimal(
+        _ digits: UInt128, _ power: Int, _ isNegative: Bool
+    ) -> Decimal? {
+        guard let significand = Decimal(string: String(digits)) else { return nil }
         return Decimal(
             sign: isNegative ? .minus : .plus, exponent: power, significand: significand)
     }

@@ -75,6 +75,8 @@ import Testing
                 "department == 'Tag/1'", 15,
                 "'department' is an object of 'Department', which 'Tag/1' is not."
             ),
+            ("age == 1e400", 8, "The number 1e400 is larger than any number can be."),
+            ("age == $1.age", 8, "'$1' can stand only inside a quantifier."),
             ("age ; 1", 5, "';' has no meaning in a predicate."),
             (
                 "IN == 'a'", 1,

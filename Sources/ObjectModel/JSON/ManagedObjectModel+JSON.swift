@@ -1,0 +1,270 @@
+/// How JSON is laid out.
+public enum JSONLayout: Sendable, Hashable {
+    /// One line without spaces.
+    case oneLine
+    /// A line for each property, two spaces a level.
+    case pretty
+}
+
+extension ManagedObjectModel {
+    /// Reads a model file.
+    ///
+    /// ```json
+    /// {"entities": [{"name": "Country", "attributes": [{"name": "code", "type": "string"}]}]}
+    /// ```
+    ///
+    /// What is left out has its default: optional, not indexed, no default value, to one, nullify.
+    /// Whether the entities fit together is checked when the model is compiled or by `validate()`.
+    ///
+    /// - Parameter text: The file.
+    /// - Throws: ``ModelError`` with a sentence for every mistake, each with its place.
+    public init(json text: String) throws(ModelError) {
+        let document: JSONValue
+        do {
+            document = try JSONValue(parsing: text)
+        } catch {
+            throw ModelError(["The model is not JSON: \(error)"])
+        }
+        var reader = ModelReader()
+        let entities = reader.model(document)
+        guard reader.problems.isEmpty else { throw ModelError(reader.problems) }
+        self.init(entities: entities)
+    }
+
+    /// The model as a model file, defaults left out, in the order of declaration.
+    ///
+    /// - Parameter layout: How the JSON is laid out.
+    /// - Returns: Text from which the same model is read again.
+    public func json(_ layout: JSONLayout) -> String {
+        let document = JSONValue.object([
+            JSONMember("entities", .array(entities.map(\.json)))
+        ])
+        return layout == .pretty ? document.prettyText : document.text
+    }
+}
+
+// MARK: - Writing
+
+extension EntityDescription {
+    fileprivate var json: JSONValue {
+        var members = [JSONMember("name", .string(name))]
+        if let superentityName {
+            members.append(JSONMember("superentity", .string(superentityName)))
+        }
+        if isAbstract { members.append(JSONMember("abstract", .bool(true))) }
+        if !attributes.isEmpty {
+            members.append(JSONMember("attributes", .array(attributes.map(\.json))))
+        }
+        if !relationships.isEmpty {
+            members.append(JSONMember("relationships", .array(relationships.map(\.json))))
+        }
+        return .object(members)
+    }
+}
+
+extension AttributeDescription {
+    fileprivate var json: JSONValue {
+        var members = [
+            JSONMember("name", .string(name)), JSONMember("type", .string(type.rawValue)),
+        ]
+        if !isOptional { members.append(JSONMember("optional", .bool(false))) }
+        if isTransient { members.append(JSONMember("transient", .bool(true))) }
+        if isIndexed { members.append(JSONMember("indexed", .bool(true))) }
+        if isUnique { members.append(JSONMember("unique", .bool(true))) }
+        if !defaultValue.isNull {
+            members.append(JSONMember("default", JSONValue(defaultValue, for: type)))
+        }
+        return .object(members)
+    }
+}
+
+extension RelationshipDescription {
+    fileprivate var json: JSONValue {
+        var members = [
+            JSONMember("name", .string(name)), JSONMember("destination", .string(destinationName)),
+        ]
+        if isToMany { members.append(JSONMember("toMany", .bool(true))) }
+        if isOrdered { members.append(JSONMember("ordered", .bool(true))) }
+        if let inverseName { members.append(JSONMember("inverse", .string(inverseName))) }
+        if !isOptional { members.append(JSONMember("optional", .bool(false))) }
+        if deleteRule != .nullify {
+            members.append(JSONMember("deleteRule", .string(deleteRule.rawValue)))
+        }
+        if minimumCount != 0 {
+            members.append(JSONMember("minCount", .number(String(minimumCount))))
+        }
+        if maximumCount != 0 {
+            members.append(JSONMember("maxCount", .number(String(maximumCount))))
+        }
+        return .object(members)
+    }
+}
+
+// MARK: - Reading
+
+/// Reads a model and notes every mistake instead of stopping at the first.
+private struct ModelReader {
+    var problems: [String] = []
+
+    mutating func model(_ json: JSONValue) -> [EntityDescription] {
+        guard var fields = fields(of: json, at: "model", names: ["entities"]) else { return [] }
+        fields.prefix = ""
+        let entities = list(fields, "entities", isRequired: true)
+        return entities.compactMap { entity($0.value, at: $0.place) }
+    }
+
+    private mutating func entity(_ json: JSONValue, at place: String) -> EntityDescription? {
+        let names = ["name", "superentity", "abstract", "attributes", "relationships"]
+        guard let fields = fields(of: json, at: place, names: names),
+            let name = text(fields, "name", isRequired: true)
+        else { return nil }
+        return EntityDescription(
+            name: name, superentityName: text(fields, "superentity"),
+            isAbstract: truth(fields, "abstract", default: false),
+            attributes: list(fields, "attributes").compactMap { attribute($0.value, at: $0.place) },
+            relationships: list(fields, "relationships").compactMap {
+                relationship($0.value, at: $0.place)
+            })
+    }
+
+    private mutating func attribute(
+        _ json: JSONValue, at place: String
+    ) -> AttributeDescription? {
+        let names = ["name", "type", "optional", "transient", "indexed", "unique", "default"]
+        guard let fields = fields(of: json, at: place, names: names) else { return nil }
+        let name = text(fields, "name", isRequired: true)
+        let type: AttributeType? = choice(fields, "type", noun: "a type")
+        if fields["type"] == nil { note(fields.place("type"), "is missing.") }
+        guard let name, let type else { return nil }
+        var attribute = AttributeDescription(
+            name: name, type: type, isOptional: truth(fields, "optional", default: true),
+            isTransient: truth(fields, "transient", default: false),
+            isIndexed: truth(fields, "indexed", default: false),
+            isUnique: truth(fields, "unique", default: false))
+        guard let json = fields["default"] else { return attribute }
+        do {
+            attribute.defaultValue = try Value(json, for: type)
+        } catch {
+            problems.append(error.within(fields.place("default")).description)
+        }
+        return attribute
+    }
+
+    private mutating func relationship(
+        _ json: JSONValue, at place: String
+    ) -> RelationshipDescription? {
+        let names = [
+            "name", "destination", "toMany", "ordered", "inverse", "optional", "deleteRule",
+            "minCount", "maxCount",
+        ]
+        guard let fields = fields(of: json, at: place, names: names) else { return nil }
+        let name = text(fields, "name", isRequired: true)
+        let destination = text(fields, "destination", isRequired: true)
+        guard let name, let destination else { return nil }
+        return RelationshipDescription(
+            name: name, destinationName: destination, inverseName: text(fields, "inverse"),
+            isToMany: truth(fields, "toMany", default: false),
+            isOrdered: truth(fields, "ordered", default: false),
+            isOptional: truth(fields, "optional", default: true),
+            deleteRule: choice(fields, "deleteRule", noun: "a delete rule") ?? .nullify,
+            minimumCount: count(fields, "minCount"), maximumCount: count(fields, "maxCount"))
+    }
+
+    // MARK: - Fields
+
+    /// The members of an object and the way to them.
+    private struct Fields {
+        let members: [String: JSONValue]
+        var prefix: String
+
+        subscript(name: String) -> JSONValue? {
+            members[name]
+        }
+
+        func place(_ name: String) -> String {
+            prefix + name
+        }
+    }
+
+    private mutating func note(_ place: String, _ message: String) {
+        problems.append("\(place): \(message)")
+    }
+
+    private mutating func fields(
+        of json: JSONValue, at place: String, names: [String]
+    ) -> Fields? {
+        guard case .object(let members) = json else {
+            note(place, "an object was expected, not \(json.noun).")
+            return nil
+        }
+        for member in members where !names.contains(member.name) {
+            let suggestion = member.name.suggestion(among: names)
+            note(
+                place,
+                "'\(member.name)' is not known here"
+                    + (suggestion.isEmpty
+                        ? "; there are \(names.map { "'\($0)'" }.joined(separator: ", "))."
+                        : suggestion))
+        }
+        let named = Dictionary(
+            members.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
+        return Fields(members: named, prefix: place + ".")
+    }
+
+    private mutating func text(
+        _ fields: Fields, _ name: String, isRequired: Bool = false
+    ) -> String? {
+        switch fields[name] {
+        case .string(let text): return text
+        case nil:
+            if isRequired { note(fields.place(name), "is missing.") }
+        case let json?: note(fields.place(name), "text was expected, not \(json.noun).")
+        }
+        return nil
+    }
+
+    private mutating func truth(_ fields: Fields, _ name: String, default: Bool) -> Bool {
+        switch fields[name] {
+        case .bool(let value): return value
+        case nil: break
+        case let json?: note(fields.place(name), "true or false was expected, not \(json.noun).")
+        }
+        return `default`
+    }
+
+    private mutating func count(_ fields: Fields, _ name: String) -> Int {
+        guard let json = fields[name] else { return 0 }
+        if case .number(let text) = json, let count = Int(text), count >= 0 { return count }
+        note(fields.place(name), "an integer from 0 was expected, not \(json.noun).")
+        return 0
+    }
+
+    private mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(
+        _ fields: Fields, _ name: String, noun: String
+    ) -> Choice? {
+        guard let text = text(fields, name) else { return nil }
+        if let choice = Choice(rawValue: text) { return choice }
+        let names = Choice.allCases.map(\.rawValue)
+        let suggestion = text.suggestion(among: names)
+        note(
+            fields.place(name),
+            "'\(text)' is not \(noun)"
+                + (suggestion.isEmpty
+                    ? "; there are \(names.map { "'\($0)'" }.joined(separator: ", "))."
+                    : suggestion))
+        return nil
+    }
+
+    private mutating func list(
+        _ fields: Fields, _ name: String, isRequired: Bool = false
+    ) -> [(place: String, value: JSONValue)] {
+        switch fields[name] {
+        case .array(let values):
+            return values.enumerated().map { ("\(fields.place(name))[\($0.offset)]", $0.element) }
+        case nil:
+            if isRequired { note(fields.place(name), "is missing.") }
+        case let json?: note(fields.place(name), "a list was expected, not \(json.noun).")
+        }
+        return []
+    }
+}

@@ -1,0 +1,43 @@
+import Testing
+
+@testable import ObjectModel
+
+@Suite struct PredicateFuzzTests {
+    private static let words = [
+        "firstName", "department", ".", "name", "tags", "employees", "age", "salary", "hired",
+        "SELF",
+        "==", "!=", "<", ">=", "=", "BEGINSWITH", "LIKE", "MATCHES", "CONTAINS", "[cd]", "[c]",
+        "IN",
+        "BETWEEN", "{", "}", ",", "(", ")", "AND", "OR", "NOT", "!", "ANY", "ALL", "NONE", "@count",
+        "@sum", "@max", "'a'", "\"Employee/1\"", "'('", "1", "-2.5", "1e400", "nil", "TRUE", "%@",
+        "%K", "$1", "#in", "\\", "'", "é", "'2001-01-01'",
+    ]
+
+    @Test(arguments: UInt64(1)...6)
+    func `any words are a predicate that reads back and evaluates or a mistake with its place`(
+        seed: UInt64
+    ) throws {
+        let company = try Company.peopled()
+        var random = SeededRandom(seed: seed)
+        var understood = 0
+
+        for _ in 0..<3_000 {
+            let count = Int.random(in: 1...9, using: &random)
+            let text = (0..<count).map { _ in random.pick(Self.words) }.joined(separator: " ")
+            let filter: Filter
+            do {
+                filter = try company.filter(text)
+            } catch let error as QueryError {
+                #expect(!error.message.isEmpty, "seed \(seed): \(text)")
+                continue
+            }
+            understood += 1
+            let again = try company.filter(filter.text(in: company.schema))
+            #expect(again == filter, "seed \(seed): \(text)")
+            _ = FilterPlan(filter).explanation(in: company.schema)
+            for object in company.employees { _ = try filter.matches(object, in: company) }
+        }
+
+        #expect(understood > 0)
+    }
+}
