@@ -69,11 +69,13 @@ extension ManagedObject {
     }
 
     /// Sets a stored to-one relationship and makes its inverse follow.
+    ///
+    /// A deleted object keeps the references it had.
     func setReference(to destination: ManagedObject?, of property: SchemaProperty) {
-        guard let slot = property.slot, let end = property.end, let context = binding.context else {
-            return
-        }
         realizeIfNeeded()
+        guard let slot = property.slot, let end = property.end, let context = binding.context,
+            isEditable
+        else { return }
         let old = values[slot]
         let new = destination.map { Value.object($0.graphID.object) } ?? .null
         guard old != new else { return }
@@ -149,7 +151,7 @@ extension ManagedObject {
         _ context: ManagedObjectContext
     ) {
         let old = memberList(of: property, context).orders[member]
-        guard old != order else { return }
+        guard old != order, isEditable else { return }
         context.recordMembership(of: self, property, member, from: old, to: order)
         context.noteMembership(of: self, property, member, order: order)
     }

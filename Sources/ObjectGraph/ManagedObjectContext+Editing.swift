@@ -16,7 +16,7 @@ extension ManagedObjectContext {
     public func delete(_ object: ManagedObject) {
         assertOnQueue()
         precondition(object.binding.context === self, "An object is deleted in its own context.")
-        guard object.status.isDisjoint(with: [.deleted, .gone, .detached]) else { return }
+        guard object.isEditable else { return }
         object.prepareForDeletion()
         delete(object, cause: nil)
     }
@@ -42,7 +42,7 @@ extension ManagedObjectContext {
     /// Notes that a property is about to change, before the new value is set.
     func recordEdit(of object: ManagedObject, slot: Int) {
         assertOnQueue()
-        guard !isRecordingSuspended else { return }
+        guard !isRecordingSuspended, object.isEditable else { return }
         let property = object.binding.schema.slots[slot].number
         let index = record(of: object)
         if !event[index].edits.contains(where: { $0.property == property }) {
