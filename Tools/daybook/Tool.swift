@@ -71,13 +71,13 @@ enum Tool {
 
     /// Prints what was ready, then why it ends; a reader that is gone does not hide the reason.
     private static func report(_ error: any Error, on console: Console) -> ExitCode {
-        let failure = error as? ToolError ?? ToolError(.usage, String(describing: error))
+        let failure = ToolError(error)
         do {
             try console.flush()
         } catch {
             console.discardOutput()
         }
-        console.fail(failure.message)
+        console.fail(failure.message, details: failure.details)
         return failure.code
     }
 }

@@ -12,6 +12,7 @@ enum CommandList {
         ModelCommand(),
         StatsCommand(),
         UndoCommand(),
+        RedoCommand(),
         ReplayCommand(),
         VerifyCommand(),
         ExportCommand(),

@@ -1,3 +1,8 @@
+import AuditTrail
+import JournalLog
+import ObjectModel
+import SnapshotStore
+
 /// `daybook undo STORE SEQ`: the inverse of an entry as a new entry.
 struct UndoCommand: Command {
     private let store = Positional("STORE", .path, "The store to change.")
@@ -28,6 +33,51 @@ struct UndoCommand: Command {
     }
 
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
-        throw ToolError.withoutStore(declaration.name)
+        let store = try Store.open(at: arguments[store])
+        let undoing = Undoing(
+            author: arguments[author], note: arguments[note], isDry: arguments[isDry])
+        try undoing.undo(SequenceNumber(arguments[entry]), in: store, console)
+        return .success
+    }
+}
+
+/// Takes an entry back, or shows what taking it back would change.
+struct Undoing {
+    let author: String?
+    let note: String?
+    let isDry: Bool
+
+    func undo(_ sequence: SequenceNumber, in store: Store, _ console: Console) throws {
+        let draft = try store.undoDraft(of: sequence, author: author, note: note)
+        guard !isDry else { return try show(draft.changes, in: store.schema, console) }
+        let receipt = try store.commit(draft)
+        guard let made = receipt.sequence, let digest = receipt.digest else {
+            return try console.talk("Entry \(sequence) has left nothing to take back.")
+        }
+        guard console.format == .text else {
+            return try console.print(
+                [
+                    "sequence": .unsigned(made.rawValue), "digest": .string(digest.description),
+                    "undoes": .unsigned(sequence.rawValue),
+                ] as JSONText)
+        }
+        let count = receipt.changes.count
+        try console.print(
+            "Entry \(made) takes entry \(sequence) back: \(count == 1 ? "1 change" : "\(count) changes").")
+    }
+
+    private func show(
+        _ changes: [Change], in schema: Schema, _ console: Console
+    ) throws {
+        var listing = Listing(console)
+        let text = EntryText(console.palette)
+        for change in changes {
+            let audit = AuditChange(change, in: schema)
+            try listing.append(members: { $0.append(audit) }) {
+                try console.printLines(text.lines(of: audit, indentation: ""))
+            }
+        }
+        try listing.close()
+        try console.talk("Nothing was changed: this was a dry run.")
     }
 }

@@ -101,9 +101,10 @@ final class Console {
         putTalk(talkPalette("warning:", .changed) + " " + DisplayText.escaped(sentence))
     }
 
-    /// Says why the tool stops: the one `error:` line.
-    func fail(_ sentence: String) {
+    /// Says why the tool stops: the one `error:` line, and each single reason moved in below it.
+    func fail(_ sentence: String, details: [String] = []) {
         putTalk(talkPalette("error:", .failure) + " " + DisplayText.escaped(sentence))
+        for detail in details { putTalk("  " + DisplayText.escaped(detail)) }
     }
 
     /// Starts to show how far long work has come.

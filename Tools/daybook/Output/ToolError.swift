@@ -4,10 +4,13 @@ struct ToolError: Error, Sendable {
     let code: ExitCode
     /// Full sentences, names in single quotes, the remedy last.
     let message: String
+    /// One line for each single reason, if there are several.
+    let details: [String]
 
-    init(_ code: ExitCode, _ message: String) {
+    init(_ code: ExitCode, _ message: String, details: [String] = []) {
         self.code = code
         self.message = message
+        self.details = details
     }
 
     /// The command line cannot be understood.
