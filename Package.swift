@@ -63,14 +63,20 @@ let package = Package(
             dependencies: ["SnapshotStore", "ObjectModel", "JournalLog", "LMDB", "TestSupport"]),
         .testTarget(
             name: "ObjectGraphTests",
-            dependencies: ["ObjectGraph", "SnapshotStore", "ObjectModel", "JournalLog", "TestSupport"]),
+            dependencies: [
+                "ObjectGraph", "SnapshotStore", "ObjectModel", "JournalLog", "TestSupport",
+            ]),
         .testTarget(
             name: "AuditTrailTests",
-            dependencies: ["AuditTrail", "SnapshotStore", "ObjectModel", "JournalLog", "TestSupport"]),
+            dependencies: [
+                "AuditTrail", "SnapshotStore", "ObjectModel", "JournalLog", "TestSupport",
+            ]),
         .testTarget(name: "DaybookTests", dependencies: ["Daybook", "TestSupport"]),
         .testTarget(
             name: "SimulationTests",
-            dependencies: ["ObjectGraph", "SnapshotStore", "ObjectModel", "JournalLog", "TestSupport"]),
+            dependencies: [
+                "ObjectGraph", "SnapshotStore", "ObjectModel", "JournalLog", "TestSupport",
+            ]),
         .testTarget(name: "ToolTests", dependencies: ["TestSupport", "daybook"]),
         .testTarget(
             name: "RecoveryTests", dependencies: ["TestSupport", "Daybook", "daybook"]),

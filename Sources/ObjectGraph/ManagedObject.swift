@@ -168,6 +168,11 @@ extension ManagedObject {
     /// Whether the next save will delete the object, or its record was found deleted by others.
     public var isDeleted: Bool { status.contains(.deleted) || status.contains(.gone) }
 
+    /// Whether changes to the object mean something: it is in its context and not deleted.
+    var isEditable: Bool {
+        status.isDisjoint(with: [.deleted, .gone, .detached])
+    }
+
     /// Whether the object is inserted, updated or deleted.
     public var hasChanges: Bool {
         !status.isDisjoint(with: [.inserted, .updated, .deleted])

@@ -16,7 +16,7 @@ extension ManagedObjectContext {
     public func delete(_ object: ManagedObject) {
         assertOnQueue()
         precondition(object.binding.context === self, "An object is deleted in its own context.")
-        guard object.status.isDisjoint(with: [.deleted, .gone, .detached]) else { return }
+        guard object.isEditable else { return }
         object.prepareForDeletion()
         delete(object, cause: nil)
     }
@@ -42,7 +42,7 @@ extension ManagedObjectContext {
     /// Notes that a property is about to change, before the new value is set.
     func recordEdit(of object: ManagedObject, slot: Int) {
         assertOnQueue()
-        guard !isRecordingSuspended else { return }
+        guard !isRecordingSuspended, object.isEditable else { return }
         let property = object.binding.schema.slots[slot].number
         let index = record(of: object)
         if !event[index].edits.contains(where: { $0.property == property }) {
@@ -148,7 +148,9 @@ extension ManagedObjectContext {
     private func propagateDelete(of object: ManagedObject) {
         for (index, property) in object.binding.schema.properties.enumerated() {
             guard let relationship = property.relationship else { continue }
-            let isStored = property.end?.isStored == true
+            // Nobody else's reference has to be taken back where only this end is stored.
+            let isStored =
+                property.end?.isStored == true && property.end?.inverse != property.number
             switch relationship.deleteRule {
             case .cascade:
                 for other in formerDestinations(of: object, index) where !other.isDeleted {
@@ -157,7 +159,7 @@ extension ManagedObjectContext {
                 }
             case .nullify where !isStored:
                 guard let inverse = property.end?.inverse else { continue }
-                for other in object.destinations(ofPropertyAt: index) where !other.isDeleted {
+                for other in formerDestinations(of: object, index) where !other.isDeleted {
                     other.disown(object, through: inverse, self)
                     noteCause(object.graphID.object, of: other)
                 }

@@ -19,7 +19,14 @@ extension ManagedObjectContext {
     ///
     /// - Throws: As ``fetch(_:)``.
     public func count<Object>(_ request: FetchRequest<Object>) throws -> Int {
-        try objectIDs(request).count
+        assertOnQueue()
+        processPendingChanges()
+        let query = try request.query(in: coordinator.model)
+        let store = coordinator.defaultStore
+        guard request.includesPendingChanges, !pending.isEmpty else {
+            return try store.read(readingMode) { try $0.count(query) }
+        }
+        return try fetchOverPending(query, store).count
     }
 
     private func objectIDs<Object>(_ request: FetchRequest<Object>) throws -> [GraphID] {
@@ -57,11 +64,12 @@ extension ManagedObjectContext {
                 matches.append(id)
             }
         }
-        for (id, item) in pending.items
-        where id.store == store.number && !item.object.isDeleted
-            && !item.object.status.contains(.detached)
-        {
-            if try query.matches(id.object, in: source) { matches.append(id.object) }
+        for item in pending.items(of: query.entities) {
+            let id = item.object.graphID
+            guard id.store == store.number, !item.object.isDeleted, !item.isAnnihilated,
+                try query.matches(id.object, in: source)
+            else { continue }
+            matches.append(id.object)
         }
         return try query.arranged(matches, in: source)
     }

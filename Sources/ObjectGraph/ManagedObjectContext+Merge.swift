@@ -79,7 +79,8 @@ extension ManagedObjectContext {
         }
     }
 
-    private func merge(
+    /// Takes one change of an entry that is not this context's own into the registered objects.
+    func merge(
         _ change: Change, _ id: GraphID, _ sequence: SequenceNumber,
         _ conflicts: inout [MergeConflict], _ refreshed: inout Set<ManagedObject>
     ) {
@@ -87,7 +88,11 @@ extension ManagedObjectContext {
         guard let object = identityMap[id] else { return }
         switch change.kind {
         case .insert:
-            object.status.remove(.gone)
+            // A deleted object that somebody has brought back is read again.
+            guard object.status.contains(.gone) else { return }
+            object.values = []
+            object.status = .fault
+            refreshed.insert(object)
         case .update(let edits, _):
             guard !object.isFault, object.since < sequence.rawValue else { return }
             merge(edits, into: object, sequence, &conflicts)
@@ -149,7 +154,7 @@ extension ManagedObjectContext {
     }
 
     /// Lets lists that a foreign change touches be read again when they are asked for.
-    private func forgetLists(touchedBy change: Change, _ id: GraphID) {
+    func forgetLists(touchedBy change: Change, _ id: GraphID) {
         let schema = binding(id.object.entity).schema
         func forget(_ destination: ObjectID?, _ property: SchemaProperty) {
             guard let destination, let inverse = property.end?.inverse else { return }

@@ -22,7 +22,7 @@ extension ManagedObjectContext {
         assertOnQueue()
         guard case .latest = readingMode else { throw StoreError.readOnlyContext() }
         processPendingChanges()
-        for object in pending.items.values.map(\.object) { object.willSave() }
+        for object in pending.items.map(\.object) { object.willSave() }
         processPendingChanges()
         guard !pending.isEmpty else { return nil }
         if let insertFailure { throw insertFailure }
@@ -43,7 +43,7 @@ extension ManagedObjectContext {
         var seenSince: [ObjectID: SequenceNumber] = [:]
         let needsValues =
             mergePolicy == .overwrite || mergePolicy == .mergeByPropertyObjectTrump
-        for item in pending.items.values {
+        for item in pending.items {
             guard let change = item.change?.persistent(of: item.object.binding.schema) else {
                 continue
             }
@@ -62,17 +62,20 @@ extension ManagedObjectContext {
     }
 
     private func finishSave(_ receipt: Receipt?) {
-        let items = pending.items
+        let items = Array(pending.items)
         pending.removeAll()
         deltas.removeAll()
         undoManager?.noteSave()
         let sequence = receipt?.sequence
-        let summary = ChangeSummary(items.values.map(\.object))
+        let summary = ChangeSummary(items.map(\.object))
         let saved = Dictionary(
             uniqueKeysWithValues: (receipt?.changes ?? []).map { ($0.object, $0) })
         let isAsSent = receipt?.conflicts.isEmpty != false && !hasForeignEntries(before: sequence)
-        for item in items.values where !item.isAnnihilated {
+        for item in items where !item.isAnnihilated {
             settleSaved(item, as: saved[item.object.graphID.object], sequence, isAsSent)
+        }
+        if let sequence, !isAsSent {
+            mergeAdditions(of: receipt?.changes ?? [], to: items, sequence)
         }
         if let sequence {
             if sequence.rawValue == base.rawValue + 1 {
@@ -81,7 +84,7 @@ extension ManagedObjectContext {
                 ownEntries.insert(sequence)
             }
         }
-        for item in items.values { item.object.didSave() }
+        for item in items { item.object.didSave() }
         postDidSave(summary, sequence)
     }
 
@@ -115,11 +118,29 @@ extension ManagedObjectContext {
         }
     }
 
+    /// Makes the rest of the context follow where the store has saved something else than was sent.
+    private func mergeAdditions(
+        of saved: [Change], to items: [PendingChanges.Item], _ sequence: SequenceNumber
+    ) {
+        let sent = Set(items.map(\.object.graphID))
+        for item in items {
+            if let change = item.change { forgetLists(touchedBy: change, item.object.graphID) }
+        }
+        var conflicts: [MergeConflict] = []
+        var refreshed: Set<ManagedObject> = []
+        for change in saved {
+            let id = GraphID(store: coordinator.defaultStore.number, object: change.object)
+            forgetLists(touchedBy: change, id)
+            // A reference to a deleted object that the store has emptied.
+            if !sent.contains(id) { merge(change, id, sequence, &conflicts, &refreshed) }
+        }
+    }
+
     // MARK: - Validation
 
     private func validate() throws {
         var problems: [String] = []
-        for item in pending.items.values {
+        for item in pending.items {
             problems += denials(of: item)
             do {
                 switch item.change?.kind {

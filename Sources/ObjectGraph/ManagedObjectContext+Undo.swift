@@ -19,7 +19,7 @@ extension ManagedObjectContext {
     public func rollback() {
         assertOnQueue()
         processPendingChanges()
-        for item in pending.items.values {
+        for item in pending.items {
             if let change = item.change {
                 apply(change.inverse, to: item.object)
                 noteReferences(of: change.inverse, item.object)
@@ -53,7 +53,16 @@ extension ManagedObjectContext {
     }
 
     /// Moves the cursor over one recorded change: the one path of undo and redo.
+    ///
+    /// A change is passed over when its object has meanwhile been deleted, or brought back, by a
+    /// change that was not registered for undo.
     func move(_ recorded: RecordedChange, isRewinding: Bool) {
+        let isAlive = recorded.object.isEditable
+        if case .insert = recorded.change.kind {
+            guard !isAlive else { return }
+        } else {
+            guard isAlive else { return }
+        }
         apply(recorded.change, to: recorded.object)
         noteReferences(of: recorded.change, recorded.object)
         settle(recorded.object, pending.append(recorded, isRewinding: isRewinding))

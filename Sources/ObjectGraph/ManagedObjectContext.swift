@@ -129,7 +129,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
     /// Whether any object has been inserted, edited or deleted since the last save.
     public var hasChanges: Bool {
         assertOnQueue()
-        return pending.items.values.contains { !$0.isAnnihilated } || event.contains { $0.kind != .nothing }
+        return pending.items.contains { !$0.isAnnihilated }
+            || event.contains { $0.kind != .nothing }
     }
 
     /// The objects that are registered and still alive, in no order.
@@ -151,7 +152,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
     private func changedObjects(_ isWanted: (ManagedObject) -> Bool) -> Set<ManagedObject> {
         assertOnQueue()
-        var found = Set(pending.items.values.lazy.map(\.object).filter(isWanted))
+        var found = Set(pending.items.lazy.map(\.object).filter(isWanted))
         for record in event where record.kind != .nothing && isWanted(record.object) {
             found.insert(record.object)
         }

@@ -106,14 +106,25 @@ struct PendingChanges {
         }
     }
 
-    private(set) var items: [GraphID: Item] = [:]
+    private var itemsByEntity: [EntityNumber: [GraphID: Item]] = [:]
 
     /// Whether no object has been touched.
-    var isEmpty: Bool { items.isEmpty }
+    var isEmpty: Bool { itemsByEntity.isEmpty }
+
+    /// What is pending for all objects, in no order.
+    var items: some Sequence<Item> {
+        itemsByEntity.values.lazy.flatMap(\.values)
+    }
+
+    /// What is pending for the objects of some entities, in no order.
+    func items(of entities: [EntityNumber]) -> some Sequence<Item> {
+        let items = itemsByEntity
+        return entities.lazy.compactMap { items[$0]?.values }.flatMap { $0 }
+    }
 
     /// What is pending for an object.
     subscript(id: GraphID) -> Item? {
-        items[id]
+        itemsByEntity[id.object.entity]?[id]
     }
 
     /// Takes in a change that has been made, or the inverse of one that has been undone.
@@ -122,7 +133,7 @@ struct PendingChanges {
     @discardableResult
     mutating func append(_ recorded: RecordedChange, isRewinding: Bool = false) -> Item? {
         let object = recorded.object
-        var item = items[object.graphID] ?? Item(object: object, change: nil, depth: 0)
+        var item = self[object.graphID] ?? Item(object: object, change: nil, depth: 0)
         item.depth += isRewinding ? -1 : 1
         if let earlier = item.change {
             do {
@@ -135,22 +146,28 @@ struct PendingChanges {
             item.change = recorded.change.isEmpty ? nil : recorded.change
         }
         let isClean = item.change == nil && item.depth == 0
-        items[object.graphID] = isClean ? nil : item
-        return isClean ? nil : item
+        guard !isClean else {
+            remove(object.graphID)
+            return nil
+        }
+        itemsByEntity[object.graphID.object.entity, default: [:]][object.graphID] = item
+        return item
     }
 
     /// Puts another net change in place, after a merge.
     mutating func replace(_ id: GraphID, with change: Change?) {
-        items[id]?.change = change
+        itemsByEntity[id.object.entity]?[id]?.change = change
     }
 
     /// Forgets an object.
     mutating func remove(_ id: GraphID) {
-        items[id] = nil
+        let entity = id.object.entity
+        itemsByEntity[entity]?[id] = nil
+        if itemsByEntity[entity]?.isEmpty == true { itemsByEntity[entity] = nil }
     }
 
     /// Forgets everything.
     mutating func removeAll() {
-        items.removeAll()
+        itemsByEntity.removeAll()
     }
 }

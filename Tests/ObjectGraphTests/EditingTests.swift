@@ -135,7 +135,8 @@ import Testing
             #expect(context.hasChanges)
             #expect(try context.save() == nil)
             #expect(!context.hasChanges)
-            #expect(try store.container.persistentStoreCoordinator.persistentStores[0].head() == first)
+            #expect(
+                try store.container.persistentStoreCoordinator.persistentStores[0].head() == first)
         }
     }
 
@@ -221,7 +222,9 @@ import Testing
             try context.save()
         }
         try store.inContext { (context) throws in
-            #expect(try context.count(FetchRequest<Employee>(where: \Employee.lastName == "Lovelace")) == 1)
+            #expect(
+                try context.count(FetchRequest<Employee>(where: \Employee.lastName == "Lovelace"))
+                    == 1)
         }
     }
 

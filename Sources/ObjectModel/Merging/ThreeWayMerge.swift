@@ -34,6 +34,7 @@ package struct ThreeWayMerge {
     ///   - seen: All values as we saw them, for an update under ``MergePolicy/overwrite`` and for
     ///     bringing back an object deleted by others; nil when they are not known.
     ///   - current: The object as it now stands; nil when it is gone.
+    /// - Returns: What is left to do, and every collision.
     package func merge(
         ours: Change, seen: [Value]?, current: ObjectState?
     ) -> MergeOutcome {

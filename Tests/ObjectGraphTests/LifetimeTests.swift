@@ -1,0 +1,280 @@
+import JournalLog
+import ObjectModel
+import SnapshotStore
+import TestSupport
+import Testing
+
+@testable import ObjectGraph
+
+@Suite struct LifetimeTests {
+    @Test func `S2 a clean object goes with its last reference`() throws {
+        let store = try StaffStore()
+        try store.inContext { (context) throws in
+            weak var weakAda: Employee?
+            do {
+                let ada = Employee(context: context)
+                weakAda = ada
+                try context.save()
+                context.undoManager?.removeAllActions()
+            }
+
+            #expect(weakAda == nil)
+            #expect(context.registeredObjects.isEmpty)
+        }
+    }
+
+    @Test func `S5 S6 S7 the context holds inserted, updated and deleted objects`() throws {
+        let store = try StaffStore()
+        try store.inContext { (context) throws in
+            context.undoManager = nil
+            weak var weakAda: Employee?
+            do {
+                let ada = Employee(context: context)
+                weakAda = ada
+            }
+            #expect(weakAda?.isInserted == true)
+            let id = try #require(weakAda?.objectID)
+            try context.save()
+            #expect(weakAda == nil)
+            do {
+                let ada = try #require(try context.existingObject(with: id) as? Employee)
+                ada.lastName = "Lovelace"
+                weakAda = ada
+            }
+            #expect(weakAda?.isUpdated == true)
+            context.rollback()
+            #expect(weakAda == nil)
+            do {
+                let ada = try #require(try context.existingObject(with: id) as? Employee)
+                context.delete(ada)
+                weakAda = ada
+            }
+            #expect(weakAda?.isDeleted == true)
+            context.reset()
+            #expect(weakAda == nil)
+        }
+    }
+
+    @Test func `S3 an object does not keep its context alive`() throws {
+        let store = try StaffStore()
+        weak var weakContext: ManagedObjectContext?
+        var ada: Employee?
+        do {
+            let context = store.context()
+            weakContext = context
+            try context.performAndWait { () throws in
+                ada = Employee(context: context)
+                try context.save()
+            }
+        }
+
+        #expect(weakContext == nil)
+        #expect(ada?.managedObjectContext == nil)
+        #expect(ada?.lastName == "")
+    }
+
+    @Test func `S12 undoing all changes of an object lets it go`() throws {
+        let store = try StaffStore()
+        try store.inContext { (context) throws in
+            weak var weakAda: Employee?
+            do {
+                let ada = Employee(context: context)
+                try context.save()
+                context.undoManager?.removeAllActions()
+                ada.firstName = "Ada"
+                context.processPendingChanges()
+                ada.lastName = "Lovelace"
+                weakAda = ada
+            }
+            context.undo()
+            #expect(weakAda?.isUpdated == true)
+
+            context.undo()
+            context.undoManager?.removeAllActions()
+
+            #expect(weakAda == nil)
+        }
+    }
+
+    @Test func `S22 S23 a two-way relationship is a cycle that refresh breaks`() throws {
+        let store = try StaffStore()
+        try store.inContext { (context) throws in
+            weak var weakAda: Employee?
+            weak var weakDepartment: Department?
+            do {
+                let ada = Employee(context: context)
+                let department = Department(context: context)
+                ada.department = department
+                try context.save()
+                context.undoManager?.removeAllActions()
+                #expect(department.employees == [ada])
+                #expect(ada.department === department)
+                weakAda = ada
+                weakDepartment = department
+            }
+            #expect(weakAda != nil)
+            #expect(weakDepartment != nil)
+
+            if let ada = weakAda { context.refresh(ada, mergeChanges: false) }
+
+            #expect(weakAda == nil)
+            #expect(weakDepartment == nil)
+        }
+    }
+
+    @Test func `S15 S16 retained objects live as long as the context wants them`() throws {
+        let store = try StaffStore()
+        try store.inContext { (context) throws in
+            context.undoManager = nil
+            context.retainsRegisteredObjects = true
+            weak var weakAda: Employee?
+            do {
+                let ada = Employee(context: context)
+                weakAda = ada
+                try context.save()
+            }
+            #expect(weakAda != nil)
+
+            context.retainsRegisteredObjects = false
+
+            #expect(weakAda == nil)
+        }
+    }
+
+    @Test func `S64 S66 one record is one instance by every path`() throws {
+        let store = try StaffStore()
+        try store.inContext { (context) throws in
+            let department = Department(context: context)
+            for name in ["Ada", "Grace"] {
+                let employee = Employee(context: context)
+                employee.firstName = name
+                employee.department = department
+            }
+            try context.save()
+        }
+        try store.inContext { (context) throws in
+            let employees = try context.fetch(FetchRequest<Employee>())
+
+            let departments = Set(employees.compactMap(\.department))
+
+            let department = try #require(departments.first)
+            #expect(departments.count == 1)
+            #expect(department.isFault)
+            #expect(try context.fetch(FetchRequest<Department>()).first === department)
+            #expect(context.object(with: department.objectID) === department)
+        }
+    }
+}
+
+@Suite struct FreshnessTests {
+    @Test func `WE2 Sarit Smith: a transient keeps its value across a merging refresh`() throws {
+        let store = try StaffStore()
+        let id = try store.inContext { (context) throws in
+            let sarit = Employee(context: context)
+            sarit.firstName = "Sarit"
+            sarit.lastName = "Smith"
+            try context.save()
+            return sarit.objectID
+        }
+        let second = store.context("second")
+        try second.performAndWait { () throws in
+            let sarit = try #require(try second.existingObject(with: id) as? Employee)
+            sarit.lastName = "Jones"
+            sarit.fullName = "Sarit Jones"
+            try store.inContext { (first) throws in
+                let other = try #require(try first.existingObject(with: id) as? Employee)
+                other.firstName = "Fiona"
+                other.fullName = "Fiona Smith"
+                try first.save()
+            }
+
+            second.refresh(sarit, mergeChanges: true)
+
+            #expect(sarit.firstName == "Fiona")
+            #expect(sarit.lastName == "Jones")
+            #expect(sarit.fullName == "Sarit Jones")
+            try second.save()
+        }
+        try store.inContext { (context) throws in
+            let fiona = try #require(try context.existingObject(with: id) as? Employee)
+            #expect(fiona.fullName == "Fiona Jones")
+        }
+    }
+
+    @Test func `S39 a refresh without merging drops edits and reads again`() throws {
+        let store = try StaffStore()
+        try store.inContext { (context) throws in
+            let ada = Employee(context: context)
+            ada.lastName = "Byron"
+            try context.save()
+            ada.lastName = "Lovelace"
+
+            context.refresh(ada, mergeChanges: false)
+
+            #expect(ada.isFault)
+            #expect(ada.lastName == "Byron")
+            #expect(!context.hasChanges)
+        }
+    }
+}
+
+@Suite struct BadUseTests {
+    @Test func `setting a deleted object changes nothing and undo brings it back whole`() throws {
+        let store = try StaffStore()
+        try store.inContext { (context) throws in
+            let ada = Employee(context: context)
+            ada.lastName = "Byron"
+            try context.save()
+            context.delete(ada)
+            context.processPendingChanges()
+
+            ada.lastName = "Nobody"
+            ada.department = Department(context: context)
+            context.processPendingChanges()
+
+            context.undo()
+            context.undo()
+            #expect(ada.lastName == "Byron")
+            #expect(ada.department == nil)
+            #expect(!ada.isDeleted)
+        }
+    }
+
+    @Test func `undo passes over objects that an unregistered change has deleted`() throws {
+        let store = try StaffStore()
+        try store.inContext { (context) throws in
+            let ada = Employee(context: context)
+            try context.save()
+            ada.lastName = "Byron"
+            context.undoManager?.disableUndoRegistration()
+            context.delete(ada)
+            context.undoManager?.enableUndoRegistration()
+
+            context.undo()
+
+            #expect(ada.isDeleted)
+            try context.save()
+            #expect(try context.count(FetchRequest<Employee>()) == 0)
+        }
+    }
+
+    @Test func `relating objects of two contexts stops the program`() async {
+        await #expect(processExitsWith: .failure) {
+            let store = try StaffStore()
+            let first = store.context()
+            let second = store.context()
+            first.performAndWait {
+                let ada = Employee(context: first)
+                second.performAndWait { ada.department = Department(context: second) }
+            }
+        }
+    }
+
+    @Test func `an unknown entity stops the program`() async {
+        await #expect(processExitsWith: .failure) {
+            let store = try StaffStore()
+            let context = store.context()
+            context.performAndWait { _ = context.insertNewObject(forEntityName: "Person") }
+        }
+    }
+}
