@@ -70,7 +70,8 @@ import Testing
         let process = Process()
         let output = Pipe()
         let errors = Pipe()
-        process.executableURL = try #require(tool, "The benchmark has not been built.")
+        let executable: URL = try #require(tool, "The benchmark has not been built.")
+        process.executableURL = executable
         process.arguments = words
         process.standardOutput = output
         process.standardError = errors
