@@ -56,8 +56,8 @@ struct Options: Sendable {
 
         OPTIONS:
           --rounds N        how often everything is done (default 5)
-          --scale SCALE     how much: tiny takes a second or two, small (the default) less than a
-                            minute, full a few minutes
+          --scale SCALE     how much: tiny (to try it), small (the default) or full (200,000
+                            objects, 50,000 updates)
           --json            print JSON instead of the table
           --only NAME       run one contender: 'Daybook', 'raw LMDB' or 'SQLite'; may be repeated
           --until LETTER    stop after a workload, such as b
