@@ -15,7 +15,10 @@ public struct ManagedObjectID: Hashable, Sendable, CustomStringConvertible {
     /// Whether the object had not been saved to its store when this identifier was asked for.
     public let isTemporaryID: Bool
 
-    init(storeIdentifier: UUID, object: ObjectID, entityName: String, isTemporaryID: Bool) {
+    /// Names an object of a store.
+    package init(
+        storeIdentifier: UUID, object: ObjectID, entityName: String, isTemporaryID: Bool
+    ) {
         self.storeIdentifier = storeIdentifier
         self.object = object
         self.entityName = entityName

@@ -1,1 +1,1 @@
-// Placeholder.
+SystemCall.end(Tool.run(Array(CommandLine.arguments.dropFirst())))

@@ -1,0 +1,105 @@
+import Testing
+
+/// Help, manual and completion, all made from the declarations.
+@Suite struct HelpTests {
+    static let commands = [
+        "init", "record", "load", "log", "show", "fetch", "history", "diff", "model", "stats",
+        "undo", "redo", "replay", "verify", "export", "help", "manual", "completion",
+    ]
+
+    @Test func `the overview names every command in its group`() throws {
+        let result = try Tool.run(["--help"])
+
+        #expect(result.status == 0)
+        #expect(result.talk.isEmpty)
+        for command in Self.commands {
+            #expect(result.lines.contains { $0.hasPrefix("  \(command) ") }, "\(command)")
+        }
+    }
+
+    @Test(arguments: commands)
+    func `every command explains itself in eighty columns`(command: String) throws {
+        let page = try Tool.run([command, "--help"])
+
+        #expect(page.status == 0)
+        #expect(page.text.contains("Usage:\n  daybook \(command)"))
+        #expect(page.text.contains("Example"))
+        #expect(page.text.contains("Exit codes:\n  0  "))
+        #expect(page.lines.allSatisfy { $0.count <= 80 }, "\(page.text)")
+        #expect(try Tool.run(["help", command]).output == page.output)
+        #expect(try Tool.run(["-h", command]).output == page.output)
+    }
+
+    @Test func `help is given however wrong the rest of the line is`() throws {
+        let result = try Tool.run(["fetch", "--bogus", "-h", "--at", "never"])
+
+        #expect(result.status == 0)
+        #expect(result.text.hasPrefix("daybook fetch: "))
+    }
+
+    @Test func `help for an unknown command says which is near`() throws {
+        let result = try Tool.run(["help", "histroy"])
+
+        #expect(result.status == 2)
+        #expect(result.talk.contains("did you mean 'history'?"))
+    }
+
+    @Test func `the version is a name and three numbers`() throws {
+        let result = try Tool.run(["--version"])
+
+        #expect(result.status == 0)
+        #expect(result.text.wholeMatch(of: /daybook \d+\.\d+\.\d+\n/) != nil)
+    }
+
+    @Test func `the manual page holds every command and option`() throws {
+        let result = try Tool.run(["manual"])
+
+        #expect(result.status == 0)
+        #expect(result.text.hasPrefix(".TH DAYBOOK 1 "))
+        for command in Self.commands {
+            #expect(result.text.contains(".SS daybook \(command)"), "\(command)")
+        }
+        #expect(result.text.contains("\\-\\-where P"))
+    }
+
+    @Test func `groff reads the manual page without a warning`() throws {
+        let result = try Tool.shell(
+            "command -v groff > /dev/null || exit 0; $DAYBOOK manual | groff -man -ww -Tutf8 -z")
+
+        #expect(result.status == 0)
+        #expect(result.talk.isEmpty, "\(result.talk)")
+    }
+
+    @Test(arguments: [
+        ("daybook fe", "fetch"),
+        ("daybook fetch store Country --wh", "--where"),
+        ("daybook log store --output j", "json jsonl"),
+        ("daybook log store --output = j", "json jsonl"),
+        ("daybook completion z", "zsh"),
+        ("daybook log store -n ", ""),
+        ("daybook --col", "--color"),
+    ])
+    func `bash completes commands, options and values`(typed: String, expected: String) throws {
+        let words = typed.split(separator: " ", omittingEmptySubsequences: false)
+        let array = words.map { "'\($0)'" }.joined(separator: " ")
+
+        let result = try Tool.shell(
+            """
+            eval "$($DAYBOOK completion bash)"
+            COMP_WORDS=(\(array)); COMP_CWORD=\(words.count - 1); _daybook
+            echo "${COMPREPLY[@]}"
+            """)
+
+        #expect(result.talk.isEmpty, "\(result.talk)")
+        #expect(result.text == expected + "\n")
+    }
+
+    @Test(arguments: ["bash", "zsh", "fish"])
+    func `a shell that is here accepts its script`(shell: String) throws {
+        let result = try Tool.shell(
+            "command -v \(shell) > /dev/null || exit 0; $DAYBOOK completion \(shell) | \(shell) -n")
+
+        #expect(result.status == 0)
+        #expect(result.talk.isEmpty, "\(result.talk)")
+    }
+}

@@ -1,0 +1,110 @@
+import Foundation
+
+/// What a run of the tool left behind.
+struct ToolResult: Sendable {
+    let status: Int32
+    let output: Data
+    let talk: String
+
+    /// Standard output as text.
+    var text: String { String(decoding: output, as: UTF8.self) }
+    var lines: [String] { text.split(separator: "\n").map(String.init) }
+}
+
+/// Runs the tool as people and scripts do: as a process of its own.
+enum Tool {
+    /// The tool stands beside the test bundle, whichever scratch folder the build uses.
+    static let url: URL = {
+        let bundle = ProcessInfo.processInfo.arguments.first { $0.hasSuffix(".xctest") }
+        let folders = [
+            bundle.map { URL(fileURLWithPath: $0) }, Bundle.main.executableURL,
+            Bundle.main.bundleURL,
+        ]
+        let candidates = folders.compactMap { folder in
+            folder?.deletingLastPathComponent().appendingPathComponent("daybook")
+        }
+        return candidates.first { FileManager.default.isExecutableFile(atPath: $0.path) }
+            ?? URL(fileURLWithPath: "daybook")
+    }()
+
+    /// Runs the tool to its end.
+    ///
+    /// - Parameters:
+    ///   - arguments: The command line after the tool's name.
+    ///   - input: What stands on its standard input; nothing when nil.
+    ///   - environment: Variables set in addition to those of the test.
+    ///   - directory: The folder it runs in.
+    /// - Returns: What it wrote and how it ended; a signal counts as 128 and its number.
+    /// - Throws: What Foundation throws when the tool cannot be started.
+    static func run(
+        _ arguments: [String], input: Data? = nil, environment: [String: String] = [:],
+        in directory: URL? = nil
+    ) throws -> ToolResult {
+        try run(executable: url, arguments, input: input, environment: environment, in: directory)
+    }
+
+    /// Runs a line of shell in which `$DAYBOOK` is the tool.
+    static func shell(_ line: String, environment: [String: String] = [:]) throws -> ToolResult {
+        let variables = environment.merging(["DAYBOOK": url.path]) { own, _ in own }
+        return try run(
+            executable: URL(fileURLWithPath: "/bin/bash"), ["-c", line], input: nil,
+            environment: variables, in: nil)
+    }
+
+    private static func run(
+        executable: URL, _ arguments: [String], input: Data?, environment: [String: String],
+        in directory: URL?
+    ) throws -> ToolResult {
+        let process = Process()
+        process.executableURL = executable
+        process.arguments = arguments
+        process.currentDirectoryURL = directory
+        var variables = ProcessInfo.processInfo.environment
+        variables["NO_COLOR"] = nil
+        process.environment = variables.merging(environment) { $1 }
+
+        // Files, not pipes: no end can wait for the other, however much is written.
+        let scratch = try ScratchFolder()
+        defer { withExtendedLifetime(scratch) {} }
+        let source = scratch.url.appendingPathComponent("input")
+        try (input ?? Data()).write(to: source)
+        let output = try scratch.makeFile("output")
+        let talk = try scratch.makeFile("talk")
+        process.standardInput = try FileHandle(forReadingFrom: source)
+        process.standardOutput = try FileHandle(forWritingTo: output)
+        process.standardError = try FileHandle(forWritingTo: talk)
+        try process.run()
+        process.waitUntilExit()
+        return ToolResult(
+            status: process.terminationReason == .exit
+                ? process.terminationStatus : 128 + process.terminationStatus,
+            output: try Data(contentsOf: output),
+            talk: String(decoding: try Data(contentsOf: talk), as: UTF8.self))
+    }
+}
+
+/// A folder that goes away with its last user.
+final class ScratchFolder: Sendable {
+    let url: URL
+
+    init() throws {
+        url = FileManager.default.temporaryDirectory
+            .appendingPathComponent("daybook-tool-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    deinit {
+        do {
+            try FileManager.default.removeItem(at: url)
+        } catch {
+            FileHandle.standardError.write(Data("The folder \(url.path) stays: \(error)\n".utf8))
+        }
+    }
+
+    /// Creates an empty file.
+    func makeFile(_ name: String) throws -> URL {
+        let file = url.appendingPathComponent(name)
+        try Data().write(to: file)
+        return file
+    }
+}

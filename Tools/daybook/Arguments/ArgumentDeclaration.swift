@@ -1,0 +1,173 @@
+/// What the parser, the help, the manual and the shells need to know of one argument.
+struct ArgumentDeclaration: Sendable {
+    /// Where an argument stands and whether it takes a value.
+    enum Kind: Sendable {
+        case positional
+        case option
+        case flag
+    }
+
+    /// How often an argument may and must be given.
+    enum Occurrence: Sendable {
+        case once
+        case optional
+        case repeated
+    }
+
+    let kind: Kind
+    let occurrence: Occurrence
+    /// The long name of an option (`--where`), the capitals of a positional (`STORE`).
+    let name: String
+    /// The one-letter name of an option (`-n`).
+    let shortName: String?
+    /// The capitals that stand for a value: `SEQ|TIME`.
+    let placeholder: String
+    /// One sentence.
+    let help: String
+    let expectation: String
+    let choices: [String]
+    let completion: Completion
+    let convert: @Sendable (String) -> (any Sendable)?
+
+    fileprivate init<Value>(
+        _ kind: Kind, _ occurrence: Occurrence, name: String, shortName: String? = nil,
+        placeholder: String, _ parser: ValueParser<Value>, help: String
+    ) {
+        self.kind = kind
+        self.occurrence = occurrence
+        self.name = name
+        self.shortName = shortName
+        self.placeholder = placeholder
+        self.help = help
+        expectation = parser.expectation
+        choices = parser.choices
+        completion = parser.completion
+        convert = { parser.parse($0) }
+    }
+
+    /// Every spelling of an option.
+    var names: [String] {
+        [name] + (shortName.map { [$0] } ?? [])
+    }
+
+    var takesValue: Bool { kind != .flag }
+}
+
+/// An argument that a command declares once, and with which it asks for its value.
+///
+/// ```swift
+/// private let limit = Option("--limit", short: "-n", "N", .count, "Stop after N entries.")
+/// …
+/// let limit = arguments[limit] ?? .max
+/// ```
+protocol Argument: Sendable {
+    /// What reading the argument gives.
+    associatedtype Result
+    var declaration: ArgumentDeclaration { get }
+    /// Turns the values that were given into what the command reads.
+    func result(of values: [any Sendable]) -> Result
+}
+
+/// A value that must stand on the command line: `STORE`.
+struct Positional<Value: Sendable>: Argument {
+    let declaration: ArgumentDeclaration
+
+    init(_ placeholder: String, _ parser: ValueParser<Value>, _ help: String) {
+        declaration = ArgumentDeclaration(
+            .positional, .once, name: placeholder, placeholder: placeholder, parser, help: help)
+    }
+
+    func result(of values: [any Sendable]) -> Value {
+        required(values)
+    }
+}
+
+/// A value that may stand on the command line: `[COMMAND]`.
+struct OptionalPositional<Value: Sendable>: Argument {
+    let declaration: ArgumentDeclaration
+
+    init(_ placeholder: String, _ parser: ValueParser<Value>, _ help: String) {
+        declaration = ArgumentDeclaration(
+            .positional, .optional, name: placeholder, placeholder: placeholder, parser, help: help)
+    }
+
+    func result(of values: [any Sendable]) -> Value? {
+        values.first as? Value
+    }
+}
+
+/// An option with a value that may be left out: `[--at SEQ|TIME]`.
+struct Option<Value: Sendable>: Argument {
+    let declaration: ArgumentDeclaration
+
+    init(
+        _ name: String, short: String? = nil, _ placeholder: String, _ parser: ValueParser<Value>,
+        _ help: String
+    ) {
+        declaration = ArgumentDeclaration(
+            .option, .optional, name: name, shortName: short, placeholder: placeholder, parser,
+            help: help)
+    }
+
+    func result(of values: [any Sendable]) -> Value? {
+        values.first as? Value
+    }
+}
+
+/// An option with a value that must be given: `--model FILE`.
+struct RequiredOption<Value: Sendable>: Argument {
+    let declaration: ArgumentDeclaration
+
+    init(
+        _ name: String, short: String? = nil, _ placeholder: String, _ parser: ValueParser<Value>,
+        _ help: String
+    ) {
+        declaration = ArgumentDeclaration(
+            .option, .once, name: name, shortName: short, placeholder: placeholder, parser,
+            help: help)
+    }
+
+    func result(of values: [any Sendable]) -> Value {
+        required(values)
+    }
+}
+
+/// An option that may be given several times: `[--assert P]...`.
+struct RepeatedOption<Value: Sendable>: Argument {
+    let declaration: ArgumentDeclaration
+
+    init(
+        _ name: String, short: String? = nil, _ placeholder: String, _ parser: ValueParser<Value>,
+        _ help: String
+    ) {
+        declaration = ArgumentDeclaration(
+            .option, .repeated, name: name, shortName: short, placeholder: placeholder, parser,
+            help: help)
+    }
+
+    func result(of values: [any Sendable]) -> [Value] {
+        values.compactMap { $0 as? Value }
+    }
+}
+
+/// An option that is there or not: `[--reverse]`.
+struct Flag: Argument {
+    let declaration: ArgumentDeclaration
+
+    init(_ name: String, short: String? = nil, _ help: String) {
+        declaration = ArgumentDeclaration(
+            .flag, .optional, name: name, shortName: short, placeholder: "",
+            ValueParser("nothing") { _ in true }, help: help)
+    }
+
+    func result(of values: [any Sendable]) -> Bool {
+        !values.isEmpty
+    }
+}
+
+private func required<Value>(_ values: [any Sendable]) -> Value {
+    guard let value = values.first as? Value else {
+        preconditionFailure("The parser lets no command run without its required arguments.")
+    }
+    return value
+}

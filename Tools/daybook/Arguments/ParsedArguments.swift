@@ -1,0 +1,27 @@
+/// The values of a command line, asked for with the arguments that declared them.
+struct ParsedArguments: Sendable {
+    private let declared: Set<String>
+    private var values: [String: [any Sendable]] = [:]
+
+    init(_ declarations: [ArgumentDeclaration]) {
+        declared = Set(declarations.map(\.name))
+    }
+
+    /// The value of an argument.
+    ///
+    /// - Precondition: the argument stands in the declaration of the command.
+    subscript<A: Argument>(argument: A) -> A.Result {
+        let name = argument.declaration.name
+        precondition(declared.contains(name), "A command reads only arguments that it declares.")
+        return argument.result(of: values[name] ?? [])
+    }
+
+    /// How often an argument was given.
+    func count(of argument: ArgumentDeclaration) -> Int {
+        values[argument.name]?.count ?? 0
+    }
+
+    mutating func append(_ value: any Sendable, to argument: ArgumentDeclaration) {
+        values[argument.name, default: []].append(value)
+    }
+}

@@ -1,0 +1,201 @@
+/// The shells that can be taught to complete the tool's commands.
+enum Shell: String, CaseIterable, Sendable {
+    case bash
+    case zsh
+    case fish
+}
+
+/// Scripts that complete commands, options and values, made from the declarations.
+struct ShellCompletion {
+    private let commands: [CommandDeclaration]
+
+    init(_ commands: [any Command]) {
+        self.commands = commands.map(\.declaration)
+    }
+
+    /// The script for a shell.
+    func script(for shell: Shell) -> [String] {
+        switch shell {
+        case .bash: bash()
+        case .zsh: zsh()
+        case .fish: fish()
+        }
+    }
+
+    private var commandNames: String {
+        commands.map(\.name).joined(separator: " ")
+    }
+
+    // MARK: - bash
+
+    private func bash() -> [String] {
+        var lines = [
+            "# Completion of daybook for bash: eval \"$(daybook completion bash)\"",
+            "_daybook() {",
+            "    local current=${COMP_WORDS[COMP_CWORD]} previous= name= word index words= files=",
+            "    COMPREPLY=()",
+            "    (( COMP_CWORD > 0 )) && previous=${COMP_WORDS[COMP_CWORD-1]}",
+            "    # bash takes '--option=value' apart at the sign.",
+            "    if [[ $current == = ]]; then current=",
+            "    elif [[ $previous == = ]]; then previous=${COMP_WORDS[COMP_CWORD-2]}; fi",
+            "    for (( index = 1; index < COMP_CWORD; index++ )); do",
+            "        word=${COMP_WORDS[index]}",
+            "        case $word in",
+            "            \(commands.map(\.name).joined(separator: "|"))) name=$word; break ;;",
+            "        esac",
+            "    done",
+            "    case $name/$previous in",
+        ]
+        for command in commands {
+            for option in command.allOptions where option.takesValue {
+                let pattern = option.names.map { "\(command.name)/\($0)" }.joined(separator: "|")
+                lines.append("        \(pattern)) \(bashOffer(option)) ;;")
+            }
+        }
+        lines += ["        */*) case $name in"]
+        for command in commands {
+            let options = command.allOptions.flatMap(\.names).joined(separator: " ")
+            let values = command.positionals.flatMap(\.choices).joined(separator: " ")
+            let files = command.positionals.contains { $0.completion == .files } ? "yes" : ""
+            lines += [
+                "            \(command.name))",
+                "                if [[ $current == -* ]]; then words='\(options)'",
+                "                else words='\(values)' files=\(files); fi ;;",
+            ]
+        }
+        let shared = SharedOptions.all.flatMap(\.names).joined(separator: " ")
+        lines += [
+            "            *)",
+            "                if [[ $current == -* ]]; then words='\(shared) --version'",
+            "                else words='\(commandNames)'; fi ;;",
+            "        esac ;;",
+            "    esac",
+            "    [[ -n $words ]] && mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$current\")",
+            "    if [[ -n $files ]]; then",
+            "        compopt -o filenames 2>/dev/null",
+            "        while IFS= read -r word; do COMPREPLY+=(\"$word\"); done \\",
+            "            < <(compgen -f -- \"$current\")",
+            "    fi",
+            "}",
+            "complete -F _daybook daybook",
+        ]
+        return lines
+    }
+
+    private func bashOffer(_ option: ArgumentDeclaration) -> String {
+        switch option.completion {
+        case .nothing: "return"
+        case .files: "files=yes"
+        case .choices: "words='\(option.choices.joined(separator: " "))'"
+        }
+    }
+
+    // MARK: - zsh
+
+    private func zsh() -> [String] {
+        var lines = [
+            "#compdef daybook",
+            "# Completion of daybook for zsh: put this into a file '_daybook' in a folder of $fpath.",
+            "_daybook() {",
+            "    local context state line",
+            "    local -a commands",
+            "    commands=(",
+        ]
+        lines += commands.map { "        \(quoted("\($0.name):\($0.summary)"))" }
+        lines += [
+            "    )",
+            "    _arguments -C '1:command:->command' '*::argument:->argument' && return",
+            "    case $state in",
+            "        command) _describe command commands ;;",
+            "        argument)",
+            "            case $line[1] in",
+        ]
+        for command in commands {
+            lines.append("                \(command.name)) _arguments -s \\")
+            let specs = command.allOptions.flatMap(zshSpecs) + zshPositionals(command)
+            for (index, spec) in specs.enumerated() {
+                let end = index == specs.count - 1 ? " ;;" : " \\"
+                lines.append("                    \(quoted(spec))\(end)")
+            }
+        }
+        lines += ["            esac ;;", "    esac", "}", "_daybook \"$@\""]
+        return lines
+    }
+
+    private func zshSpecs(_ option: ArgumentDeclaration) -> [String] {
+        let help = zshText(option.help)
+        let value = option.takesValue ? ":\(zshText(option.placeholder)):\(zshAction(option))" : ""
+        return option.names.map { name in
+            let attach = option.takesValue ? (name.hasPrefix("--") ? "=" : "+") : ""
+            return "\(name)\(attach)[\(help)]\(value)"
+        }
+    }
+
+    private func zshPositionals(_ command: CommandDeclaration) -> [String] {
+        command.positionals.enumerated().map { index, positional in
+            "\(index + 1):\(zshText(positional.placeholder)):\(zshAction(positional))"
+        }
+    }
+
+    private func zshAction(_ argument: ArgumentDeclaration) -> String {
+        switch argument.completion {
+        case .nothing: " "
+        case .files: "_files"
+        case .choices: "(\(argument.choices.joined(separator: " ")))"
+        }
+    }
+
+    private func zshText(_ text: String) -> String {
+        text.reduce(into: "") { result, character in
+            if "[]:\\".contains(character) { result += "\\" }
+            result.append(character)
+        }
+    }
+
+    // MARK: - fish
+
+    private func fish() -> [String] {
+        var lines = [
+            "# Completion of daybook for fish: daybook completion fish | source",
+            "complete -c daybook -f",
+        ]
+        for command in commands {
+            lines.append(
+                "complete -c daybook -n __fish_use_subcommand -a \(command.name) "
+                    + "-d \(quoted(command.summary))")
+        }
+        for command in commands {
+            let start =
+                "complete -c daybook -n \(quoted("__fish_seen_subcommand_from \(command.name)"))"
+            for option in command.allOptions {
+                lines.append("\(start) \(fishNames(option)) -d \(quoted(option.help))")
+            }
+            if command.positionals.contains(where: { $0.completion == .files }) {
+                lines.append("\(start) -F")
+            }
+            for positional in command.positionals where !positional.choices.isEmpty {
+                lines.append("\(start) -a \(quoted(positional.choices.joined(separator: " ")))")
+            }
+        }
+        return lines
+    }
+
+    private func fishNames(_ option: ArgumentDeclaration) -> String {
+        var words = ["-l \(option.name.dropFirst(2))"]
+        if let short = option.shortName { words.append("-s \(short.dropFirst())") }
+        switch option.completion {
+        case _ where !option.takesValue: break
+        case .nothing: words.append("-x")
+        case .files: words.append("-r -F")
+        case .choices: words.append("-x -a \(quoted(option.choices.joined(separator: " ")))")
+        }
+        return words.joined(separator: " ")
+    }
+
+    /// A word in single quotes, which bash, zsh and fish all read as it is.
+    private func quoted(_ text: String) -> String {
+        "'"
+            + text.split(separator: "'", omittingEmptySubsequences: false).joined(
+                separator: "'\\''") + "'"
+    }
+}

@@ -1,0 +1,117 @@
+/// Turns the text of an argument into a value, and can say what it expects.
+struct ValueParser<Value: Sendable>: Sendable {
+    /// What would be right, as it reads after "expected": "a whole number from 1".
+    let expectation: String
+    /// All values there are, when they can be listed.
+    let choices: [String]
+    /// What a shell offers on Tab.
+    let completion: Completion
+    /// The value, or nil when the text is not one.
+    let parse: @Sendable (String) -> Value?
+
+    init(
+        _ expectation: String, choices: [String] = [], completion: Completion = .nothing,
+        parse: @escaping @Sendable (String) -> Value?
+    ) {
+        self.expectation = expectation
+        self.choices = choices
+        self.completion = choices.isEmpty ? completion : .choices
+        self.parse = parse
+    }
+}
+
+/// What a shell offers for an argument.
+enum Completion: Sendable {
+    case nothing
+    case files
+    case choices
+}
+
+extension ValueParser where Value == String {
+    /// Any text, also none.
+    static var text: ValueParser {
+        ValueParser("text") { $0 }
+    }
+
+    /// The path of a file.
+    static var path: ValueParser {
+        ValueParser("the path of a file", completion: .files) { $0.isEmpty ? nil : $0 }
+    }
+
+    /// The name of an entity, an attribute or anything else with a name.
+    static var name: ValueParser {
+        ValueParser("a name") { $0.isEmpty ? nil : $0 }
+    }
+
+    /// One of several words.
+    static func word(among words: [String]) -> ValueParser {
+        ValueParser(list(words), choices: words) { words.contains($0) ? $0 : nil }
+    }
+}
+
+extension ValueParser where Value == Int {
+    /// How many: zero or more.
+    static var count: ValueParser {
+        ValueParser("a whole number, 0 or more") { text in
+            text.utf8.allSatisfy(isDigit) ? Int(text) : nil
+        }
+    }
+}
+
+extension ValueParser where Value == UInt64 {
+    /// The number of one entry.
+    static var sequence: ValueParser {
+        ValueParser("a sequence number such as 42") { Moment.sequence(from: $0) }
+    }
+}
+
+extension ValueParser where Value == Moment {
+    /// A place in the journal, by number or by time.
+    static var moment: ValueParser {
+        ValueParser(
+            "a sequence number such as 42, or a time such as 2011-12-15 or 2011-12-15T08:30:00Z"
+        ) { Moment($0) }
+    }
+}
+
+extension ValueParser where Value == PointInTime {
+    /// A date, or a date and a time of day.
+    static var time: ValueParser {
+        ValueParser("a time such as 2011-12-15 or 2011-12-15T08:30:00Z") { PointInTime($0) }
+    }
+}
+
+extension ValueParser where Value == ObjectName {
+    /// An object of the store.
+    static var object: ValueParser {
+        ValueParser("an object such as Country/17") { text in
+            ObjectName(text).flatMap { $0.property == nil ? $0 : nil }
+        }
+    }
+
+    /// An object of the store, or one of its properties.
+    static var objectOrProperty: ValueParser {
+        ValueParser("an object such as Country/17, or a property such as Country/17.name") {
+            ObjectName($0)
+        }
+    }
+}
+
+extension ValueParser
+where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
+    /// One of the cases of an enumeration.
+    static var oneOf: ValueParser {
+        let words = Value.allCases.map(\.rawValue)
+        return ValueParser(list(words), choices: words) { Value(rawValue: $0) }
+    }
+}
+
+/// "text, json or jsonl".
+private func list(_ words: [String]) -> String {
+    guard let last = words.last, words.count > 1 else { return words.first ?? "" }
+    return words.dropLast().joined(separator: ", ") + " or " + last
+}
+
+private func isDigit(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+}

@@ -1,0 +1,23 @@
+/// All commands, in the order in which the overview shows them.
+enum CommandList {
+    static let all: [any Command] = [
+        InitCommand(),
+        RecordCommand(),
+        LoadCommand(),
+        LogCommand(),
+        ShowCommand(),
+        FetchCommand(),
+        HistoryCommand(),
+        DiffCommand(),
+        ModelCommand(),
+        StatsCommand(),
+        UndoCommand(),
+        RedoCommand(),
+        ReplayCommand(),
+        VerifyCommand(),
+        ExportCommand(),
+        HelpCommand(),
+        ManualCommand(),
+        CompletionCommand(),
+    ]
+}

@@ -1,0 +1,182 @@
+import AuditTrail
+import ObjectModel
+import SnapshotStore
+
+/// `daybook fetch STORE ENTITY`: objects, now or as of the past.
+struct FetchCommand: Command {
+    private let store = Positional("STORE", .path, "The store to read.")
+    private let entity = Positional("ENTITY", .name, "The entity whose objects to fetch.")
+    private let filter = Option(
+        "--where", short: "-w", "P", .text, "Only objects for which this predicate is true.")
+    private let moment = Option(
+        "--at", "SEQ|TIME", .moment, "As the store was at this entry or time.")
+    private let sort = RepeatedOption(
+        "--sort", short: "-s", "KEY", .name, "Sort by this property; '-KEY' the other way round.")
+    private let limit = Option("--limit", short: "-n", "N", .count, "Stop after N objects.")
+    private let offset = Option("--offset", "N", .count, "Leave out the first N objects.")
+    private let count = Flag("--count", short: "-c", "Print only how many there are.")
+
+    var declaration: CommandDeclaration {
+        CommandDeclaration(
+            "fetch", in: .read, summary: "Fetch objects, as they are or as they were.",
+            discussion: """
+                A predicate compares properties with values and combines comparisons:
+
+                  name BEGINSWITH 'L' AND country.alpha2 == "FR"
+                  code IN {'FR-75', 'FR-69'} OR NOT name CONTAINS[cd] 'saint'
+                  population BETWEEN {1000, 2000}
+                  ANY subdivisions.name LIKE '*burg'
+                """,
+            arguments: [store, entity, filter, moment, sort, limit, offset, count],
+            examples: [
+                .init(
+                    "daybook fetch iso.daybook Country --where \"name BEGINSWITH 'F'\"",
+                    "Countries on F"),
+                .init(
+                    "daybook fetch iso.daybook Country --at 2010-10-01 --count",
+                    "How many there were then"),
+            ],
+            endings: [
+                .init(.success),
+                .init(.usage, "Wrong usage, no such entity or property, or a faulty predicate."),
+                .init(.unreadable),
+            ])
+    }
+
+    func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+        let store = try StoreReading.open(arguments[store])
+        let entity = try StoreReading.entity(arguments[entity], in: store.schema)
+        var query = Query(entity, offset: arguments[offset] ?? 0)
+        query.limit = arguments[limit]
+        query.sortings = try arguments[sort].map { try sorting($0, of: entity, in: store.schema) }
+        if let text = arguments[filter] {
+            do {
+                query.filter = try Filter(parsing: text, for: entity, in: store.schema)
+            } catch {
+                throw ToolError.usage("'--where' cannot be understood: \(error.description)")
+            }
+        }
+        let sequence = try arguments[moment].map { try StoreReading.place(of: $0, in: store) }
+        try store.read(at: sequence) { snapshot in
+            if arguments[count] {
+                try console.print(countText(try snapshot.count(query), console.format))
+            } else {
+                try print(try snapshot.fetch(query), of: entity, snapshot, console)
+            }
+        }
+        return .success
+    }
+
+    private func sorting(
+        _ key: String, of entity: SchemaEntity, in schema: Schema
+    ) throws -> Sorting {
+        let isDescending = key.hasPrefix("-")
+        let names = (isDescending ? key.dropFirst() : key[...])
+            .split(separator: ".", omittingEmptySubsequences: false)
+        var steps: [SchemaProperty] = []
+        var current: SchemaEntity? = entity
+        for name in names {
+            guard let owner = current else {
+                throw ToolError.usage(
+                    "'--sort' cannot be '\(key)': '\(steps.last?.name ?? "")' is an attribute.")
+            }
+            guard let property = owner.property(named: String(name)) else {
+                let clause = Suggestion.clause(
+                    for: String(name), among: owner.properties.map(\.name))
+                throw ToolError.usage("'\(owner.name)' has no property '\(name)'\(clause)")
+            }
+            guard property.relationship?.isToMany != true else {
+                throw ToolError.usage(
+                    "'--sort' cannot be '\(key)': '\(name)' leads to many objects.")
+            }
+            steps.append(property)
+            current = property.end.flatMap { schema.entity($0.destination) }
+        }
+        return Sorting(FilterPath(steps), isAscending: !isDescending)
+    }
+
+    private func countText(_ count: Int, _ format: OutputFormat) -> String {
+        format == .text ? String(count) : "{\"count\":\(count)}"
+    }
+
+    // MARK: - Printing
+
+    private func print(
+        _ objects: [ObjectID], of entity: SchemaEntity, _ snapshot: borrowing Snapshot,
+        _ console: Console
+    ) throws {
+        if console.format == .text {
+            return try printTable(objects, of: entity, snapshot, console)
+        }
+        var listing = Listing(console)
+        for object in objects { try append(object, to: &listing, snapshot) }
+        try listing.close()
+    }
+
+    private func printTable(
+        _ objects: [ObjectID], of entity: SchemaEntity, _ snapshot: borrowing Snapshot,
+        _ console: Console
+    ) throws {
+        let shown = entity.slots.prefix(entity.storedSlotCount)
+        var table = TextTable(
+            [TextTable.Column("object")] + shown.map { TextTable.Column($0.name) })
+        for object in objects {
+            var cells = [TextTable.Cell(snapshot.schema.name(of: object), .name)]
+            for property in shown {
+                let value = try snapshot.value(of: property, in: object)
+                let cell = AuditValue(
+                    value, type: property.attribute?.type, in: snapshot.schema)
+                cells.append(TextTable.Cell(cell.text))
+            }
+            table.append(cells)
+        }
+        try console.print(table)
+        try console.talk(objects.count == 1 ? "1 object." : "\(objects.count) objects.")
+    }
+
+    /// `{"object":"Country/17","entity":"Country","values":{…}}`, with everything that is stored on
+    /// the object's own side.
+    private func append(
+        _ object: ObjectID, to listing: inout Listing, _ snapshot: borrowing Snapshot
+    ) throws {
+        let schema = snapshot.schema
+        guard let entity = schema.entity(object.entity), let state = try snapshot.state(of: object)
+        else { throw StoreError.missingRow(schema.name(of: object)) }
+        try listing.append(
+            members: { writer in
+                writer.name("object")
+                writer.string(schema.name(of: object))
+                writer.name("entity")
+                writer.string(entity.name)
+                writer.name("values")
+                writer.object { $0.values(of: state, entity, in: schema) }
+            }, text: {})
+    }
+}
+
+extension JSONWriter {
+    /// Writes the members of an object's `values`.
+    fileprivate mutating func values(
+        of state: ObjectState, _ entity: SchemaEntity, in schema: Schema
+    ) {
+        for property in entity.properties where property.isPersistent {
+            if let slot = property.slot {
+                name(property.name)
+                value(state.values[slot], of: property, in: schema)
+            } else if property.isStoredToMany {
+                let members = (state.members[property.number] ?? [:])
+                    .sorted { ($0.value, $0.key) < ($1.value, $1.key) }
+                name(property.name)
+                array { writer in
+                    for (member, _) in members { writer.string(schema.name(of: member)) }
+                }
+            }
+        }
+    }
+}
+
+extension StoreError {
+    fileprivate static func missingRow(_ name: String) -> StoreError {
+        StoreError(.corrupt, "\(name) has no row. Run 'daybook verify' to see what is damaged.")
+    }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import JournalLog
+import ObjectModel
+import SnapshotStore
+
+/// `daybook init STORE --model FILE`: a new store whose first entry is its model.
+struct InitCommand: Command {
+    private let store = Positional("STORE", .path, "The file to create.")
+    private let model = RequiredOption(
+        "--model", short: "-m", "FILE", .path, "The model, as JSON; '-' reads standard input.")
+
+    var declaration: CommandDeclaration {
+        CommandDeclaration(
+            "init", in: .write, summary: "Create a store from a model.",
+            discussion: """
+                The model names entities, their attributes and their relationships:
+
+                  {"entities":[
+                   {"name":"Country","attributes":[
+                      {"name":"alpha2","type":"string","optional":false,"unique":true},
+                      {"name":"name","type":"string","indexed":true}],
+                    "relationships":[{"name":"subdivisions","destination":"Subdivision",
+                      "toMany":true,"inverse":"country","deleteRule":"cascade"}]}, ...]}
+
+                The types are string, int16, int32, int64, float, double, decimal, bool, date,
+                data, uuid and url. What is left out means: optional, no default, not indexed.
+                The model becomes entry 1 of the journal. A file that exists is left as it is.
+                """,
+            arguments: [store, model],
+            examples: [.init("daybook init iso.daybook --model iso.json", "Create a store")],
+            endings: [
+                .init(.success, "The store is there."),
+                .init(.usage, "Wrong usage, a faulty model, or the file exists already."),
+            ])
+    }
+
+    func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+        let path = arguments[store]
+        let place = arguments[model]
+        // Also an empty file is somebody's: LMDB would fill it.
+        guard !FileManager.default.fileExists(atPath: path) else {
+            throw ToolError.usage(
+                "'\(path)' exists already and is left as it is. Choose another path.")
+        }
+        let description: ManagedObjectModel
+        do {
+            description = try ManagedObjectModel(json: text(of: place, console))
+            _ = try Schema(description)
+        } catch let error as ModelError {
+            let name = place == "-" ? "The model" : "The model in '\(place)'"
+            throw ToolError(
+                .usage, "\(name) cannot be used: \(error.problems.joined(separator: " "))")
+        }
+        let digest = try makeStore(at: path, description)
+        let entities =
+            description.entities.count == 1
+            ? "1 entity" : "\(description.entities.count) entities"
+        switch console.format {
+        case .text:
+            try console.print("Created '\(path)': entry 1 holds the model of \(entities).")
+        case .json, .jsonl:
+            try console.print(
+                ["sequence": 1, "digest": .string(digest.description)] as JSONText)
+        }
+        return .success
+    }
+
+    /// Makes the store; when that fails, nothing of it stays, because there was no such file.
+    private func makeStore(at path: String, _ model: ManagedObjectModel) throws -> Digest {
+        do {
+            let store = try Store.create(at: path, model: model)
+            let digest = try store.headDigest()
+            try store.close()
+            return digest
+        } catch {
+            for file in [path, path + "-lock"] where FileManager.default.fileExists(atPath: file) {
+                try FileManager.default.removeItem(atPath: file)
+            }
+            throw error
+        }
+    }
+
+    private func text(of place: String, _ console: Console) throws -> String {
+        var bytes: [UInt8] = []
+        if place == "-" {
+            while let line = try console.input.next() {
+                bytes.append(contentsOf: line)
+                bytes.append(UInt8(ascii: "\n"))
+            }
+        } else {
+            guard FileManager.default.fileExists(atPath: place) else {
+                throw ToolError.usage("There is no model file '\(place)'.")
+            }
+            do {
+                bytes = Array(try Data(contentsOf: URL(fileURLWithPath: place)))
+            } catch {
+                throw ToolError.usage(
+                    "The model file '\(place)' cannot be read: \(error.localizedDescription)")
+            }
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw ToolError.usage("The model '\(place)' is not UTF-8 text.")
+        }
+        return text
+    }
+}

@@ -1,0 +1,122 @@
+import JournalLog
+import SnapshotStore
+
+/// `daybook record STORE`: changes from standard input become entries.
+struct RecordCommand: Command {
+    private let store = Positional("STORE", .path, "The store to record into.")
+    private let author = Option(
+        "--author", short: "-a", "A", .text, "Who made the changes, unless a save says otherwise.")
+    private let note = Option(
+        "--note", "N", .text, "What they are about, unless a save says otherwise.")
+
+    var declaration: CommandDeclaration {
+        CommandDeclaration(
+            "record", in: .write,
+            summary: "Record changes from standard input, one JSON object a line.",
+            discussion: """
+                  {"op":"insert","entity":"Country","ref":"fr","values":{"alpha2":"FR"}}
+                  {"op":"insert","entity":"Town","values":{"country":{"ref":"fr"}}}
+                  {"op":"update","object":"Country/17","values":{"name":"Czechia"}}
+                  {"op":"delete","entity":"Country","match":{"alpha2":"AN"}}
+                  {"op":"save","author":"A","note":"N","time":"2011-12-15T00:00:00Z"}
+
+                The lines up to a save, or to the end of the input, become one entry: all of it or
+                none of it. 'ref' names an object within the input; 'match' must find exactly one
+                object; a relationship is {"ref":...}, {"match":{...}}, {"object":"Country/17"} or
+                null, and to many of them a list. 'time' is when it happened; the store keeps its
+                own recording time beside it.
+
+                A bad line stops the recording with its number and what is wrong. Entries saved
+                before it stay, the open one is dropped. With --output jsonl each entry is
+                acknowledged by a line as soon as it is durable, and not before.
+                """,
+            arguments: [store, author, note],
+            examples: [
+                .init(
+                    "daybook record iso.daybook --author registry < changes.jsonl", "Record a file"),
+                .init(
+                    "producer | daybook record iso.daybook --output jsonl",
+                    "Record what a program says, acknowledging each entry"),
+            ],
+            endings: [
+                .init(.success, "Everything is recorded."),
+                .init(.usage, "Wrong usage or a bad line."), .init(.unreadable),
+                .init(
+                    .conflict,
+                    "A value that must be unique is there already, or a rule of the model is broken."
+                ),
+            ])
+    }
+
+    func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+        let recorder = try Recorder(
+            path: arguments[store], author: arguments[author], note: arguments[note])
+        var report = RecordingReport(console)
+        let progress = console.progress("Recording line")
+        defer { progress.finish() }
+        let input = console.input
+        do {
+            while let line = try input.next() {
+                progress.advance()
+                guard line.contains(where: { $0 != 0x20 && $0 != 0x09 }) else { continue }
+                let operation = try Operation(parsing: line)
+                try report.add(recorder.perform(operation, line: input.lineNumber))
+            }
+            try report.add(recorder.finish(line: input.lineNumber))
+        } catch let problem as LineProblem {
+            try report.close()
+            throw problem.error(readingLine: input.lineNumber)
+        } catch let error as StoreError {
+            try report.close()
+            throw error
+        }
+        try report.close()
+        return .success
+    }
+}
+
+/// What `record` says: an acknowledgement for each entry, or a summary for people.
+private struct RecordingReport {
+    private let console: Console
+    private var listing: Listing
+    private var first: SequenceNumber?
+    private var last = SequenceNumber.zero
+    private var entries = 0
+    private var inserts = 0
+    private var updates = 0
+    private var deletes = 0
+
+    init(_ console: Console) {
+        self.console = console
+        listing = Listing(console)
+    }
+
+    /// Acknowledges an entry, which is durable by now.
+    mutating func add(_ entry: Recorder.RecordedEntry?) throws {
+        guard let entry else { return }
+        first = first ?? entry.sequence
+        last = entry.sequence
+        entries += 1
+        inserts += entry.inserts
+        updates += entry.updates
+        deletes += entry.deletes
+        let record: JSONText = [
+            "sequence": .unsigned(entry.sequence.rawValue),
+            "digest": .string(entry.digest.description),
+        ]
+        try listing.append(record) {}
+        if console.format != .text { try console.flush() }
+    }
+
+    func close() throws {
+        try listing.close()
+        guard console.format == .text else { return }
+        guard let first else { return try console.print("Nothing was recorded.") }
+        let deeds = [(inserts, "inserted"), (updates, "updated"), (deletes, "deleted")]
+            .filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+        try console.print(
+            (entries == 1
+                ? "Recorded entry \(first)" : "Recorded \(entries) entries, \(first) to \(last)")
+                + ": \(deeds.joined(separator: ", ")).")
+    }
+}

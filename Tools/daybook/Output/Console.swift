@@ -1,0 +1,121 @@
+/// What a command prints: `text` for people, `json` for one document, `jsonl` for a stream.
+enum OutputFormat: String, CaseIterable, Sendable {
+    case text
+    case json
+    case jsonl
+}
+
+/// The two streams of the tool: data on standard output, talk on standard error.
+///
+/// Nothing else in the tool writes. Data is buffered and leaves when the buffer is full, when a
+/// command says ``flush()``, before any talk, and at the end; on a terminal, line by line.
+final class Console {
+    /// The form of the data, as `--output` says.
+    let format: OutputFormat
+    /// Colours for data.
+    let palette: Palette
+    /// The width to lay out text for; nil when standard output is not a terminal.
+    let columns: Int?
+    /// Standard input.
+    let input = LineReader()
+
+    private let output = ByteWriter(.output)
+    private let talkPalette: Palette
+    private let isQuiet: Bool
+    private let isTerminal: Bool
+
+    init(format: OutputFormat, color: ColorChoice, isQuiet: Bool) {
+        self.format = format
+        self.isQuiet = isQuiet
+        palette = Palette(isColored: color.allows(.output))
+        talkPalette = Palette(isColored: color.allows(.errors))
+        isTerminal = SystemCall.isTerminal(.output)
+        columns = isTerminal ? SystemCall.columns(of: .output) ?? 80 : nil
+    }
+
+    // MARK: - Data
+
+    /// Prints a line of text as it is.
+    ///
+    /// Values from a store go through ``DisplayText/escaped(_:)`` first.
+    func print(_ line: String = "") throws {
+        try output.write(line)
+        try endLine()
+    }
+
+    /// Prints lines of text as they are.
+    func printLines(_ lines: [String]) throws {
+        for line in lines { try print(line) }
+    }
+
+    /// Prints a table.
+    func print(_ table: TextTable) throws {
+        for line in table.lines(fitting: columns, palette) { try print(line) }
+    }
+
+    /// Prints a document: indented for `json`, on one line for `jsonl`.
+    func print(_ document: JSONText) throws {
+        try output.write(format == .json ? document.indented() : document.compact)
+        try endLine()
+    }
+
+    /// Writes bytes that are data already, such as an export.
+    func write(_ bytes: some Sequence<UInt8>) throws {
+        try output.write(bytes)
+    }
+
+    /// Hands everything printed so far to the system.
+    func flush() throws {
+        try output.flush()
+    }
+
+    /// From now on the command finishes its work even when nobody reads its output any more.
+    ///
+    /// A recording whose acknowledgements nobody reads is still a recording.
+    func finishesWithoutReader() {
+        output.whenClosed = .discard
+    }
+
+    /// Gives up on output that cannot be written, so that the reason can still be told.
+    func discardOutput() {
+        output.whenClosed = .discard
+    }
+
+    private func endLine() throws {
+        try output.write("\n")
+        if isTerminal { try output.flush() }
+    }
+
+    // MARK: - Talk
+
+    /// Says something about the work, unless `--quiet` was given.
+    func talk(_ sentence: String) throws {
+        guard !isQuiet else { return }
+        try flush()
+        putTalk(sentence)
+    }
+
+    /// Says what may be wrong although the work goes on.
+    func warn(_ sentence: String) throws {
+        try flush()
+        putTalk(talkPalette("warning:", .changed) + " " + DisplayText.escaped(sentence))
+    }
+
+    /// Says why the tool stops: the one `error:` line, and each single reason moved in below it.
+    func fail(_ sentence: String, details: [String] = []) {
+        putTalk(talkPalette("error:", .failure) + " " + DisplayText.escaped(sentence))
+        for detail in details { putTalk("  " + DisplayText.escaped(detail)) }
+    }
+
+    /// Starts to show how far long work has come.
+    func progress(_ label: String, of total: Int? = nil) -> Progress {
+        let isShown = !isQuiet && SystemCall.isTerminal(.errors)
+        return Progress(
+            label, of: total, columns: isShown ? SystemCall.columns(of: .errors) ?? 80 : nil)
+    }
+
+    private func putTalk(_ line: String) {
+        // Where standard error itself is gone there is nobody left to tell.
+        _ = SystemCall.write(Array((line + "\n").utf8), to: .errors)
+    }
+}

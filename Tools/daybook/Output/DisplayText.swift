@@ -1,0 +1,88 @@
+/// Text as a terminal shows it: how wide it is, and nothing in it that commands the terminal.
+enum DisplayText {
+    /// The number of terminal columns that a text takes.
+    static func width(of text: String) -> Int {
+        if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text.utf8.count }
+        return text.reduce(0) { $0 + width(of: $1) }
+    }
+
+    /// The number of columns of one character: 0, 1 or 2.
+    static func width(of character: Character) -> Int {
+        var widest = 0
+        for scalar in character.unicodeScalars {
+            if scalar == "\u{FE0F}" || isRegionalIndicator(scalar) { return 2 }
+            widest = max(widest, width(of: scalar))
+        }
+        return widest
+    }
+
+    /// The text cut to a width, with an ellipsis in the last column when something is missing.
+    static func truncated(_ text: String, to limit: Int) -> String {
+        guard limit > 0, width(of: text) > limit else { return text }
+        var kept = ""
+        var used = 0
+        for character in text {
+            let next = width(of: character)
+            if used + next > limit - 1 { break }
+            kept.append(character)
+            used += next
+        }
+        return kept + "…"
+    }
+
+    /// The text with control characters written out.
+    ///
+    /// A value in a store may hold anything, also sequences that repaint a terminal or turn the
+    /// order of letters round; what is printed must be what is there.
+    static func escaped(_ text: String) -> String {
+        if !text.unicodeScalars.contains(where: isUnsafe) { return text }
+        var result = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\n": result += "\\n"
+            case "\r": result += "\\r"
+            case "\t": result += "\\t"
+            case _ where isUnsafe(scalar):
+                result += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+
+    private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x20...0x7E: false
+        case 0...0x1F, 0x7F...0x9F, 0x2028...0x202E, 0x2066...0x2069: true
+        default: false
+        }
+    }
+
+    private static func isRegionalIndicator(_ scalar: Unicode.Scalar) -> Bool {
+        (0x1F1E6...0x1F1FF).contains(scalar.value)
+    }
+
+    private static func width(of scalar: Unicode.Scalar) -> Int {
+        switch scalar.properties.generalCategory {
+        case .nonspacingMark, .enclosingMark, .format, .control: return 0
+        default: break
+        }
+        // The second and third parts of a Hangul syllable stand on the first.
+        if (0x1160...0x11FF).contains(scalar.value) { return 0 }
+        if scalar.properties.isEmojiPresentation { return 2 }
+        return isWide(scalar.value) ? 2 : 1
+    }
+
+    /// The ranges that UAX #11 (East Asian Width) gives as wide or fullwidth.
+    private static func isWide(_ value: UInt32) -> Bool {
+        guard value >= 0x1100 else { return false }
+        return switch value {
+        case 0x1100...0x115F, 0x2329...0x232A, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF,
+            0x4E00...0xA4CF, 0xA960...0xA97C, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE10...0xFE19,
+            0xFE30...0xFE6F, 0xFF01...0xFF60, 0xFFE0...0xFFE6, 0x16FE0...0x18CFF,
+            0x1B000...0x1B2FB, 0x1F200...0x1F2FF, 0x20000...0x3FFFD:
+            true
+        default: false
+        }
+    }
+}

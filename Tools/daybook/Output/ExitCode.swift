@@ -1,0 +1,29 @@
+/// How the tool ended, as its caller sees it.
+///
+/// The numbers are a contract with scripts: they never change their meaning.
+enum ExitCode: Int32, CaseIterable, Sendable {
+    /// All went well and there was nothing to report.
+    case success = 0
+    /// The command did its work and found a difference or a fault.
+    case finding = 1
+    /// The command line or the input was wrong, or the system refused to take or give data.
+    case usage = 2
+    /// The store cannot be read, is not a store, or is damaged.
+    case unreadable = 3
+    /// The proof that was asked for cannot be checked.
+    case unverifiable = 4
+    /// What was asked for contradicts what the store holds by now.
+    case conflict = 5
+
+    /// What the code means when a command says nothing more exact.
+    var meaning: String {
+        switch self {
+        case .success: "Fine."
+        case .finding: "A difference or a finding."
+        case .usage: "Wrong usage or bad input."
+        case .unreadable: "The store is unreadable or corrupt."
+        case .unverifiable: "Not verifiable."
+        case .conflict: "A conflict."
+        }
+    }
+}

@@ -1,0 +1,44 @@
+/// Standard input, line by line, with line numbers.
+///
+/// Lines are bytes: whether they are good UTF-8 or JSON is for whoever reads them to say.
+final class LineReader {
+    /// The number of the line that ``next()`` gave last; 1 for the first.
+    private(set) var lineNumber = 0
+
+    private var chunk = [UInt8](repeating: 0, count: 256 * 1024)
+    private var position = 0
+    private var end = 0
+    private var isAtEnd = false
+
+    /// The next line without its line end (`\n` or `\r\n`), nil after the last.
+    func next() throws -> [UInt8]? {
+        var line: [UInt8] = []
+        while true {
+            if position == end {
+                if !isAtEnd { try refill() }
+                if isAtEnd {
+                    guard !line.isEmpty else { return nil }
+                    return finished(line)
+                }
+            }
+            if let newline = chunk[position..<end].firstIndex(of: UInt8(ascii: "\n")) {
+                line.append(contentsOf: chunk[position..<newline])
+                position = newline + 1
+                return finished(line)
+            }
+            line.append(contentsOf: chunk[position..<end])
+            position = end
+        }
+    }
+
+    private func finished(_ line: [UInt8]) -> [UInt8] {
+        lineNumber += 1
+        return line.last == UInt8(ascii: "\r") ? line.dropLast() : line
+    }
+
+    private func refill() throws {
+        end = try SystemCall.read(into: &chunk, from: .input)
+        position = 0
+        isAtEnd = end == 0
+    }
+}

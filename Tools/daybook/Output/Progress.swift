@@ -1,0 +1,54 @@
+/// A line on the terminal that tells how far long work has come.
+///
+/// It appears only on a terminal, only after a second, at most ten times a second, and leaves
+/// nothing behind.
+final class Progress {
+    private let label: String
+    private let total: Int?
+    private let columns: Int?
+    private let start = ContinuousClock.now
+    private var shown: ContinuousClock.Instant?
+    private var count = 0
+
+    /// - Parameters:
+    ///   - label: What is being done, such as "Recording".
+    ///   - total: How many steps there are, when that is known.
+    ///   - columns: The width of the terminal; nil when there is none and nothing is shown.
+    init(_ label: String, of total: Int?, columns: Int?) {
+        self.label = label
+        self.total = total
+        self.columns = columns
+    }
+
+    /// Counts steps that are done.
+    func advance(by steps: Int = 1) {
+        count += steps
+        guard columns != nil else { return }
+        let now = ContinuousClock.now
+        guard now - (shown ?? start) >= (shown == nil ? .seconds(1) : .milliseconds(100)) else {
+            return
+        }
+        shown = now
+        show()
+    }
+
+    /// Takes the line away.
+    func finish() {
+        guard shown != nil else { return }
+        shown = nil
+        put("\r\u{1B}[K")
+    }
+
+    private func show() {
+        var text = "\(label): \(count)"
+        if let total, total > 0 {
+            text += " of \(total) (\(min(count, total) * 100 / total) %)"
+        }
+        put("\r\(DisplayText.truncated(text, to: (columns ?? 80) - 1))\u{1B}[K")
+    }
+
+    private func put(_ text: String) {
+        // Progress that cannot be shown changes nothing about the work.
+        _ = SystemCall.write(Array(text.utf8), to: .errors)
+    }
+}

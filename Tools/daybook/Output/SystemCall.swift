@@ -1,0 +1,111 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// The few calls of the operating system that the frame of the tool needs.
+///
+/// Foundation could do the same, at the price of loading it for every `--help`.
+enum SystemCall {
+    /// The descriptors that every process is born with.
+    enum Descriptor: Int32 {
+        case input = 0
+        case output = 1
+        case errors = 2
+    }
+
+    /// What became of an attempt to write.
+    enum WriteResult {
+        case written
+        case closed
+        case failed(Int32)
+    }
+
+    /// Writes all bytes, however many calls it takes.
+    static func write(_ bytes: [UInt8], to descriptor: Descriptor) -> WriteResult {
+        var rest = bytes
+        while !rest.isEmpty {
+            #if canImport(Glibc)
+            let count = Glibc.write(descriptor.rawValue, rest, rest.count)
+            #elseif canImport(Musl)
+            let count = Musl.write(descriptor.rawValue, rest, rest.count)
+            #else
+            let count = Darwin.write(descriptor.rawValue, rest, rest.count)
+            #endif
+            if count == rest.count { return .written }
+            if count >= 0 {
+                rest.removeFirst(count)
+                continue
+            }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN: waitUntilWritable(descriptor)
+            case EPIPE: return .closed
+            case let number: return .failed(number)
+            }
+        }
+        return .written
+    }
+
+    /// Reads up to `buffer.count` bytes into the buffer; 0 at the end of the input.
+    static func read(into buffer: inout [UInt8], from descriptor: Descriptor) throws -> Int {
+        while true {
+            #if canImport(Glibc)
+            let count = Glibc.read(descriptor.rawValue, &buffer, buffer.count)
+            #elseif canImport(Musl)
+            let count = Musl.read(descriptor.rawValue, &buffer, buffer.count)
+            #else
+            let count = Darwin.read(descriptor.rawValue, &buffer, buffer.count)
+            #endif
+            if count >= 0 { return count }
+            guard errno == EINTR else {
+                throw ToolError.system("Standard input cannot be read", errno)
+            }
+        }
+    }
+
+    /// A descriptor that somebody else made non-blocking must not lose output.
+    private static func waitUntilWritable(_ descriptor: Descriptor) {
+        var request = pollfd(fd: descriptor.rawValue, events: Int16(POLLOUT), revents: 0)
+        poll(&request, 1, -1)
+    }
+
+    /// The system's own words for an error number.
+    static func message(for number: Int32) -> String {
+        String(cString: strerror(number))
+    }
+
+    static func isTerminal(_ descriptor: Descriptor) -> Bool {
+        isatty(descriptor.rawValue) == 1
+    }
+
+    /// The width of the terminal in columns, nil when there is none.
+    static func columns(of descriptor: Descriptor) -> Int? {
+        var size = winsize()
+        guard ioctl(descriptor.rawValue, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
+            return nil
+        }
+        return Int(size.ws_col)
+    }
+
+    /// The value of an environment variable; an empty one counts as not set.
+    static func environment(_ name: String) -> String? {
+        guard let value = getenv(name) else { return nil }
+        let text = String(cString: value)
+        return text.isEmpty ? nil : text
+    }
+
+    /// Makes a write to a closed pipe an answer instead of the end of the process, so that a
+    /// recording is never cut off in the middle of a save.
+    static func ignoreBrokenPipes() {
+        signal(SIGPIPE, SIG_IGN)
+    }
+
+    /// Ends the process.
+    static func end(_ code: ExitCode) -> Never {
+        exit(code.rawValue)
+    }
+}

@@ -1,0 +1,91 @@
+/// Rows in aligned columns.
+///
+/// Columns are as wide as their widest cell *looks*: `Türkiye`, `日本` and flags line up. On a
+/// terminal the last column is cut to fit; in a file nothing is.
+struct TextTable {
+    /// Where a cell stands in its column.
+    enum Alignment: Sendable {
+        case leading
+        case trailing
+    }
+
+    /// One column: its title and how its cells are placed.
+    struct Column: Sendable {
+        let title: String
+        let alignment: Alignment
+
+        init(_ title: String, _ alignment: Alignment = .leading) {
+            self.title = title
+            self.alignment = alignment
+        }
+    }
+
+    /// One cell: any text, with control characters written out, in a style.
+    struct Cell: ExpressibleByStringLiteral, Sendable {
+        let text: String
+        let style: Style
+
+        init(_ text: String, _ style: Style = .plain) {
+            self.text = DisplayText.escaped(text)
+            self.style = style
+        }
+
+        init(stringLiteral value: String) {
+            self.init(value)
+        }
+    }
+
+    private let columns: [Column]
+    private var rows: [[Cell]] = []
+    private var widths: [Int]
+
+    init(_ columns: [Column]) {
+        self.columns = columns
+        widths = columns.map { DisplayText.width(of: $0.title) }
+    }
+
+    var isEmpty: Bool { rows.isEmpty }
+
+    /// Adds a row.
+    ///
+    /// - Precondition: there is one cell for every column.
+    mutating func append(_ cells: [Cell]) {
+        precondition(cells.count == columns.count, "A row has one cell for every column.")
+        for (index, cell) in cells.enumerated() {
+            widths[index] = max(widths[index], DisplayText.width(of: cell.text))
+        }
+        rows.append(cells)
+    }
+
+    /// The lines of the table, titles first, cut to a width unless that is nil.
+    func lines(fitting limit: Int?, _ palette: Palette) -> [String] {
+        let titles = columns.map { Cell($0.title, .heading) }
+        return ([titles] + rows).map { line(of: $0, fitting: limit, palette) }
+    }
+
+    private func line(of cells: [Cell], fitting limit: Int?, _ palette: Palette) -> String {
+        var line = ""
+        var column = 0
+        for (index, cell) in cells.enumerated() {
+            let isLast = index == cells.count - 1
+            var text = cell.text
+            if isLast, let limit, limit - column >= 8 {
+                text = DisplayText.truncated(text, to: limit - column)
+            }
+            let gap = String(
+                repeating: " ", count: widths[index] - min(width(of: text), widths[index]))
+            switch columns[index].alignment {
+            case .trailing: line += gap + palette(text, cell.style)
+            case .leading: line += palette(text, cell.style) + (isLast ? "" : gap)
+            }
+            if !isLast { line += "  " }
+            column += widths[index] + 2
+        }
+        while line.hasSuffix(" ") { line.removeLast() }
+        return line
+    }
+
+    private func width(of text: String) -> Int {
+        DisplayText.width(of: text)
+    }
+}

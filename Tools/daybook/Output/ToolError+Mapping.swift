@@ -1,0 +1,36 @@
+import JournalLog
+import ObjectModel
+import SnapshotStore
+
+extension ToolError {
+    /// The sentence and the exit code for an error of the layers below.
+    init(_ error: any Error) {
+        switch error {
+        case let error as ToolError: self = error
+        case let error as StoreError: self.init(error)
+        case let error as JournalError: self.init(.unreadable, error.message)
+        case let error as QueryError: self.init(.usage, error.description)
+        case let error as ModelError: self.init(.usage, error.description)
+        default: self.init(.usage, String(describing: error))
+        }
+    }
+
+    private init(_ error: StoreError) {
+        self.init(ExitCode(error.code), error.message, details: error.details)
+    }
+}
+
+extension ExitCode {
+    /// How the tool ends when a store refuses.
+    fileprivate init(_ code: StoreError.Code) {
+        self =
+            switch code {
+            case .notAStore, .newerFormat, .corrupt, .truncated, .missing, .permission,
+                .unsupportedFileSystem, .inputOutput, .closed:
+                .unreadable
+            case .conflict, .duplicate, .undoBlocked: .conflict
+            case .digestMismatch: .unverifiable
+            default: .usage
+            }
+    }
+}

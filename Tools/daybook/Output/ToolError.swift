@@ -1,0 +1,30 @@
+/// Why the tool stops: one sentence for people and one code for scripts.
+struct ToolError: Error, Sendable {
+    /// What the process returns.
+    let code: ExitCode
+    /// Full sentences, names in single quotes, the remedy last.
+    let message: String
+    /// One line for each single reason, if there are several.
+    let details: [String]
+
+    init(_ code: ExitCode, _ message: String, details: [String] = []) {
+        self.code = code
+        self.message = message
+        self.details = details
+    }
+
+    /// The command line cannot be understood.
+    static func usage(_ message: String) -> ToolError {
+        ToolError(.usage, message)
+    }
+
+    /// A call of the operating system failed.
+    static func system(_ action: String, _ number: Int32) -> ToolError {
+        ToolError(.usage, "\(action): \(SystemCall.message(for: number)).")
+    }
+}
+
+/// Whoever read the standard output has gone.
+///
+/// That is no error: `daybook log STORE | head` has what it wants. The tool ends quietly, with success.
+struct OutputClosed: Error {}

@@ -1,0 +1,146 @@
+import Daybook
+import ObjectModel
+import SnapshotStore
+
+/// Finds the line that is to blame for an entry that was refused.
+///
+/// Runs only after a refusal, so it may look at everything again.
+struct EntryDiagnosis {
+    private let recorder: Recorder
+
+    init(_ recorder: Recorder) {
+        self.recorder = recorder
+    }
+
+    /// Why the entry was refused.
+    ///
+    /// - Returns: ``LineProblem`` with the line to blame, or that of the save when it is not one
+    ///   line's fault; the error itself when it is not the fault of the input.
+    func problem(_ error: StoreError, savedInLine line: Int) -> any Error {
+        do {
+            switch error.code {
+            case .validation: return try missingValue() ?? denial(error, line)
+            case .duplicate: return try duplicate() ?? refusal(error, line)
+            case .conflict: return refusal(error, line)
+            default: return error
+            }
+        } catch {
+            return error
+        }
+    }
+
+    private func refusal(_ error: StoreError, _ line: Int) -> LineProblem {
+        LineProblem(
+            reasons(error, withMessage: true).joined(separator: " "), code: .conflict, line: line)
+    }
+
+    /// The sentences of an error. That nothing was saved goes without saying where the line at
+    /// fault is told.
+    private func reasons(_ error: StoreError, withMessage: Bool) -> [String] {
+        let message = error.message.replacing("Nothing was saved: ", with: "", maxReplacements: 1)
+        return (withMessage ? [message] : []) + error.details
+    }
+
+    // MARK: - Missing values
+
+    private func missingValue() throws -> LineProblem? {
+        for (object, touch) in touchedObjects {
+            let entity = try recorder.entity(named: object.objectID.entityName)
+            for property in entity.slots.prefix(entity.storedSlotCount) {
+                guard isMandatory(property), isEmpty(property, of: object) else { continue }
+                return LineProblem(
+                    "'\(property.name)' is missing: every '\(entity.name)' has one.",
+                    line: touch.line)
+            }
+        }
+        return nil
+    }
+
+    private func isMandatory(_ property: SchemaProperty) -> Bool {
+        property.attribute?.isOptional == false || property.relationship?.isOptional == false
+    }
+
+    private func isEmpty(_ property: SchemaProperty, of object: ManagedObject) -> Bool {
+        property.attribute != nil
+            ? object.storedValue(forKey: property.name).isNull
+            : object.relatedObjects(forKey: property.name).isEmpty
+    }
+
+    // MARK: - Rules
+
+    /// A delete that the model denies.
+    private func denial(_ error: StoreError, _ line: Int) -> LineProblem {
+        let reasons = reasons(error, withMessage: error.details.isEmpty)
+        for (id, touch) in recorder.trace.inOrder {
+            guard let deletion = touch.deletion else { continue }
+            let name = "'\(recorder.schema.name(of: id))'"
+            if let reason = reasons.first(where: { $0.contains(name) }) {
+                return LineProblem(reason, code: .conflict, line: deletion)
+            }
+        }
+        return refusal(error, line)
+    }
+
+    // MARK: - Unique values
+
+    private func duplicate() throws -> LineProblem? {
+        var lines: [PropertyNumber: [Value: Int]] = [:]
+        for (object, touch) in touchedObjects {
+            let entity = try recorder.entity(named: object.objectID.entityName)
+            for property in entity.indexedSlots where property.attribute?.isUnique == true {
+                let value = object.storedValue(forKey: property.name)
+                guard !value.isNull else { continue }
+                let line = touch.lines[property.number] ?? touch.line
+                if let other = lines[property.number]?[value] {
+                    return LineProblem(
+                        "'\(property.name)' must be unique, and line \(min(line, other)) has the "
+                            + "same value.", code: .conflict, line: max(line, other))
+                }
+                lines[property.number, default: [:]][value] = line
+                if let other = try holder(of: value, property, entity, except: object) {
+                    return LineProblem(
+                        "'\(property.name)' must be unique, and \(other) has the same value.",
+                        code: .conflict, line: line)
+                }
+            }
+        }
+        return nil
+    }
+
+    /// The object of the store that has a value and keeps it.
+    private func holder(
+        of value: Value, _ property: SchemaProperty, _ entity: SchemaEntity,
+        except object: ManagedObject
+    ) throws -> String? {
+        let filter = Filter.comparison(
+            FilterComparison(.path(FilterPath([property])), .equal, .constant(value)))
+        let own = object.objectID.object
+        let isTouched = { recorder.trace.touches[$0] != nil }
+        let found = try recorder.store.read { snapshot in
+            // An inherited attribute is unique over all entities that have it.
+            let root = recorder.schema.root(of: entity, with: property)
+            return try snapshot.fetch(Query(root, filter: filter))
+        }
+        return found.first { $0 != own && !isTouched($0) }.map { recorder.schema.name(of: $0) }
+    }
+
+    /// The objects that are still there, in the order of the lines that touched them first.
+    private var touchedObjects: [(ManagedObject, EntryTrace.Touch)] {
+        recorder.trace.inOrder.compactMap { id, touch in
+            recorder.registeredObject(id).flatMap { $0.isDeleted ? nil : ($0, touch) }
+        }
+    }
+}
+
+extension Schema {
+    /// The uppermost entity that an entity has a property from.
+    fileprivate func root(of entity: SchemaEntity, with property: SchemaProperty) -> SchemaEntity {
+        var root = entity
+        while let parent = root.superentity.flatMap({ self.entity($0) }),
+            parent.property(property.number) != nil
+        {
+            root = parent
+        }
+        return root
+    }
+}

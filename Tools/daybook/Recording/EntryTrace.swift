@@ -1,0 +1,52 @@
+import Daybook
+import ObjectModel
+
+/// Which line of the input did what in the open entry, so that a refusal can name the line.
+struct EntryTrace {
+    enum Deed {
+        case insert
+        case update
+        case delete
+    }
+
+    /// What the lines did to one object.
+    struct Touch {
+        /// The line that touched it first.
+        let line: Int
+        /// The line that deleted it.
+        var deletion: Int?
+        /// The line that set each unique attribute last.
+        var lines: [PropertyNumber: Int] = [:]
+    }
+
+    private(set) var touches: [ObjectID: Touch] = [:]
+    private(set) var inserts = 0
+    private(set) var updates = 0
+    private(set) var deletes = 0
+
+    var isEmpty: Bool { touches.isEmpty }
+
+    /// Notes an operation.
+    mutating func count(_ deed: Deed, of object: ManagedObject, line: Int) {
+        let id = object.objectID.object
+        switch deed {
+        case .insert: inserts += 1
+        case .update: updates += 1
+        case .delete: deletes += 1
+        }
+        var touch = touches[id] ?? Touch(line: line)
+        if deed == .delete { touch.deletion = line }
+        touches[id] = touch
+    }
+
+    /// Notes that a line sets a property.
+    mutating func note(_ property: SchemaProperty, of object: ManagedObject, line: Int) {
+        guard property.attribute?.isUnique == true else { return }
+        touches[object.objectID.object]?.lines[property.number] = line
+    }
+
+    /// The touched objects in the order of their lines.
+    var inOrder: [(object: ObjectID, touch: Touch)] {
+        touches.map { ($0.key, $0.value) }.sorted { $0.touch.line < $1.touch.line }
+    }
+}

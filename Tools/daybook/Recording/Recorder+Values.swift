@@ -1,0 +1,124 @@
+import Daybook
+import ObjectModel
+
+/// Setting what stands in `values`.
+extension Recorder {
+    /// Sets properties of an object.
+    func set(_ values: [JSONMember], of object: ManagedObject, _ line: Int) throws {
+        guard !values.isEmpty else { return }
+        let entity = try entity(named: object.objectID.entityName)
+        for member in values {
+            let property = try property(named: member.name, of: entity)
+            trace.note(property, of: object, line: line)
+            if let attribute = property.attribute {
+                guard property.isPersistent else {
+                    throw LineProblem("'\(property.name)' is transient: no store keeps it.")
+                }
+                let value = try value(member.value, of: attribute)
+                if value.isNull, !attribute.isOptional {
+                    throw LineProblem(
+                        "'\(property.name)' cannot be null: "
+                            + "every '\(entity.name)' has one.")
+                }
+                object.setStoredValue(value, forKey: property.name)
+            } else {
+                let destinations = try destinations(member.value, of: property)
+                object.setRelatedObjects(destinations, forKey: property.name)
+            }
+        }
+    }
+
+    /// The property of that name.
+    func property(named name: String, of entity: SchemaEntity) throws -> SchemaProperty {
+        if let property = entity.property(named: name) { return property }
+        let names = entity.properties.map(\.name)
+        let near = Suggestion.nearest(to: name, among: names)
+        throw LineProblem(
+            "'\(entity.name)' has no property '\(name)'; "
+                + (near.map { "did you mean '\($0)'?" } ?? "it has \(Operation.list(names))."))
+    }
+
+    /// The value of an attribute.
+    func value(_ json: JSONValue, of attribute: AttributeDescription) throws -> Value {
+        do {
+            return try Value(json, for: attribute.type)
+        } catch {
+            throw LineProblem("'\(attribute.name)' is wrong: \(error.message)")
+        }
+    }
+
+    /// The objects that a relationship is to lead to.
+    private func destinations(
+        _ json: JSONValue, of property: SchemaProperty
+    ) throws -> [ManagedObject] {
+        guard property.relationship?.isToMany == true else {
+            let object = try destination(json, of: property)
+            if object == nil, property.relationship?.isOptional == false {
+                throw LineProblem("'\(property.name)' cannot be null: it must lead to an object.")
+            }
+            return object.map { [$0] } ?? []
+        }
+        guard case .array(let elements) = json else {
+            throw LineProblem(
+                "'\(property.name)' leads to many objects: a list such as [{\"ref\":\"…\"}] was "
+                    + "expected, not \(json.noun).")
+        }
+        var objects: [ManagedObject] = []
+        var seen: Set<ManagedObject> = []
+        for element in elements {
+            guard let object = try destination(element, of: property) else {
+                throw LineProblem("The list of '\(property.name)' cannot hold null.")
+            }
+            guard seen.insert(object).inserted else {
+                throw LineProblem(
+                    "The list of '\(property.name)' holds the same object twice.")
+            }
+            objects.append(object)
+        }
+        return objects
+    }
+
+    /// The object that a reference names; nil for null.
+    func destination(_ json: JSONValue, of property: SchemaProperty) throws -> ManagedObject? {
+        if json == .null { return nil }
+        guard let end = property.end, let entity = schema.entity(end.destination) else {
+            preconditionFailure("A relationship leads to an entity of the model.")
+        }
+        let object = try referredObject(json, of: property, entity)
+        guard entity.family.contains(object.objectID.object.entity) else {
+            throw LineProblem(
+                "'\(property.name)' leads to objects of '\(entity.name)', not of "
+                    + "'\(object.objectID.entityName)'.")
+        }
+        return object
+    }
+
+    private func referredObject(
+        _ json: JSONValue, of property: SchemaProperty, _ destination: SchemaEntity
+    ) throws -> ManagedObject {
+        guard case .object(let members) = json, members.count == 1, let member = members.first
+        else { throw badReference(json, property) }
+        switch (member.name, member.value) {
+        case ("ref", .string(let ref)): return try object(ref: ref)
+        case ("object", .string(let name)): return try object(named: name)
+        case ("match", .object(let conditions)):
+            do {
+                return try matchedObject(of: destination, conditions)
+            } catch let problem as LineProblem {
+                throw LineProblem("'\(property.name)' is wrong: \(problem.message)")
+            }
+        default: throw badReference(json, property)
+        }
+    }
+
+    private func badReference(_ json: JSONValue, _ property: SchemaProperty) -> LineProblem {
+        LineProblem(
+            "'\(property.name)' is wrong: {\"ref\":\"…\"}, {\"match\":{…}}, "
+                + "{\"object\":\"\(destinationName(of: property))/17\"} or null was expected, not "
+                + "\(json.noun).")
+    }
+
+    private func destinationName(of property: SchemaProperty) -> String {
+        property.relationship?.destinationName ?? ""
+    }
+}

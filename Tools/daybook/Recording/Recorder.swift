@@ -1,0 +1,278 @@
+import Daybook
+import Foundation
+import ObjectModel
+import SnapshotStore
+
+/// Turns operations into entries by way of a context, so that delete rules, inverses and validation
+/// are the same as for any program.
+///
+/// Used on the main thread. After an error the open entry is to be dropped with the recorder.
+final class Recorder {
+    /// An entry that has become durable.
+    struct RecordedEntry {
+        let sequence: SequenceNumber
+        let digest: Digest
+        let inserts: Int
+        let updates: Int
+        let deletes: Int
+    }
+
+    /// An object that was named by `ref`.
+    private struct NamedObject {
+        let id: ManagedObjectID
+        let line: Int
+    }
+
+    let context: ManagedObjectContext
+    let store: Store
+    private let container: PersistentContainer
+    private let author: String?
+    private let note: String?
+    private var refs: [String: NamedObject] = [:]
+    private let matcher: ObjectMatcher
+    var trace = EntryTrace()
+
+    var schema: Schema { store.schema }
+
+    /// Opens a store that is there.
+    ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - author: Who made the changes, where a save does not say.
+    ///   - note: What they are about, where a save does not say.
+    /// - Throws: ``StoreError`` when the store cannot be used.
+    init(path: String, author: String?, note: String?) throws {
+        let model = try Store.open(at: path).schema.model
+        container = try PersistentContainer(
+            URL(fileURLWithPath: path), managedObjectModel: model)
+        guard let added = container.persistentStoreCoordinator.persistentStores.first else {
+            preconditionFailure("A container has a store.")
+        }
+        store = added.store
+        context = container.viewContext
+        context.undoManager = nil
+        self.author = author
+        self.note = note
+        matcher = ObjectMatcher(context: context, store: store)
+    }
+
+    // MARK: - Operations
+
+    /// Carries out one operation.
+    ///
+    /// - Returns: The entry that a save has made; nil for other operations and when nothing was
+    ///   left to save.
+    /// - Throws: ``LineProblem`` when the operation does not fit; ``StoreError`` when the store
+    ///   fails.
+    func perform(_ operation: Operation, line: Int) throws -> RecordedEntry? {
+        switch operation {
+        case .insert(let entity, let ref, let values):
+            try insert(entity, ref, values, line)
+        case .update(let target, let values):
+            let object = try object(target)
+            trace.count(.update, of: object, line: line)
+            try set(values, of: object, line)
+            matcher.note(object)
+        case .delete(let target):
+            let object = try object(target)
+            trace.count(.delete, of: object, line: line)
+            context.delete(object)
+            // Delete rules are carried out now, so that later lines find what is left.
+            context.processPendingChanges()
+            matcher.note(object)
+        case .save(let notes):
+            return try save(notes, line: line)
+        }
+        return nil
+    }
+
+    /// Saves what is open at the end of the input.
+    func finish(line: Int) throws -> RecordedEntry? {
+        trace.isEmpty ? nil : try save(Operation.SaveNotes(), line: line)
+    }
+
+    private func insert(
+        _ entityName: String, _ ref: String?, _ values: [JSONMember], _ line: Int
+    ) throws {
+        let entity = try entity(named: entityName)
+        guard !entity.isAbstract else {
+            let names = entity.family.compactMap { schema.entity($0) }
+                .filter { !$0.isAbstract }.map(\.name)
+            throw LineProblem(
+                "'\(entity.name)' is abstract, so nothing of it can be inserted; there is "
+                    + "\(Operation.list(names)).")
+        }
+        if let ref, let other = refs[ref] {
+            throw LineProblem(
+                "'ref' cannot be '\(ref)' again: it names the object of line \(other.line).")
+        }
+        let object = context.insertNewObject(forEntityName: entity.name)
+        trace.count(.insert, of: object, line: line)
+        if let ref { refs[ref] = NamedObject(id: object.objectID, line: line) }
+        try set(values, of: object, line)
+        matcher.note(object)
+    }
+
+    private func save(_ notes: Operation.SaveNotes, line: Int) throws -> RecordedEntry? {
+        let sequence: SequenceNumber?
+        do {
+            sequence = try context.save(
+                author: notes.author ?? author, note: notes.note ?? note,
+                at: notes.time.map { Date(microseconds: $0) })
+        } catch let error as StoreError {
+            throw EntryDiagnosis(self).problem(error, savedInLine: line)
+        }
+        let counted = trace
+        trace = EntryTrace()
+        // What the next entry reads is what is in the store by then, and nothing is kept that a
+        // long input would pile up.
+        context.reset()
+        matcher.removeAll()
+        return try sequence.map {
+            RecordedEntry(
+                sequence: $0, digest: try digest(of: $0), inserts: counted.inserts,
+                updates: counted.updates, deletes: counted.deletes)
+        }
+    }
+
+    /// The digest of an entry just saved, which is read only if others have saved since.
+    private func digest(of sequence: SequenceNumber) throws -> Digest {
+        let digest = try store.headDigest()
+        return try store.head() == sequence ? digest : try store.entry(sequence).digest
+    }
+
+    // MARK: - Finding
+
+    func entity(named name: String) throws -> SchemaEntity {
+        if let entity = schema.entity(named: name) { return entity }
+        let names = schema.entities.map(\.name)
+        let near = Suggestion.nearest(to: name, among: names)
+        throw LineProblem(
+            "There is no entity '\(name)'; "
+                + (near.map { "did you mean '\($0)'?" } ?? "there is \(Operation.list(names))."))
+    }
+
+    private func object(_ target: Operation.Target) throws -> ManagedObject {
+        switch target {
+        case .match(let name, let conditions):
+            return try matchedObject(of: try entity(named: name), conditions)
+        case .object(let text, let name):
+            let object = try object(named: text)
+            try check(object, isKindOf: name, text)
+            return object
+        case .ref(let ref, let name):
+            let object = try object(ref: ref)
+            try check(object, isKindOf: name, ref)
+            return object
+        }
+    }
+
+    private func check(
+        _ object: ManagedObject, isKindOf name: String?, _ text: String
+    ) throws {
+        guard let name else { return }
+        guard try entity(named: name).family.contains(object.objectID.object.entity) else {
+            throw LineProblem(
+                "'\(text)' is an object of '\(object.objectID.entityName)', not of '\(name)'.")
+        }
+    }
+
+    /// The object of a name such as `Country/17`.
+    func object(named text: String) throws -> ManagedObject {
+        guard let id = schema.object(named: text) else {
+            let name = String(text.prefix { $0 != "/" })
+            if text.contains("/"), schema.entity(named: name) == nil {
+                _ = try entity(named: name)
+            }
+            throw LineProblem(
+                "'\(text)' is not the name of an object: one such as "
+                    + "'\(schema.entities.first?.name ?? "Country")/17' was expected.")
+        }
+        do {
+            return try context.existingObject(with: managedID(of: id))
+        } catch let error as StoreError
+            where error.code == .noSuchObject || error.code == .objectDeleted
+        {
+            throw LineProblem(error.message)
+        }
+    }
+
+    /// The object that an earlier line has named.
+    func object(ref: String) throws -> ManagedObject {
+        guard let named = refs[ref] else {
+            let near = Suggestion.nearest(to: ref, among: Array(refs.keys))
+            throw LineProblem(
+                "No line before this one has the ref '\(ref)'"
+                    + (near.map { "; did you mean '\($0)'?" } ?? "."))
+        }
+        do {
+            return try context.existingObject(with: named.id)
+        } catch let error as StoreError
+            where error.code == .noSuchObject || error.code == .objectDeleted
+        {
+            throw LineProblem(
+                "The ref '\(ref)' names the object of line \(named.line), which has been deleted.")
+        }
+    }
+
+    /// The one object that meets all conditions.
+    func matchedObject(
+        of entity: SchemaEntity, _ members: [JSONMember]
+    ) throws -> ManagedObject {
+        guard !members.isEmpty else {
+            throw LineProblem("'match' is empty: at least one attribute was expected.")
+        }
+        var match = ObjectMatcher.Match(entity: entity)
+        for member in members {
+            let property = try property(named: member.name, of: entity)
+            if let attribute = property.attribute {
+                guard property.isPersistent else {
+                    throw LineProblem("'\(property.name)' is transient and cannot be matched.")
+                }
+                let value = try value(member.value, of: attribute)
+                match.attributes.append((property, value))
+            } else if property.relationship?.isToMany == false {
+                match.destinations.append(
+                    (property, try destination(member.value, of: property)))
+            } else {
+                throw LineProblem(
+                    "'\(property.name)' leads to many objects and cannot be matched.")
+            }
+        }
+        let found = try matcher.objects(match)
+        guard found.count == 1, let object = found.first else {
+            throw LineProblem(
+                found.isEmpty
+                    ? "'match' finds no object of '\(entity.name)'."
+                    : "'match' finds \(found.count) objects of '\(entity.name)', where one was "
+                        + "expected: \(Self.names(of: found)).")
+        }
+        return object
+    }
+
+    private static func names(of objects: [ManagedObject]) -> String {
+        let names = objects.prefix(3).map { $0.objectID.description }
+        return names.joined(separator: ", ") + (objects.count > 3 ? " and others" : "")
+    }
+
+    /// The instance of an object that the open entry has touched.
+    func registeredObject(_ id: ObjectID) -> ManagedObject? {
+        context.registeredObject(for: managedID(of: id))
+    }
+
+    private func managedID(of id: ObjectID) -> ManagedObjectID {
+        ManagedObjectID(
+            storeIdentifier: store.uuid, object: id,
+            entityName: schema.entity(id.entity)?.name ?? "", isTemporaryID: false)
+    }
+}
+
+extension Date {
+    /// The date of a time in microseconds since 1970.
+    ///
+    /// It lies in the middle of its microsecond, so that rounding down finds the same one again.
+    fileprivate init(microseconds: Int64) {
+        let (seconds, rest) = microseconds.quotientAndRemainder(dividingBy: 1_000_000)
+        self.init(timeIntervalSince1970: Double(seconds) + (Double(rest) + 0.5) / 1_000_000)
+    }
+}

@@ -1,0 +1,83 @@
+/// The tool as a whole: reads the command line, runs a command, tells how it ended.
+enum Tool {
+    static let version = "0.1.0"
+
+    static let summary =
+        "Record changes into a journal, look into the past, undo, verify and export."
+
+    /// The opening of the manual page.
+    static let discussion = """
+        A store is one file. It holds a journal, in which every insert, update and delete is kept \
+        with its old and new values, and tables that are derived from it. The tool needs nothing \
+        but the store: the model is kept in the journal too.
+
+        Data goes to standard output, talk to standard error. Commands that only read never block \
+        a program that writes.
+
+        A place in the journal is a sequence number (42), 'head' for the newest entry, or a time. \
+        Digits alone are always a sequence number: 2011 is an entry and not a year. A time is a \
+        date (2011-12-15, which begins at midnight) or a date and a time of day \
+        (2011-12-15T08:30:00Z, 2011-12-15T08:30+02:00); without a zone it is UTC. A time stands \
+        for the latest entry that is not after it.
+
+        An object is written as its entity and its number: Country/17.
+        """
+
+    /// Runs the tool with a command line, without the name of the program.
+    static func run(_ words: [String]) -> ExitCode {
+        SystemCall.ignoreBrokenPipes()
+        var console = Console(format: .text, color: .auto, isQuiet: false)
+        do {
+            let code = try perform(ArgumentParser(CommandList.all).parse(words), on: &console)
+            try console.flush()
+            return code
+        } catch is OutputClosed {
+            return .success
+        } catch {
+            return report(error, on: console)
+        }
+    }
+
+    private static func perform(
+        _ request: ArgumentParser.Request, on console: inout Console
+    ) throws -> ExitCode {
+        switch request {
+        case .version:
+            try console.print("daybook \(version)")
+        case .overview:
+            try printOverview(on: console)
+        case .nothing:
+            try printOverview(on: console)
+            throw ToolError.usage(
+                "A command is missing. Run 'daybook help COMMAND' to read about one.")
+        case .help(let command):
+            try console.printLines(
+                HelpText(console.palette, columns: console.columns).page(for: command.declaration))
+        case .run(let command, let arguments):
+            console = Console(
+                format: arguments[SharedOptions.output] ?? .text,
+                color: arguments[SharedOptions.color] ?? .auto,
+                isQuiet: arguments[SharedOptions.quiet])
+            return try command.run(arguments, console)
+        }
+        return .success
+    }
+
+    private static func printOverview(on console: Console) throws {
+        try console.printLines(
+            HelpText(console.palette, columns: console.columns)
+                .overview(of: CommandList.all, version: version))
+    }
+
+    /// Prints what was ready, then why it ends; a reader that is gone does not hide the reason.
+    private static func report(_ error: any Error, on console: Console) -> ExitCode {
+        let failure = ToolError(error)
+        do {
+            try console.flush()
+        } catch {
+            console.discardOutput()
+        }
+        console.fail(failure.message, details: failure.details)
+        return failure.code
+    }
+}
