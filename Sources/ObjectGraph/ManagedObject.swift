@@ -132,7 +132,7 @@ extension ManagedObject: Hashable {
 extension ManagedObject {
     /// Makes a new object of the class's entity and inserts it into a context.
     public convenience init(context: ManagedObjectContext) {
-        self.init(entity: EntityDescription(name: Self.entityName), insertInto: context)
+        self.init(entity: context.entity(for: Self.self), insertInto: context)
     }
 
     /// The identifier, the same before and after saving.

@@ -18,10 +18,21 @@ struct ChangeSummary {
     let deleted: Set<ManagedObject>
 
     init(_ objects: [ManagedObject]) {
-        inserted = Set(objects.filter(\.isInserted))
-        updated = Set(objects.filter(\.isUpdated))
-        deleted = Set(
-            objects.filter { $0.status.contains(.deleted) && !$0.status.contains(.inserted) })
+        var inserted: [ManagedObject] = []
+        var updated: [ManagedObject] = []
+        var deleted: [ManagedObject] = []
+        for object in objects {
+            if object.status.contains(.inserted) {
+                inserted.append(object)
+            } else if object.status.contains(.deleted) {
+                deleted.append(object)
+            } else if object.status.contains(.updated) {
+                updated.append(object)
+            }
+        }
+        self.inserted = Set(inserted)
+        self.updated = Set(updated)
+        self.deleted = Set(deleted)
     }
 }
 

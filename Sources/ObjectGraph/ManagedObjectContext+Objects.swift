@@ -53,6 +53,9 @@ extension ManagedObjectContext {
 
     func binding(forInserting entityName: String, as type: ManagedObject.Type) -> EntityBinding {
         assertOnQueue()
+        if let binding = bindingsByType[ObjectIdentifier(type)], binding.schema.name == entityName {
+            return binding
+        }
         guard let schema = coordinator.model.schema.entity(named: entityName) else {
             preconditionFailure("Entity '\(entityName)' is not in the model of this context.")
         }
@@ -63,7 +66,14 @@ extension ManagedObjectContext {
         precondition(
             binding.entity.type == type || type == ManagedObject.self,
             "Entity '\(entityName)' is represented by the class \(binding.entity.type).")
+        bindingsByType[ObjectIdentifier(type)] = binding
         return binding
+    }
+
+    /// What to make an object of a class of.
+    func entity(for type: ManagedObject.Type) -> EntityDescription {
+        let name = bindingsByType[ObjectIdentifier(type)]?.schema.name ?? type.entityName
+        return EntityDescription(name: name)
     }
 
     /// An identifier for a new object. When the store has none to give, the object gets one that

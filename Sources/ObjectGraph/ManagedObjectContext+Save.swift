@@ -62,7 +62,7 @@ extension ManagedObjectContext {
     }
 
     private func finishSave(_ receipt: Receipt?) {
-        let items = Array(pending.items)
+        let items = pending.items
         pending.removeAll()
         deltas.removeAll()
         undoManager?.noteSave()

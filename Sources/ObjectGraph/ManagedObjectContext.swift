@@ -80,6 +80,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
     var identityMap = IdentityMap()
     var retainedObjects: Set<ManagedObject> = []
     var bindings: [EntityNumber: EntityBinding] = [:]
+    /// The binding used last for each class, so that making an object needs no look-up by name.
+    var bindingsByType: [ObjectIdentifier: EntityBinding] = [:]
     /// The event being recorded.
     var event: [EventRecord] = []
     /// Deleted objects whose delete rules have not been carried out yet.

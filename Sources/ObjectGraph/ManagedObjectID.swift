@@ -47,4 +47,14 @@ struct GraphID: Hashable, Sendable {
     /// The number of the store in its coordinator.
     let store: UInt32
     let object: ObjectID
+
+    static func == (left: GraphID, right: GraphID) -> Bool {
+        left.object.number == right.object.number && left.store == right.store
+            && left.object.entity == right.object.entity
+    }
+
+    /// Numbers are unique over all entities of a store, so the number alone spreads well.
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(object.number)
+    }
 }

@@ -110,7 +110,7 @@ struct PendingChanges {
     /// objects come out in the order of their numbers, which is that of an entry.
     private struct Group {
         var items: [Item] = []
-        var places: [GraphID: Int] = [:]
+        var places = GraphTable()
 
         mutating func append(_ recorded: RecordedChange, isRewinding: Bool) -> Item? {
             let id = recorded.object.graphID
@@ -119,7 +119,7 @@ struct PendingChanges {
                     object: recorded.object,
                     change: recorded.change.isEmpty ? nil : recorded.change,
                     depth: isRewinding ? -1 : 1)
-                places[id] = items.count
+                places.set(id, to: items.count)
                 items.append(item)
                 return item
             }
@@ -134,11 +134,11 @@ struct PendingChanges {
 
         /// Puts the last item in the place of the removed one.
         mutating func remove(_ id: GraphID) {
-            guard let place = places.removeValue(forKey: id), let last = items.popLast(),
+            guard let place = places.remove(id), let last = items.popLast(),
                 place < items.count
             else { return }
             items[place] = last
-            places[last.object.graphID] = place
+            places.set(last.object.graphID, to: place)
         }
     }
 
@@ -148,8 +148,10 @@ struct PendingChanges {
     var isEmpty: Bool { groups.isEmpty }
 
     /// What is pending for all objects.
-    var items: some Sequence<Item> {
-        groups.values.lazy.flatMap(\.items)
+    var items: [Item] {
+        // Usually all objects are of one entity, whose array is handed out as it is.
+        if groups.count == 1, let group = groups.values.first { return group.items }
+        return groups.values.flatMap(\.items)
     }
 
     /// What is pending for the objects of some entities.

@@ -26,9 +26,10 @@ struct Merger {
     mutating func merge(
         _ changes: [Change], in transaction: borrowing WriteTransaction
     ) throws -> [Change] {
-        var merged: [Change] = []
-        merged.reserveCapacity(changes.count)
-        for change in changes {
+        let first = try changes.firstIndex { try !applies($0, in: transaction) }
+        guard let first else { return changes }
+        var merged = Array(changes[..<first])
+        for change in changes[first...] {
             if try applies(change, in: transaction) {
                 merged.append(change)
                 continue

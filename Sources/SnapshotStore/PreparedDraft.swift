@@ -17,9 +17,12 @@ struct PreparedDraft: Sendable {
     ///   ``StoreError/Code/validation`` and every value that does not fit.
     init(_ draft: Draft, schema: Schema) throws {
         self.draft = draft
-        var changes = draft.changes.filter { !$0.isEmpty }
+        var changes = draft.changes
+        if changes.contains(where: \.isEmpty) { changes.removeAll(where: \.isEmpty) }
         if !changes.isSorted { changes.sort { $0.precedes($1) } }
-        for position in changes.indices { changes[position].normalize() }
+        for position in changes.indices where changes[position].mayNeedNormalizing {
+            changes[position].normalize()
+        }
         self.changes = changes
         try DraftValidation.check(changes, schema: schema)
         payload = changes.isEmpty ? [] : EntryPayload.bytes(draft.header, changes)
@@ -33,14 +36,21 @@ extension [Change] {
 }
 
 extension Change {
+    /// Whether a new value is not in the one form in which it is kept.
+    fileprivate var mayNeedNormalizing: Bool {
+        switch kind {
+        case .insert(let values, _): values.contains(where: \.mayNeedNormalizing)
+        case .update(let edits, _): edits.contains { $0.new.mayNeedNormalizing }
+        case .delete: false
+        }
+    }
+
     /// Brings new values into the one form in which they are kept.
     fileprivate mutating func normalize() {
         switch kind {
         case .insert(let values, let members):
-            guard values.contains(where: \.mayNeedNormalizing) else { return }
             kind = .insert(values: values.map(\.normalized), members: members)
         case .update(let edits, let members):
-            guard edits.contains(where: { $0.new.mayNeedNormalizing }) else { return }
             let normalized = edits.map {
                 Edit(property: $0.property, old: $0.old, new: $0.new.normalized)
             }

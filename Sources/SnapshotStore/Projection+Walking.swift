@@ -89,7 +89,8 @@ extension Projection {
         let isThere = try withRow(of: object, at: sequence, in: transaction) { _, _ in true }
         if isThere == true { return nil }
         let prefix = StoreKey.object(object)
-        let end = StoreKey.version(object, sequence.next)
+        // No entry has the number of `.latest`, so nothing is left out by stopping before it.
+        let end = StoreKey.version(object, sequence == .latest ? .latest : sequence.next)
         let last: SequenceNumber?? = try transaction.seek(
             tables.versions, before: end.span.bytes
         ) { key, _ -> SequenceNumber? in

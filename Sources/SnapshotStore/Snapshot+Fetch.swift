@@ -73,7 +73,7 @@ extension Snapshot {
             return try projection.referrers(
                 to: object, property.number, at: sequence, in: transaction)
         case .index(let property, let ranges):
-            guard sequence == head else { return nil }
+            guard isLatest else { return nil }
             var objects: Set<ObjectID> = []
             for range in ranges {
                 let (lower, upper) = StoreKey.bounds(of: range, property.number)
@@ -94,7 +94,7 @@ extension Snapshot {
     ///
     /// Objects with one value are gathered to the last, so that the other sortings can arrange them.
     private func fetchInIndexOrder(_ query: Query) throws -> [ObjectID]? {
-        guard sequence == head, let window = query.windowEnd, let first = query.sortings.first,
+        guard isLatest, let window = query.windowEnd, let first = query.sortings.first,
             first.options.isEmpty, first.path.scope == 0, first.path.steps.count == 1,
             let property = first.path.steps.first, property.isIndexed,
             !property.isUnique || property.attribute?.isOptional == false,

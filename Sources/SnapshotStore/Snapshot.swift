@@ -7,12 +7,14 @@ package import ObjectModel
 /// It stands on one LMDB read transaction, which ends with the call that lent it; so it is made by
 /// ``Store/read(at:_:)`` only and cannot be kept.
 package struct Snapshot: ~Copyable {
-    /// The last entry that is seen.
-    package let sequence: SequenceNumber
-    /// The last entry there is.
-    let head: SequenceNumber
+    /// The last entry that is seen; `.latest` when that is all there are, so that reading the
+    /// newest state, the most frequent case, need not look for the head.
+    let sequence: SequenceNumber
     let projection: Projection
     let transaction: ReadTransaction
+
+    /// Whether this is the newest state, which indexes are kept for.
+    var isLatest: Bool { sequence == .latest }
 
     /// The model.
     package var schema: Schema { projection.schema }
@@ -54,7 +56,7 @@ package struct Snapshot: ~Copyable {
         of family: [EntityNumber], _ body: (ObjectID) throws -> WalkStep
     ) throws {
         try projection.objects(
-            of: family, at: sequence, isLatest: sequence == head, in: transaction, body)
+            of: family, at: sequence, isLatest: isLatest, in: transaction, body)
     }
 
     /// The entry that deleted an object; nil when the object is there or never was.
@@ -76,14 +78,20 @@ extension Store {
         at sequence: SequenceNumber? = nil, _ body: (borrowing Snapshot) throws -> R
     ) throws -> R {
         try reading { transaction in
-            let head = try parts.journal.head(in: transaction)
-            if let sequence, sequence > head {
-                throw StoreError.noSuchEntry(sequence, head: head)
-            }
-            return try body(
+            try body(
                 Snapshot(
-                    sequence: sequence ?? head, head: head, projection: parts.projection,
+                    sequence: try resolve(sequence, in: transaction), projection: parts.projection,
                     transaction: transaction.shared()))
         }
+    }
+
+    /// Where to read for an entry; at the last one there is nothing later to look out for.
+    private func resolve(
+        _ sequence: SequenceNumber?, in transaction: borrowing ReadTransaction
+    ) throws -> SequenceNumber {
+        guard let sequence else { return .latest }
+        let head = try parts.journal.head(in: transaction)
+        guard sequence <= head else { throw StoreError.noSuchEntry(sequence, head: head) }
+        return sequence == head ? .latest : sequence
     }
 }

@@ -1,0 +1,95 @@
+import ObjectModel
+
+/// Places by object identifier: a hash table made for keys that are consecutive numbers.
+///
+/// Every object a context makes, reads or changes goes through one of these, and hashing for
+/// strangers, which the standard dictionary does, is the dearest part of that. Object numbers are
+/// given out by the store, so a multiplication spreads them well enough. Open addressing with linear
+/// probing, at most half full.
+struct GraphTable {
+    /// 0 stands for an empty slot: object numbers start at 1.
+    private var keys: ContiguousArray<UInt64> = []
+    private var places: ContiguousArray<Int32> = []
+    private(set) var count = 0
+
+    /// The place noted for an object.
+    subscript(id: GraphID) -> Int? {
+        guard count > 0 else { return nil }
+        let slot = slot(of: Self.key(id))
+        return keys[slot] == 0 ? nil : Int(places[slot])
+    }
+
+    /// Notes the place of an object.
+    mutating func set(_ id: GraphID, to place: Int) {
+        if (count + 1) * 2 > keys.count { grow() }
+        let key = Self.key(id)
+        let slot = slot(of: key)
+        if keys[slot] == 0 { count += 1 }
+        keys[slot] = key
+        places[slot] = Int32(place)
+    }
+
+    /// Forgets an object.
+    ///
+    /// - Returns: Its place; nil when none was noted.
+    mutating func remove(_ id: GraphID) -> Int? {
+        guard count > 0 else { return nil }
+        var hole = slot(of: Self.key(id))
+        guard keys[hole] != 0 else { return nil }
+        let place = Int(places[hole])
+        count -= 1
+        // The run behind is moved up, so that no probe stops short at the hole.
+        var next = (hole + 1) & mask
+        while keys[next] != 0 {
+            let home = home(of: keys[next])
+            if (next &- home) & mask >= (next &- hole) & mask {
+                keys[hole] = keys[next]
+                places[hole] = places[next]
+                hole = next
+            }
+            next = (next + 1) & mask
+        }
+        keys[hole] = 0
+        return place
+    }
+
+    /// Forgets all objects.
+    mutating func removeAll() {
+        keys = []
+        places = []
+        count = 0
+    }
+
+    private var mask: Int { keys.count - 1 }
+
+    /// Numbers stay far below 2⁴⁸, where the store's number is put; the highest bit marks
+    /// identifiers that are never saved.
+    private static func key(_ id: GraphID) -> UInt64 {
+        id.object.number &+ UInt64(id.store) << 48
+    }
+
+    private func home(of key: UInt64) -> Int {
+        // Fibonacci hashing: the high bits of the product depend on all bits of the key.
+        Int(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) >> 32) & mask
+    }
+
+    /// Where a key stands, or the empty slot where it would.
+    private func slot(of key: UInt64) -> Int {
+        var slot = home(of: key)
+        while keys[slot] != 0, keys[slot] != key { slot = (slot + 1) & mask }
+        return slot
+    }
+
+    private mutating func grow() {
+        let oldKeys = keys
+        let oldPlaces = places
+        let capacity = max(64, keys.count * 2)
+        keys = ContiguousArray(repeating: 0, count: capacity)
+        places = ContiguousArray(repeating: 0, count: capacity)
+        for (key, place) in zip(oldKeys, oldPlaces) where key != 0 {
+            let slot = slot(of: key)
+            keys[slot] = key
+            places[slot] = place
+        }
+    }
+}
