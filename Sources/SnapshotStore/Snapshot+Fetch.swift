@@ -4,6 +4,9 @@ package import ObjectModel
 
 extension Snapshot: FilterSource {
     /// The objects at the other end of a relationship of any kind, in its order.
+    ///
+    /// Stands behind the form that gives members where the caller does not say which is meant.
+    @_disfavoredOverload
     package func members(of property: SchemaProperty, in object: ObjectID) throws -> [ObjectID] {
         let members: [Member] = try members(of: property, in: object)
         return members.map(\.object)

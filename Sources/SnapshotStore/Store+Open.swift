@@ -34,22 +34,42 @@ extension Store {
                     formatVersion: StoreLayout.formatVersion, uuid: options.makeUUID(),
                     createdAt: options.clock())
                 let parts = try StoreParts(environment, schema)
-                try environment.write { transaction in
-                    guard try transaction.count(parts.tables.meta) == 0 else {
-                        throw StoreError.exists(path)
+                do {
+                    try environment.write { transaction in
+                        try begin(parts, metadata, first, in: transaction)
                     }
-                    try metadata.write(parts.tables.meta, in: transaction)
-                    let entry = try parts.append(
-                        schema.model, header: first?.header ?? EntryHeader(kind: .model),
-                        at: first?.recordedAt ?? metadata.createdAt, in: transaction)
-                    if let first, first.digest != entry.digest {
-                        throw StoreError.digestMismatch(first.sequence, entry.sequence)
-                    }
+                } catch let error as StoreError where error.code == .digestMismatch {
+                    try remove(path)
+                    throw error
                 }
                 return Store(
                     path: path, schema: schema, metadata: metadata, options: options,
                     parts: parts, environment: environment)
             }
+        }
+    }
+
+    private static func begin(
+        _ parts: StoreParts, _ metadata: StoreMetadata, _ first: Entry?,
+        in transaction: borrowing WriteTransaction
+    ) throws {
+        // Another process may have been quicker.
+        guard try transaction.count(parts.tables.meta) == 0 else {
+            throw StoreError(.exists, "Somebody else is making a store there at this moment.")
+        }
+        try metadata.write(parts.tables.meta, in: transaction)
+        let entry = try parts.append(
+            parts.projection.schema.model, header: first?.header ?? EntryHeader(kind: .model),
+            at: first?.recordedAt ?? metadata.createdAt, in: transaction)
+        if let first, first.digest != entry.digest {
+            throw StoreError.digestMismatch(first.sequence, entry.sequence)
+        }
+    }
+
+    /// Removes the file of a store that did not come to be.
+    private static func remove(_ path: String) throws {
+        for path in [path, path + "-lock"] where FileManager.default.fileExists(atPath: path) {
+            try FileManager.default.removeItem(atPath: path)
         }
     }
 
@@ -66,6 +86,21 @@ extension Store {
     package static func open(
         at path: String, model: ManagedObjectModel? = nil, options: StoreOptions = StoreOptions()
     ) throws -> Store {
+        try open(at: path, model: model, options: options, modelSource: .table)
+    }
+
+    /// Where the model of a store is read.
+    enum ModelSource {
+        /// In the projection, as usual.
+        case table
+        /// In the first entry, when the projection is not trusted.
+        case journal
+    }
+
+    static func open(
+        at path: String, model: ManagedObjectModel?, options: StoreOptions,
+        modelSource: ModelSource
+    ) throws -> Store {
         try opening.withLock { _ in
             try wrapping(path) {
                 if let model { try model.validate() }
@@ -76,7 +111,11 @@ extension Store {
                 let (metadata, schema) = try environment.read { transaction in
                     let metadata = try StoreMetadata.read(
                         tables.meta, path: path, in: transaction)
-                    let stored = try storedModel(tables, path: path, in: transaction)
+                    let stored =
+                        switch modelSource {
+                        case .table: try storedModel(tables, path: path, in: transaction)
+                        case .journal: try firstModel(environment, path: path, in: transaction)
+                        }
                     if let model { try check(model, against: stored, path: path) }
                     return (metadata, try Schema(stored))
                 }
@@ -105,6 +144,17 @@ extension Store {
         let bytes = try transaction.seek(tables.models, before: nil) { _, value in value.array }
         guard let bytes else { throw StoreError.corrupt("'\(path)' holds no model") }
         return try ManagedObjectModel(canonicalBytes: bytes)
+    }
+
+    private static func firstModel(
+        _ environment: Environment, path: String, in transaction: borrowing ReadTransaction
+    ) throws -> ManagedObjectModel {
+        let journal = try Journal(in: environment)
+        let first = try journal.entry(at: SequenceNumber(1), in: transaction)
+        guard let model = try first.map({ try Entry($0).model }) ?? nil else {
+            throw StoreError.corrupt("The first entry of '\(path)' sets no model")
+        }
+        return model
     }
 
     /// Property numbers count transient attributes, so those must agree, too.

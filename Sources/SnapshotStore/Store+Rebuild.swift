@@ -16,7 +16,7 @@ extension Store {
         try writing { transaction in
             for table in parts.tables.projection { try transaction.clear(table) }
             try parts.journal.entries(from: SequenceNumber(1), through: nil, in: transaction) {
-                try parts.fold(Entry($0), in: transaction)
+                try parts.projection.fold(Entry($0), in: transaction)
                 return .proceed
             }
         }
@@ -36,15 +36,15 @@ extension Store {
     }
 }
 
-extension StoreParts {
+extension Projection {
     /// Folds one entry, whatever its kind.
     func fold(_ entry: Entry, in transaction: borrowing WriteTransaction) throws {
         if let model = entry.model {
             try Projector.fold(
-                model, of: entry.sequence, time: entry.time, into: projection, in: transaction)
+                model, of: entry.sequence, time: entry.time, into: self, in: transaction)
         } else {
             try Projector.fold(
-                entry.changes, of: entry.sequence, time: entry.time, into: projection,
+                entry.changes, of: entry.sequence, time: entry.time, into: self,
                 in: transaction)
         }
     }

@@ -50,6 +50,7 @@ private struct UndoObstacles {
     private let entry: Entry
     private let parts: StoreParts
     private let changed: [ObjectID: Change]
+    private var headers: [SequenceNumber: EntryHeader] = [:]
     private(set) var lines: [String] = []
 
     private var projection: Projection { parts.projection }
@@ -70,8 +71,9 @@ private struct UndoObstacles {
     private mutating func check(
         _ change: Change, in transaction: borrowing ReadTransaction
     ) throws {
-        let later = try projection.touches(
-            of: change.object, after: entry.sequence, in: transaction)
+        let later = try standing(
+            projection.touches(of: change.object, after: entry.sequence, in: transaction),
+            in: transaction)
         switch change.kind {
         case .insert:
             for sequence in later {
@@ -132,11 +134,52 @@ private struct UndoObstacles {
             links.append(try Link(key, value))
             return .proceed
         }
-        for link in links where link.since > entry.sequence {
+        for link in links where !goesWithUs(link) {
             try note(
                 link.since, "made a reference to \(schema.name(of: object)) of", link.property,
                 link.other, in: transaction)
         }
+    }
+
+    /// Whether a reference is one that our entry made, in whatever entry it was made again.
+    private func goesWithUs(_ link: Link) -> Bool {
+        if schema.property(link.property).map(schema.leavesDangling) == true { return true }
+        guard let change = changed[link.other] else { return false }
+        switch change.kind {
+        case .insert: return true
+        case .delete: return false
+        case .update(let edits, let members):
+            return edits.contains {
+                $0.property == link.property && $0.new.reference == link.object
+            }
+                || members.contains { edit in
+                    edit.property == link.property
+                        && edit.added.contains { $0.object == link.object }
+                }
+        }
+    }
+
+    /// Of later entries those whose effect has not been taken back: an entry and the one that
+    /// undoes it cancel each other, and so LIFO undo never stands in its own way.
+    private mutating func standing(
+        _ later: [SequenceNumber], in transaction: borrowing ReadTransaction
+    ) throws -> [SequenceNumber] {
+        var standing = Set(later)
+        for sequence in later.reversed() where standing.contains(sequence) {
+            let undone = try header(of: sequence, in: transaction)?.undoes
+            if let undone, standing.remove(undone) != nil { standing.remove(sequence) }
+        }
+        return standing.sorted()
+    }
+
+    private mutating func header(
+        of sequence: SequenceNumber, in transaction: borrowing ReadTransaction
+    ) throws -> EntryHeader? {
+        if let known = headers[sequence] { return known }
+        let found = try parts.journal.entry(at: sequence, in: transaction)
+        let header = try found.map { try Entry($0).header }
+        headers[sequence] = header
+        return header
     }
 
     /// Whether what an object would refer to again is there.
@@ -174,7 +217,8 @@ private struct UndoObstacles {
         for edit in change.members {
             for member in Set((edit.added + edit.removed).map(\.object)).sorted() {
                 let key = StoreKey.link(from: change.object, edit.property, to: member)
-                for sequence in try laterTouches(of: key, in: transaction) {
+                let later = try laterTouches(of: key, in: transaction)
+                for sequence in try standing(later, in: transaction) {
                     try note(sequence, "changed", edit.property, change.object, in: transaction)
                 }
             }

@@ -5,7 +5,7 @@ enum TimeText {
     static func text(ofMicroseconds time: Int64) -> String {
         let (seconds, rest) = time.quotientAndRemainderRoundingDown(dividingBy: 1_000_000)
         let date = Date(timeIntervalSince1970: TimeInterval(seconds))
-        let whole = date.formatted(.iso8601.timeZone(separator: .omitted))
+        let whole = date.formatted(.iso8601)
         guard rest != 0 else { return whole }
         let digits = String(1_000_000 + rest).dropFirst()
         return "\(whole.dropLast()).\(digits)Z"

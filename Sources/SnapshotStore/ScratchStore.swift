@@ -1,0 +1,47 @@
+internal import Foundation
+internal import LMDB
+internal import ObjectModel
+
+/// A projection without a journal, in the system's temporary folder, that goes away with this
+/// value.
+final class ScratchStore {
+    private let folder: URL
+    private let environment: Environment
+    private let projection: Projection
+
+    init(_ schema: Schema) throws {
+        folder = FileManager.default.temporaryDirectory
+            .appending(path: "daybook-verify-\(ProcessInfo.processInfo.globallyUniqueString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        environment = try Environment.open(
+            at: folder.appending(path: "scratch").path,
+            options: EnvironmentOptions(
+                tables: StoreLayout.projectionNames + [StoreLayout.metaName],
+                durability: .relaxed))
+        projection = Projection(tables: try StoreTables(in: environment), schema: schema)
+    }
+
+    deinit {
+        do {
+            try FileManager.default.removeItem(at: folder)
+        } catch {
+            // The system clears its temporary folder by itself.
+            return
+        }
+    }
+
+    func fold(_ entry: Entry) throws {
+        let projection = projection
+        try environment.write { transaction in
+            try projection.fold(entry, in: transaction)
+        }
+    }
+
+    func table(_ name: String) throws -> Table {
+        try environment.table(name)
+    }
+
+    func read<R>(_ body: (borrowing ReadTransaction) throws -> R) throws -> R {
+        try environment.read(body)
+    }
+}

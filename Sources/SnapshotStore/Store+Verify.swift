@@ -1,0 +1,246 @@
+internal import Foundation
+internal import JournalLog
+internal import LMDB
+internal import ObjectModel
+
+extension Store {
+    /// Checks everything in a store's file and reports all that is wrong.
+    ///
+    /// First the pages, without LMDB, so that no damage can stop the program; then the digests of
+    /// the journal; then the journal is folded into a scratch store in the system's temporary
+    /// folder, with which every record of the projection is compared byte for byte; at last the
+    /// references.
+    ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - options: How to open it; it is always opened for reading only.
+    ///   - progress: Called now and then with what is being checked and how far that has come, from
+    ///     0 to 1.
+    /// - Returns: The findings. A store whose pages are damaged is not looked into further.
+    /// - Throws: ``StoreError`` when the file is not a store, or cannot be read at all.
+    /// - Complexity: O(*j* log *n*) page reads, and as many page writes to the scratch store.
+    package static func verify(
+        path: String, options: StoreOptions = StoreOptions(),
+        progress: (_ step: String, _ fraction: Double) -> Void = { _, _ in }
+    ) throws -> VerifyReport {
+        var report = VerifyReport()
+        progress("pages", 0)
+        guard try wrapping(path, { try checkPages(path, &report) }) else { return report }
+        var reading = options
+        reading.isReadOnly = true
+        guard let store = try openForChecking(path, reading, &report) else { return report }
+        var verification = Verification(store, report)
+        try verification.run(progress)
+        try store.close()
+        return verification.report
+    }
+
+    /// Opens a store with the model from its journal, or with the one from the tables where the
+    /// first entry is broken; nil when neither can be read.
+    private static func openForChecking(
+        _ path: String, _ options: StoreOptions, _ report: inout VerifyReport
+    ) throws -> Store? {
+        for source in [ModelSource.journal, .table] {
+            do {
+                return try open(at: path, model: nil, options: options, modelSource: source)
+            } catch let error as StoreError where error.code == .corrupt || error.code == .model {
+                let place = source == .journal ? "entry 1" : "models"
+                report.add(.metadata, place, error.message)
+            }
+        }
+        report.gaps.append("Nothing more was checked, because the store has no model to read by.")
+        return nil
+    }
+
+    /// Checks the pages; false when they are damaged.
+    private static func checkPages(
+        _ path: String, _ report: inout VerifyReport
+    ) throws -> Bool {
+        let findings: [PageFinding]
+        do {
+            findings = try PageCheck.run(path: path)
+        } catch {
+            guard error.code == .alreadyOpen else { throw error }
+            report.gaps.append(
+                "The pages were not checked, because the store is open in this process.")
+            return true
+        }
+        for finding in findings where finding.severity == .damage {
+            let place = finding.page.map { "page \($0)" } ?? "pages"
+            report.add(.page, place, finding.message)
+        }
+        return report.findings.isEmpty
+    }
+}
+
+extension VerifyReport {
+    mutating func add(_ kind: VerifyFinding.Kind, _ place: String, _ message: String) {
+        findings.append(VerifyFinding(kind: kind, place: place, message: message))
+    }
+}
+
+/// One run over a store that is open.
+private struct Verification {
+    private let store: Store
+    private(set) var report: VerifyReport
+
+    private var parts: StoreParts { store.parts }
+
+    init(_ store: Store, _ report: VerifyReport) {
+        self.store = store
+        self.report = report
+    }
+
+    mutating func run(_ progress: (String, Double) -> Void) throws {
+        try checkMetadata()
+        try checkJournal(progress)
+        let scratch = try ScratchStore(store.schema)
+        let folded = try fold(into: scratch, progress)
+        if folded == report.head {
+            try compare(with: scratch, progress)
+        } else {
+            report.gaps.append(
+                "The tables were not compared with the journal, which can be followed to entry "
+                    + "\(folded) only.")
+            try checkDecoding()
+        }
+        try checkReferences()
+        progress("references", 1)
+    }
+
+    // MARK: - Steps
+
+    private mutating func checkMetadata() throws {
+        let meta = parts.tables.meta
+        for name in StoreMetadata.Name.all {
+            do {
+                let found = try store.reading {
+                    try StoreMetadata.record(name, meta, in: $0)
+                }
+                if found == nil {
+                    report.add(.metadata, "meta, '\(name)'", "The record '\(name)' is missing.")
+                }
+            } catch let error as StoreError where error.code == .corrupt {
+                report.add(.metadata, "meta, '\(name)'", error.message)
+            }
+        }
+    }
+
+    private mutating func checkJournal(_ progress: (String, Double) -> Void) throws {
+        var findings: [JournalFinding] = []
+        report.head = try store.head()
+        try store.reading { transaction in
+            try parts.journal.verify(
+                in: transaction, { findings.append($0) },
+                progress: { done, last in
+                    progress("journal", fraction(done, last))
+                })
+        }
+        for finding in findings {
+            let place = finding.sequence.map { "entry \($0)" } ?? "journal"
+            report.add(.journal, place, finding.message)
+        }
+        if findings.isEmpty { report.headDigest = try store.headDigest() }
+    }
+
+    /// Folds as many entries as can be trusted.
+    ///
+    /// - Returns: The last one.
+    private mutating func fold(
+        into scratch: ScratchStore, _ progress: (String, Double) -> Void
+    ) throws -> SequenceNumber {
+        var reached = SequenceNumber.zero
+        do {
+            try store.entries(through: report.head) { entry in
+                try scratch.fold(entry)
+                reached = entry.sequence
+                progress("replay", fraction(reached, report.head))
+                return .proceed
+            }
+        } catch let error as StoreError where error.code == .corrupt {
+            // An entry whose digest does not fit has been reported by the journal itself.
+            let isKnown = report.findings.contains { $0.kind == .journal }
+            if !isKnown { report.add(.journal, "entry \(reached.next)", error.message) }
+        }
+        return reached
+    }
+
+    private mutating func compare(
+        with scratch: ScratchStore, _ progress: (String, Double) -> Void
+    ) throws {
+        let tables = parts.tables.projection
+        for (position, table) in tables.enumerated() {
+            progress("tables", Double(position) / Double(tables.count))
+            let twin = try scratch.table(table.name)
+            try store.reading { ours in
+                try scratch.read { theirs in
+                    var comparison = TableComparison(table, twin, store.schema)
+                    try comparison.run(ours, theirs)
+                    report.recordsCompared += comparison.count
+                    report.findings += comparison.findings
+                }
+            }
+        }
+    }
+
+    /// What can be said of rows without a journal to compare with: that they can be read.
+    private mutating func checkDecoding() throws {
+        for table in [parts.tables.rows, parts.tables.versions] {
+            var broken: [(String, any Error)] = []
+            let start: [UInt8] = []
+            try store.reading { transaction in
+                try transaction.scan(table, from: start.span.bytes, to: nil, order: .ascending) {
+                    key, value in
+                    do {
+                        _ = try RowLayout(value).values(in: value)
+                    } catch {
+                        let record = StoreRecord(key: key.array, value: [])
+                        broken.append((record.place(in: table, store.schema), error))
+                    }
+                    return .proceed
+                }
+            }
+            for (place, error) in broken {
+                report.add(.projection, place, "The record of \(place) cannot be read: \(error).")
+            }
+        }
+    }
+
+    /// Every reference must lead to an object, unless the model wants it left.
+    private mutating func checkReferences() throws {
+        let projection = parts.projection
+        let schema = store.schema
+        var lost: [Link] = []
+        let start: [UInt8] = []
+        try store.reading { transaction in
+            try transaction.scan(
+                projection.tables.referrers, from: start.span.bytes, to: nil, order: .ascending
+            ) { key, value in
+                // What is not a connection at all has been found by the comparison.
+                guard key.byteCount == StoreKey.linkSize, value.byteCount == 8 else {
+                    return .proceed
+                }
+                let link = try Link(key, value)
+                let target = StoreKey.object(link.object)
+                let dangles = schema.property(link.property).map(schema.leavesDangling)
+                if dangles == false,
+                    try !transaction.contains(projection.tables.rows, target.span.bytes)
+                {
+                    lost.append(link)
+                }
+                return .proceed
+            }
+        }
+        for link in lost {
+            let property = schema.property(link.property)?.name ?? "?"
+            let place = "'\(property)' of \(schema.name(of: link.other))"
+            report.add(
+                .reference, place,
+                "\(place) refers to \(schema.name(of: link.object)), which is not there.")
+        }
+    }
+
+    private func fraction(_ done: SequenceNumber, _ last: SequenceNumber) -> Double {
+        Double(done.rawValue) / Double(max(1, last.rawValue))
+    }
+}

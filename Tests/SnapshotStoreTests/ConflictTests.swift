@@ -1,0 +1,218 @@
+import JournalLog
+import ObjectModel
+import TestSupport
+import Testing
+
+@testable import SnapshotStore
+
+struct ConflictTests {
+    /// A person that was read with one name and age, and then given others by somebody else.
+    private struct Case {
+        let temporary = try? TemporaryStore()
+        let store: Store
+        let person: ObjectID
+
+        init() throws {
+            store = try #require(temporary).store
+            person = try store.newObject("Person")
+            try store.commit(
+                Draft(changes: [
+                    store.insert(person, ["name": .string("base"), "age": .int(1)])
+                ]))
+            try store.commit(
+                Draft(changes: [
+                    store.update(person, "name", from: .string("base"), to: .string("theirs"))
+                ]))
+        }
+
+        func name() throws -> Value {
+            try store.read { try $0.value(of: store.property("name", of: person), in: person) }
+        }
+
+        func age() throws -> Value {
+            try store.read { try $0.value(of: store.property("age", of: person), in: person) }
+        }
+
+        /// Our change of both, based on what we had read.
+        func draft(_ policy: MergePolicy) -> Draft {
+            let edits = [
+                Edit(
+                    property: store.property("name", of: person).number, old: .string("base"),
+                    new: .string("ours")),
+                Edit(
+                    property: store.property("age", of: person).number, old: .int(1),
+                    new: .int(2)),
+            ].sorted { $0.property < $1.property }
+            return Draft(
+                changes: [Change(object: person, kind: .update(edits: edits, members: []))],
+                policy: policy)
+        }
+    }
+
+    @Test func `the policy error refuses with base, theirs and ours`() throws {
+        let conflicting = try Case()
+
+        let error = #expect(throws: StoreError.self) {
+            try conflicting.store.commit(conflicting.draft(.error))
+        }
+
+        #expect(error?.code == .conflict)
+        let conflict = try #require(error?.conflicts.first)
+        #expect(error?.conflicts.count == 1)
+        #expect(conflict.base == .string("base"))
+        #expect(conflict.theirs == .string("theirs"))
+        #expect(conflict.ours == .string("ours"))
+        #expect(try conflicting.age() == .int(1))
+    }
+
+    @Test(arguments: [
+        (MergePolicy.mergeByPropertyStoreTrump, "theirs", 2),
+        (.mergeByPropertyObjectTrump, "ours", 2),
+        (.overwrite, "ours", 2),
+        (.rollback, "theirs", 1),
+    ])
+    func `each policy settles in its own way and tells of the conflict`(
+        policy: MergePolicy, name: String, age: Int64
+    ) throws {
+        let conflicting = try Case()
+
+        let receipt = try conflicting.store.commit(conflicting.draft(policy))
+
+        #expect(try conflicting.name() == .string(name))
+        #expect(try conflicting.age() == .int(age))
+        #expect(receipt.conflicts.count == 1)
+        #expect((receipt.sequence == nil) == (policy == .rollback))
+    }
+
+    @Test func `changes of different properties commute`() throws {
+        let conflicting = try Case()
+        let store = conflicting.store
+
+        let receipt = try store.commit(
+            Draft(changes: [
+                store.update(conflicting.person, "age", from: .int(1), to: .int(5))
+            ]))
+
+        #expect(receipt.conflicts.isEmpty)
+        #expect(try conflicting.name() == .string("theirs"))
+        #expect(try conflicting.age() == .int(5))
+    }
+
+    @Test func `the same change saved again appends nothing`() throws {
+        let conflicting = try Case()
+        let store = conflicting.store
+        let head = try store.head()
+
+        let receipt = try store.commit(
+            Draft(changes: [
+                store.update(
+                    conflicting.person, "name", from: .string("base"), to: .string("theirs"))
+            ]))
+
+        #expect(receipt.sequence == nil)
+        #expect(try store.head() == head)
+    }
+
+    @Test func `per row, any change since the row was read is a conflict`() throws {
+        let conflicting = try Case()
+        let store = conflicting.store
+        var draft = Draft(changes: [
+            store.update(conflicting.person, "age", from: .int(1), to: .int(5))
+        ])
+        draft.detection = .perRow
+        draft.seenSince = [conflicting.person: SequenceNumber(2)]
+
+        let error = #expect(throws: StoreError.self) { try store.commit(draft) }
+
+        #expect(error?.code == .conflict)
+        #expect(error?.conflicts.first?.ours == .int(5))
+    }
+
+    @Test func `an update of a deleted object is a conflict, and our side can bring it back`()
+        throws
+    {
+        let conflicting = try Case()
+        let store = conflicting.store
+        let person = conflicting.person
+        let seen = try #require(try store.read { try $0.row(person) }).values
+        try store.commit(Draft(changes: [try store.delete(person)]))
+        let change = store.update(person, "age", from: .int(1), to: .int(7))
+
+        let error = #expect(throws: StoreError.self) {
+            try store.commit(Draft(changes: [change]))
+        }
+        try store.commit(
+            Draft(
+                changes: [change], seen: [person: seen], policy: .mergeByPropertyObjectTrump))
+
+        #expect(error?.conflicts.map(\.kind) == [.deletedByThem])
+        #expect(try conflicting.age() == .int(7))
+        #expect(try conflicting.name() == .string("theirs"))
+    }
+
+    @Test func `a reference to an object deleted meanwhile is a conflict`() throws {
+        let temporary = try TemporaryStore()
+        let store = temporary.store
+        let company = try store.newObject("Company")
+        let person = try store.newObject("Person")
+        try store.commit(Draft(changes: [store.insert(company), store.insert(person)]))
+        try store.commit(Draft(changes: [try store.delete(company)]))
+        let change = store.update(person, "employer", from: .null, to: .object(company))
+
+        let error = #expect(throws: StoreError.self) {
+            try store.commit(Draft(changes: [change]))
+        }
+        let receipt = try store.commit(
+            Draft(changes: [change], policy: .mergeByPropertyStoreTrump))
+
+        #expect(error?.conflicts.map(\.kind) == [.reference])
+        #expect(receipt.sequence == nil)
+        #expect(receipt.conflicts.map(\.kind) == [.reference])
+    }
+
+    @Test func `a delete of an object that gained a reference is a conflict or takes it back`()
+        throws
+    {
+        let temporary = try TemporaryStore()
+        let store = temporary.store
+        let company = try store.newObject("Company")
+        let person = try store.newObject("Person")
+        try store.commit(Draft(changes: [store.insert(company), store.insert(person)]))
+        let delete = try store.delete(company)
+        try store.commit(
+            Draft(changes: [
+                store.update(person, "employer", from: .null, to: .object(company))
+            ]))
+
+        let error = #expect(throws: StoreError.self) {
+            try store.commit(Draft(changes: [delete]))
+        }
+        let receipt = try store.commit(Draft(changes: [delete], policy: .overwrite))
+
+        #expect(error?.conflicts.map(\.object) == [person])
+        #expect(receipt.changes.count == 2)
+        #expect(try store.world().keys.sorted() == [person])
+    }
+
+    @Test func `references without an inverse are taken back with the object`() throws {
+        let temporary = try TemporaryStore()
+        let store = temporary.store
+        let friend = try store.newObject("Person")
+        let company = try store.newObject("Company")
+        let person = try store.newObject("Person")
+        try store.commit(
+            Draft(changes: [
+                store.insert(friend), store.insert(person, ["friend": .object(friend)]),
+                store.insert(company, members: ["board": [Member(object: friend, order: 1)]]),
+            ]))
+
+        let receipt = try store.commit(Draft(changes: [try store.delete(friend)]))
+
+        #expect(receipt.changes.count == 3)
+        #expect(receipt.changes.filter { $0.cause == friend }.count == 2)
+        let board: [Member] = try store.read {
+            try $0.members(of: store.property("board", of: company), in: company)
+        }
+        #expect(board.isEmpty)
+    }
+}
