@@ -11,7 +11,7 @@ public import ObjectModel
 /// ```
 ///
 /// A type that is `Codable` joins through ``CodableAttributeValue`` and is kept as JSON.
-public protocol AttributeValue: Sendable {
+public protocol AttributeValue: SendableMetatype {
     /// The kind of value in the model.
     static var attributeType: AttributeType { get }
     /// Whether the attribute may be without a value.

@@ -13,7 +13,10 @@ extension ManagedObject {
 
     /// The objects a relationship leads to, in order.
     func destinations(ofPropertyAt index: Int) -> [ManagedObject] {
-        let property = binding.schema.properties[index]
+        destinations(of: binding.schema.properties[index])
+    }
+
+    private func destinations(of property: SchemaProperty) -> [ManagedObject] {
         guard let slot = property.slot else { return members(of: property) }
         realizeIfNeeded()
         guard let id = values[slot].reference, let context = binding.context else { return [] }
@@ -74,14 +77,28 @@ extension ManagedObject {
     func setReference(to destination: ManagedObject?, of property: SchemaProperty) {
         realizeIfNeeded()
         guard let slot = property.slot, let end = property.end, let context = binding.context,
-            isEditable
+            isEditable, values[slot].reference != destination?.graphID.object
         else { return }
+        if end.inverse == property.number {
+            let partner = destinations(of: property).first
+            let rival = destination?.destinations(of: property).first
+            for left in [partner, rival] { left?.assignReference(to: nil, of: property, context) }
+            destination?.assignReference(to: self, of: property, context)
+        } else if let destination, let inverse = end.inverse, !end.inverseIsToMany {
+            destination.leaveOtherOwners(of: inverse, through: property, except: self, context)
+        }
+        assignReference(to: destination, of: property, context)
+    }
+
+    /// Sets a reference, and nothing but what is derived from it.
+    private func assignReference(
+        to destination: ManagedObject?, of property: SchemaProperty,
+        _ context: ManagedObjectContext
+    ) {
+        guard let slot = property.slot, realizeIfNeeded(), isEditable else { return }
         let old = values[slot]
         let new = destination.map { Value.object($0.graphID.object) } ?? .null
         guard old != new else { return }
-        if let destination, let inverse = end.inverse, !end.inverseIsToMany {
-            destination.leaveOtherOwners(of: inverse, through: property, except: self, context)
-        }
         if !status.contains(.bornInEvent) { context.recordEdit(of: self, slot: slot) }
         values[slot] = new
         relations[property.number] = destination.map { .one($0) }
@@ -154,6 +171,10 @@ extension ManagedObject {
         guard old != order, isEditable else { return }
         context.recordMembership(of: self, property, member, from: old, to: order)
         context.noteMembership(of: self, property, member, order: order)
+        guard property.end?.inverse == property.number else { return }
+        // A relationship that is its own inverse is stored at both ends.
+        let other = context.object(GraphID(store: graphID.store, object: member))
+        other.setMembership(of: graphID.object, order: order, in: property, context)
     }
 
     // MARK: - Derived

@@ -148,7 +148,9 @@ extension ManagedObjectContext {
     private func propagateDelete(of object: ManagedObject) {
         for (index, property) in object.binding.schema.properties.enumerated() {
             guard let relationship = property.relationship else { continue }
-            let isStored = property.end?.isStored == true
+            // Nobody else's reference has to be taken back where only this end is stored.
+            let isStored =
+                property.end?.isStored == true && property.end?.inverse != property.number
             switch relationship.deleteRule {
             case .cascade:
                 for other in formerDestinations(of: object, index) where !other.isDeleted {
@@ -157,7 +159,7 @@ extension ManagedObjectContext {
                 }
             case .nullify where !isStored:
                 guard let inverse = property.end?.inverse else { continue }
-                for other in object.destinations(ofPropertyAt: index) where !other.isDeleted {
+                for other in formerDestinations(of: object, index) where !other.isDeleted {
                     other.disown(object, through: inverse, self)
                     noteCause(object.graphID.object, of: other)
                 }

@@ -250,7 +250,7 @@ extension ManagedObjectContext {
     func noteReference(
         of owner: ManagedObject, _ property: SchemaProperty, from old: ObjectID?, to new: ObjectID?
     ) {
-        guard let inverse = property.end?.inverse else { return }
+        guard let inverse = property.end?.inverse, inverse != property.number else { return }
         if let old { note(owner, in: old, inverse, order: nil) }
         if let new { note(owner, in: new, inverse, order: 0) }
     }
@@ -262,7 +262,7 @@ extension ManagedObjectContext {
         let key = RelationKey(owner: owner.graphID, property: property.number)
         deltas.note(key, member, order: order)
         owner.updateList(of: property.number, member, order: order)
-        guard let inverse = property.end?.inverse else { return }
+        guard let inverse = property.end?.inverse, inverse != property.number else { return }
         note(owner, in: member, inverse, order: order == nil ? nil : 0)
     }
 

@@ -143,7 +143,7 @@ private struct SchemaNumbering {
             } else if relationship.isToMany != inverse.isToMany {
                 end.isStored = !relationship.isToMany
             } else {
-                // A relationship that is its own inverse (friends) is stored as it is set.
+                // A relationship that is its own inverse (friends) is stored at both ends.
                 end.isStored = own <= other
             }
         }
