@@ -1,3 +1,7 @@
+import AuditTrail
+import ObjectModel
+import SnapshotStore
+
 /// `daybook diff STORE A B`: what two states of the store differ in.
 struct DiffCommand: Command {
     private let store = Positional("STORE", .path, "The store to read.")
@@ -10,6 +14,10 @@ struct DiffCommand: Command {
     var declaration: CommandDeclaration {
         CommandDeclaration(
             "diff", in: .read, summary: "Compare two states of the store, object by object.",
+            discussion: """
+                An object is listed once, with the values it had in A and has in B: what came and
+                went in between is not told. If A is the later state, the way back is shown.
+                """,
             arguments: [store, older, newer, entity, summary],
             examples: [
                 .init("daybook diff iso.daybook 2 head", "All that has changed since entry 2"),
@@ -22,6 +30,38 @@ struct DiffCommand: Command {
     }
 
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
-        throw ToolError.withoutStore(declaration.name)
+        let store = try StoreReading.open(arguments[store])
+        let schema = store.schema
+        let older = try StoreReading.place(of: arguments[older], in: store)
+        let newer = try StoreReading.place(of: arguments[newer], in: store)
+        var families: Set<EntityNumber> = []
+        for name in arguments[entity] {
+            families.formUnion(try StoreReading.entity(name, in: schema).family)
+        }
+        let differences = try AuditReader(store).differences(from: older, to: newer) { object in
+            families.isEmpty || families.contains(object.entity)
+        }
+        if arguments[summary] {
+            try DifferenceCounts.print(differences, in: schema, on: console)
+        } else {
+            try print(differences, in: schema, on: console)
+        }
+        return differences.isEmpty ? .success : .finding
+    }
+
+    private func print(
+        _ differences: [Change], in schema: Schema, on console: Console
+    ) throws {
+        let text = EntryText(console.palette)
+        var listing = Listing(console)
+        for difference in differences {
+            let change = AuditChange(difference, in: schema)
+            try listing.append { writer in
+                writer.append(change)
+            } text: {
+                try console.printLines(text.lines(of: change, indentation: ""))
+            }
+        }
+        try listing.close()
     }
 }

@@ -1,3 +1,4 @@
+import AuditTrail
 import ObjectModel
 import SnapshotStore
 
@@ -55,7 +56,7 @@ struct FetchCommand: Command {
                 throw ToolError.usage("'--where' cannot be understood: \(error.description)")
             }
         }
-        let sequence = try arguments[moment].map { try StoreReading.sequence(of: $0, in: store) }
+        let sequence = try arguments[moment].map { try StoreReading.place(of: $0, in: store) }
         try store.read(at: sequence) { snapshot in
             if arguments[count] {
                 try console.print(countText(try snapshot.count(query), console.format))
@@ -108,7 +109,7 @@ struct FetchCommand: Command {
             return try printTable(objects, of: entity, snapshot, console)
         }
         var listing = Listing(console)
-        for object in objects { try listing.append(try json(of: object, snapshot)) }
+        for object in objects { try append(object, to: &listing, snapshot) }
         try listing.close()
     }
 
@@ -123,7 +124,9 @@ struct FetchCommand: Command {
             var cells = [TextTable.Cell(snapshot.schema.name(of: object), .name)]
             for property in shown {
                 let value = try snapshot.value(of: property, in: object)
-                cells.append(TextTable.Cell(StoreReading.text(value, of: property, in: snapshot.schema)))
+                let cell = AuditValue(
+                    value, type: property.attribute?.type, in: snapshot.schema)
+                cells.append(TextTable.Cell(cell.text))
             }
             table.append(cells)
         }
@@ -133,37 +136,42 @@ struct FetchCommand: Command {
 
     /// `{"object":"Country/17","entity":"Country","values":{…}}`, with everything that is stored on
     /// the object's own side.
-    private func json(of object: ObjectID, _ snapshot: borrowing Snapshot) throws -> [UInt8] {
+    private func append(
+        _ object: ObjectID, to listing: inout Listing, _ snapshot: borrowing Snapshot
+    ) throws {
         let schema = snapshot.schema
         guard let entity = schema.entity(object.entity), let state = try snapshot.state(of: object)
         else { throw StoreError.missingRow(schema.name(of: object)) }
-        let members = state.members.mapValues { orders in
-            orders.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map(\.key)
-        }
-        var writer = JSONWriter()
-        writer.object { writer in
-            writer.name("object")
-            writer.string(schema.name(of: object))
-            writer.name("entity")
-            writer.string(entity.name)
-            writer.name("values")
-            writer.object { writer in
-                for property in entity.properties where property.isPersistent {
-                    if let slot = property.slot {
-                        writer.name(property.name)
-                        writer.value(state.values[slot], of: property, in: schema)
-                    } else if property.isStoredToMany {
-                        writer.name(property.name)
-                        writer.array { writer in
-                            for member in members[property.number] ?? [] {
-                                writer.string(schema.name(of: member))
-                            }
-                        }
-                    }
+        try listing.append(
+            members: { writer in
+                writer.name("object")
+                writer.string(schema.name(of: object))
+                writer.name("entity")
+                writer.string(entity.name)
+                writer.name("values")
+                writer.object { $0.values(of: state, entity, in: schema) }
+            }, text: {})
+    }
+}
+
+extension JSONWriter {
+    /// Writes the members of an object's `values`.
+    fileprivate mutating func values(
+        of state: ObjectState, _ entity: SchemaEntity, in schema: Schema
+    ) {
+        for property in entity.properties where property.isPersistent {
+            if let slot = property.slot {
+                name(property.name)
+                value(state.values[slot], of: property, in: schema)
+            } else if property.isStoredToMany {
+                let members = (state.members[property.number] ?? [:])
+                    .sorted { ($0.value, $0.key) < ($1.value, $1.key) }
+                name(property.name)
+                array { writer in
+                    for (member, _) in members { writer.string(schema.name(of: member)) }
                 }
             }
         }
-        return writer.bytes
     }
 }
 

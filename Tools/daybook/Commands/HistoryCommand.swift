@@ -1,3 +1,8 @@
+import AuditTrail
+import JournalLog
+import ObjectModel
+import SnapshotStore
+
 /// `daybook history STORE OBJECT`: everything that happened to one object.
 struct HistoryCommand: Command {
     private let store = Positional("STORE", .path, "The store to read.")
@@ -22,6 +27,79 @@ struct HistoryCommand: Command {
     }
 
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
-        throw ToolError.withoutStore(declaration.name)
+        let name = arguments[object]
+        let store = try StoreReading.open(arguments[store])
+        let object = try StoreReading.object(name, in: store.schema)
+        let property = try name.property.map { try self.property($0, of: object, in: store) }
+        var versions = try store.history(of: object).map(\.sequence)
+        guard !versions.isEmpty else {
+            throw ToolError.usage("There never was an object '\(name.objectText)' in this store.")
+        }
+        if arguments[reverse] { versions.reverse() }
+
+        let limit = arguments[limit] ?? .max
+        var listing = Listing(console)
+        for sequence in versions where listing.count < limit {
+            let entry = try store.entry(sequence)
+            let record = AuditRecord(entry, in: store.schema)
+            guard let change = entry.changes.first(where: { $0.object == object }),
+                change.concerns(property)
+            else { continue }
+            try append(
+                AuditChange(change, in: store.schema), of: record, property?.name, to: &listing,
+                console)
+        }
+        try listing.close()
+        return .success
+    }
+
+    private func append(
+        _ change: AuditChange, of record: AuditRecord, _ property: String?,
+        to listing: inout Listing, _ console: Console
+    ) throws {
+        let text = EntryText(console.palette)
+        let isFirst = listing.count == 0
+        try listing.append { writer in
+            JSONLinesFormat.append(headOf: record, to: &writer)
+            writer.append(change)
+        } text: {
+            if !isFirst { try console.print() }
+            let act = console.palette(text.verb(change.operation), text.style(change.operation))
+            try console.print(text.heading(of: record) + "  " + act + text.reason(of: change))
+            for line in EntryText.lines(of: record.note) { try console.print("    " + line) }
+            if let undoes = record.undoes { try console.print("    undoes entry \(undoes)") }
+            try console.printLines(
+                text.details(of: change, property: property, indentation: "    "))
+        }
+    }
+
+    private func property(
+        _ name: String, of object: ObjectID, in store: Store
+    ) throws -> SchemaProperty {
+        guard let entity = store.schema.entity(object.entity) else {
+            throw ToolError.usage("The model has no such entity.")
+        }
+        guard let property = entity.property(named: name) else {
+            let suggestion = name.suggestion(among: entity.properties.map(\.name))
+            throw ToolError.usage(
+                "'\(entity.name)' has no property '\(name)'"
+                    + (suggestion.isEmpty ? "." : suggestion))
+        }
+        guard property.slot == nil, !property.isStoredToMany else { return property }
+        let end = property.end
+        let owner = end.flatMap { store.schema.entity($0.destination) }
+        let inverse = end?.inverse.flatMap { owner?.property($0) }
+        throw ToolError.usage(
+            "'\(name)' has no history of its own: it is kept as '\(inverse?.name ?? "?")' of each "
+                + "'\(owner?.name ?? "?")'. Ask for the history of those objects.")
+    }
+}
+
+extension Change {
+    /// Whether it has to do with a property; the beginning and the end of an object always have.
+    fileprivate func concerns(_ property: SchemaProperty?) -> Bool {
+        guard let property, case .update(let edits, let members) = kind else { return true }
+        return edits.contains { $0.property == property.number }
+            || members.contains { $0.property == property.number }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import JournalLog
 import ObjectModel
 import SnapshotStore
 

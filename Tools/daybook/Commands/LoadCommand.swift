@@ -1,3 +1,6 @@
+import AuditTrail
+import JournalLog
+
 /// `daybook load NEW`: a store from an export.
 struct LoadCommand: Command {
     private let store = Positional("NEW", .path, "The file to create.")
@@ -7,18 +10,51 @@ struct LoadCommand: Command {
             "load", in: .prove, summary: "Make a new store of an export read from standard input.",
             discussion: """
                 Each entry gets the digest that it had; one that does not match stops the loading
-                with its line number. A file that exists is left as it is.
+                with its line number, and nothing is left of the new store. A file that exists is
+                left as it is.
                 """,
             arguments: [store],
             examples: [.init("daybook load copy.daybook < export.jsonl", "Load an export")],
             endings: [
                 .init(.success),
                 .init(.usage, "Wrong usage, a bad line, or the file exists already."),
-                .init(.unverifiable, "A digest of the export does not match its entry."),
+                .init(.unreadable, "An entry does not match its digest or those before it."),
             ])
     }
 
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
-        throw ToolError.withoutStore(declaration.name)
+        let loader = try StoreLoader(creating: arguments[store])
+        let progress = console.progress("Loading entries")
+        defer { progress.finish() }
+        do {
+            while let line = try console.input.next() {
+                try loader.load(line)
+                progress.advance()
+            }
+            try loader.finish()
+        } catch {
+            progress.finish()
+            try loader.abandon()
+            guard let error = error as? ExportError else { throw error }
+            throw ToolError(
+                error.kind == .mismatch ? .unreadable : .usage,
+                "\(error) Nothing was loaded.")
+        }
+        try report(loader.head, on: console)
+        return .success
+    }
+
+    private func report(
+        _ head: (sequence: SequenceNumber, digest: Digest), on console: Console
+    ) throws {
+        guard console.format == .text else {
+            return try console.print([
+                "entries": .unsigned(head.sequence.rawValue),
+                "digest": .string(head.digest.hexadecimal),
+            ])
+        }
+        let count = head.sequence.rawValue
+        try console.talk(
+            "Loaded \(count) \(count == 1 ? "entry" : "entries"); every digest matches.")
     }
 }

@@ -1,3 +1,7 @@
+import AuditTrail
+import ObjectModel
+import SnapshotStore
+
 /// `daybook log STORE`: the entries of the journal.
 struct LogCommand: Command {
     private let store = Positional("STORE", .path, "The store to read.")
@@ -21,6 +25,13 @@ struct LogCommand: Command {
     var declaration: CommandDeclaration {
         CommandDeclaration(
             "log", in: .read, summary: "List the entries of the journal, newest first.",
+            discussion: """
+                Of several authors, entities or objects one must fit; everything else that is
+                given must hold too. --since and --until compare a time with the time at which an
+                entry happened, as its author said, else at which it was recorded.
+
+                With --output json or jsonl each entry is what 'export' writes, with all changes.
+                """,
             arguments: [store, entity, object, author, since, until, limit, reverse, changes],
             examples: [
                 .init("daybook log iso.daybook -n 5", "The newest five entries"),
@@ -32,6 +43,41 @@ struct LogCommand: Command {
     }
 
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
-        throw ToolError.withoutStore(declaration.name)
+        let store = try StoreReading.open(arguments[store])
+        var filter = AuditFilter()
+        filter.authors = Set(arguments[author])
+        filter.entities = Set(arguments[entity])
+        filter.objects = Set(arguments[object].map(\.objectText))
+        try StoreReading.restrict(
+            &filter, since: arguments[since], until: arguments[until], in: store)
+
+        let limit = arguments[limit] ?? .max
+        var listing = Listing(console)
+        if limit > 0 {
+            let direction: AuditReader.Direction =
+                arguments[reverse] ? .oldestFirst : .newestFirst
+            try AuditReader(store).records(matching: filter, direction) { record in
+                let isFirst = listing.count == 0
+                try listing.append(record) {
+                    if !isFirst { try console.print() }
+                    try print(record, withChanges: arguments[changes], on: console)
+                }
+                return listing.count < limit ? .proceed : .stop
+            }
+        }
+        try listing.close()
+        return .success
+    }
+
+    private func print(
+        _ record: AuditRecord, withChanges: Bool, on console: Console
+    ) throws {
+        let text = EntryText(console.palette)
+        try console.printLines(text.summary(of: record))
+        guard withChanges else { return }
+        for change in record.shown {
+            let change = AuditChange(change, in: record.schema)
+            try console.printLines(text.lines(of: change, indentation: "    "))
+        }
     }
 }

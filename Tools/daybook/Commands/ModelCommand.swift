@@ -1,3 +1,7 @@
+import JournalLog
+import ObjectModel
+import SnapshotStore
+
 /// `daybook model STORE`: the model, as the JSON that init takes.
 struct ModelCommand: Command {
     private let store = Positional("STORE", .path, "The store to read.")
@@ -17,6 +21,15 @@ struct ModelCommand: Command {
     }
 
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
-        throw ToolError.withoutStore(declaration.name)
+        let store = try StoreReading.open(arguments[store])
+        if let moment = arguments[moment] {
+            guard try StoreReading.place(of: moment, in: store) > .zero else {
+                throw ToolError.usage("There was no model yet: entry 1 sets it.")
+            }
+        }
+        // The first entry sets the model of a store, and no later entry changes it.
+        let layout: JSONLayout = console.format == .jsonl ? .oneLine : .pretty
+        try console.print(store.schema.model.json(layout))
+        return .success
     }
 }

@@ -29,16 +29,11 @@ struct ReplayCommand: Command {
 
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         let store = try StoreReading.open(arguments[store])
-        let head = try store.head()
-        let end = try arguments[last].map { try StoreReading.sequence(of: $0, in: store) } ?? head
-        guard end <= head else {
-            throw ToolError.usage(
-                "There is no entry \(end): the journal has entries 1 to \(head).")
-        }
+        let end = try StoreReading.place(of: arguments[last] ?? .head, in: store)
         guard end >= SequenceNumber(1) else {
             throw ToolError.usage("There is nothing to replay before entry 1.")
         }
-        let replay = Replay(store: store, through: end)
+        let replay = Replay(of: store, through: end)
         if let path = arguments[target] {
             guard !FileManager.default.fileExists(atPath: path) else {
                 throw ToolError.usage(
@@ -67,7 +62,7 @@ private struct Replay {
     let store: Store
     let through: SequenceNumber
 
-    init(store: Store, through end: SequenceNumber) {
+    init(of store: Store, through end: SequenceNumber) {
         self.store = store
         through = end
     }

@@ -1,3 +1,8 @@
+import AuditTrail
+import JournalLog
+import ObjectModel
+import SnapshotStore
+
 /// `daybook show STORE SEQ`: one entry and all its changes.
 struct ShowCommand: Command {
     private let store = Positional("STORE", .path, "The store to read.")
@@ -16,6 +21,44 @@ struct ShowCommand: Command {
     }
 
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
-        throw ToolError.withoutStore(declaration.name)
+        let store = try StoreReading.open(arguments[store])
+        let sequence = try StoreReading.place(of: arguments[entry], in: store)
+        let record = try AuditReader(store).record(at: sequence)
+        guard console.format == .text else {
+            try console.print(record)
+            return .success
+        }
+        try printHead(of: record, on: console)
+        let text = EntryText(console.palette)
+        for change in record.shown {
+            try console.print()
+            try console.printLines(
+                text.lines(of: AuditChange(change, in: record.schema), indentation: ""))
+        }
+        return .success
+    }
+
+    private func printHead(of record: AuditRecord, on console: Console) throws {
+        let header = record.entry.header
+        try console.print(console.palette("entry \(record.sequence)", .name))
+        func line(_ name: String, _ text: String?) throws {
+            guard let text else { return }
+            let title = name + String(repeating: " ", count: 10 - name.count)
+            try console.print("  " + console.palette(title, .faint) + text)
+        }
+        if let occurredAt = header.occurredAt { try line("happened", EntryText.time(occurredAt)) }
+        try line("recorded", EntryText.time(record.entry.recordedAt))
+        try line("author", header.author.map { DisplayText.escaped($0) })
+        for (index, note) in EntryText.lines(of: header.note).enumerated() {
+            try line(index == 0 ? "note" : "", note)
+        }
+        try line("context", header.context.map { DisplayText.escaped($0) })
+        if header.kind == .batch { try line("made by", "a batch") }
+        try line("undoes", header.undoes.map { "entry \($0)" })
+        if header.base != record.sequence.previous {
+            try line("based on", header.base == .zero ? "no entry" : "entry \(header.base)")
+        }
+        try line("changes", EntryText.count(of: record))
+        try line("digest", record.digest.hexadecimal)
     }
 }

@@ -1,3 +1,4 @@
+import AuditTrail
 import JournalLog
 import ObjectModel
 import SnapshotStore
@@ -69,12 +70,12 @@ struct Undoing {
         _ changes: [Change], in schema: Schema, _ console: Console
     ) throws {
         var listing = Listing(console)
+        let text = EntryText(console.palette)
         for change in changes {
-            let outline = ChangeOutline(change, in: schema)
-            if console.format == .text {
-                for line in outline.lines(console.palette) { try console.print(line) }
+            let audit = AuditChange(change, in: schema)
+            try listing.append(members: { $0.append(audit) }) {
+                try console.printLines(text.lines(of: audit, indentation: ""))
             }
-            try listing.append(outline.json)
         }
         try listing.close()
         try console.talk("Nothing was changed: this was a dry run.")

@@ -32,18 +32,6 @@ struct Listing {
         count += 1
     }
 
-    /// Prints one record that is JSON already, on one line.
-    mutating func append(_ record: @autoclosure () throws -> [UInt8]) throws {
-        switch console.format {
-        case .text: break
-        case .jsonl: try console.write(try record() + [UInt8(ascii: "\n")])
-        case .json:
-            try console.write((count == 0 ? "[\n  " : ",\n  ").utf8)
-            try console.write(try record())
-        }
-        count += 1
-    }
-
     /// Ends the list.
     func close() throws {
         guard console.format == .json else { return }

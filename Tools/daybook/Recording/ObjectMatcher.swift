@@ -23,7 +23,7 @@ final class ObjectMatcher {
     }
 
     /// The objects of one entity by their values of some attributes.
-    private struct Index {
+    fileprivate struct Index {
         let entity: SchemaEntity
         let properties: [SchemaProperty]
         var objects: [[Value]: Set<ObjectID>] = [:]

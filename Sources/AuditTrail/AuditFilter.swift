@@ -1,0 +1,118 @@
+public import JournalLog
+package import ObjectModel
+package import SnapshotStore
+
+/// Which entries are wanted, and which of their changes.
+///
+/// Everything that is given must hold; of several authors, entities, objects or properties one must.
+/// A filter that is left as it is made wants everything.
+public struct AuditFilter: Sendable, Hashable {
+    /// Entries of these authors.
+    public var authors: Set<String> = []
+    /// Entries that change objects of these entities or of entities that inherit from them.
+    public var entities: Set<String> = []
+    /// Entries that change these objects, as in `Country/17`.
+    public var objects: Set<String> = []
+    /// Entries that change these properties.
+    public var properties: Set<String> = []
+    /// The first and the last place that is wanted.
+    public var range: ClosedRange<SequenceNumber> = .zero...SequenceNumber(.max)
+    /// The first and the last time that is wanted, in microseconds since 1970: when it happened, as
+    /// the author said, else when it was recorded.
+    public var times: ClosedRange<Int64> = .min ... .max
+
+    /// A filter that wants everything.
+    public init() {}
+
+    /// The filter with the numbers of a model in place of names.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/noSuchEntity`` when the model has no such
+    ///   entity; with ``StoreError/Code/noSuchObject`` when a text names no object.
+    package func resolved(in schema: Schema) throws -> ResolvedFilter {
+        try ResolvedFilter(self, in: schema)
+    }
+}
+
+/// A filter ready for use with the entries of one model.
+package struct ResolvedFilter: Sendable {
+    private let filter: AuditFilter
+    private let schema: Schema
+    private var families: Set<EntityNumber> = []
+    private var objects: Set<ObjectID> = []
+
+    /// Whether a part of an entry may be wanted without the rest.
+    private let choosesChanges: Bool
+
+    fileprivate init(_ filter: AuditFilter, in schema: Schema) throws {
+        self.filter = filter
+        self.schema = schema
+        choosesChanges =
+            !filter.entities.isEmpty || !filter.objects.isEmpty || !filter.properties.isEmpty
+        for name in filter.entities.sorted() {
+            guard let entity = schema.entity(named: name) else {
+                throw Self.noSuchEntity(name, in: schema)
+            }
+            families.formUnion(entity.family)
+        }
+        for name in filter.objects.sorted() {
+            objects.insert(try Self.object(name, in: schema))
+        }
+    }
+
+    /// The record of an entry with the changes that are wanted; nil when it is not wanted.
+    package func record(of entry: Entry) -> AuditRecord? {
+        guard filter.range.contains(entry.sequence), filter.times.contains(entry.time) else {
+            return nil
+        }
+        if !filter.authors.isEmpty {
+            guard let author = entry.header.author, filter.authors.contains(author) else {
+                return nil
+            }
+        }
+        guard choosesChanges else { return AuditRecord(entry, in: schema) }
+        let wanted = entry.changes.filter(includes)
+        return wanted.isEmpty ? nil : AuditRecord(entry, in: schema, showing: wanted)
+    }
+
+    private func includes(_ change: Change) -> Bool {
+        (families.isEmpty || families.contains(change.object.entity))
+            && (objects.isEmpty || objects.contains(change.object))
+            && (filter.properties.isEmpty || changesProperty(change))
+    }
+
+    /// An insert and a delete concern every property of their object that has a value.
+    private func changesProperty(_ change: Change) -> Bool {
+        guard let entity = schema.entity(change.object.entity) else { return false }
+        func isWanted(_ number: PropertyNumber) -> Bool {
+            entity.property(number).map { filter.properties.contains($0.name) } ?? false
+        }
+        if change.members.contains(where: { isWanted($0.property) }) { return true }
+        return switch change.kind {
+        case .insert(let values, _), .delete(let values, _):
+            zip(entity.slots, values).contains { property, value in
+                !value.isNull && filter.properties.contains(property.name)
+            }
+        case .update(let edits, _): edits.contains { isWanted($0.property) }
+        }
+    }
+
+    // MARK: - Names
+
+    /// The object of that name.
+    package static func object(_ name: String, in schema: Schema) throws -> ObjectID {
+        if let object = schema.object(named: name) { return object }
+        let entity = String(name.prefix { $0 != "/" })
+        guard schema.entity(named: entity) != nil else { throw noSuchEntity(entity, in: schema) }
+        throw StoreError(
+            .noSuchObject, "'\(name)' does not name an object, as '\(entity)/17' does.")
+    }
+
+    private static func noSuchEntity(_ name: String, in schema: Schema) -> StoreError {
+        let names = schema.entities.map(\.name)
+        let suggestion = name.suggestion(among: names)
+        let remedy =
+            suggestion.isEmpty
+            ? "; there are \(names.map { "'\($0)'" }.joined(separator: ", "))." : suggestion
+        return StoreError(.noSuchEntity, "The model has no entity '\(name)'\(remedy)")
+    }
+}

@@ -1,0 +1,104 @@
+public import Foundation
+public import JournalLog
+package import ObjectModel
+package import SnapshotStore
+
+/// An entry of the journal made readable: names in place of numbers.
+///
+/// A record keeps the entry as it is and looks names up when they are asked for, so that passing
+/// over a record costs nothing. Its values and times lose nothing: everything the entry holds can
+/// be had from it.
+public struct AuditRecord: Sendable {
+    /// What made an entry.
+    public enum Kind: String, Sendable, Hashable, CaseIterable {
+        /// A context saved.
+        case save
+        /// A batch of changes without a context.
+        case batch
+        /// An earlier entry was undone.
+        case undo
+        /// The model was set.
+        case model
+    }
+
+    /// The entry.
+    package let entry: Entry
+    /// The model under which it was written.
+    package let schema: Schema
+    /// The changes that are shown: all of them, unless a filter asked for less.
+    package let shown: [Change]
+
+    /// Makes an entry readable.
+    package init(_ entry: Entry, in schema: Schema) {
+        self.init(entry, in: schema, showing: entry.changes)
+    }
+
+    package init(_ entry: Entry, in schema: Schema, showing changes: [Change]) {
+        self.entry = entry
+        self.schema = schema
+        shown = changes
+    }
+
+    /// The place of the entry in the journal.
+    public var sequence: SequenceNumber { entry.sequence }
+
+    /// When it happened: as the author said, else when it was recorded.
+    public var time: Date { Date(microseconds: entry.time) }
+
+    /// When it was recorded.
+    public var recordedAt: Date { Date(microseconds: entry.recordedAt) }
+
+    /// Who saved it.
+    public var author: String? { entry.header.author }
+
+    /// Why, in the author's words.
+    public var note: String? { entry.header.note }
+
+    /// The name of the context that saved it.
+    public var context: String? { entry.header.context }
+
+    /// The entry that its changes were based on.
+    public var base: SequenceNumber { entry.header.base }
+
+    /// The entry that it undoes.
+    public var undoes: SequenceNumber? { entry.header.undoes }
+
+    /// What made it.
+    public var kind: Kind { Kind(entry.header.kind) }
+
+    /// Its digest, which covers the digest of the entry before.
+    public var digest: Digest { entry.digest }
+
+    /// What it changes: inserts, then updates, then deletes.
+    public var changes: [AuditChange] {
+        shown.map { AuditChange($0, in: schema) }
+    }
+}
+
+extension AuditRecord.Kind {
+    init(_ kind: EntryKind) {
+        self =
+            switch kind {
+            case .save: .save
+            case .batch: .batch
+            case .undo: .undo
+            case .model: .model
+            }
+    }
+
+    /// The same kind as the store keeps it.
+    package var entryKind: EntryKind {
+        switch self {
+        case .save: .save
+        case .batch: .batch
+        case .undo: .undo
+        case .model: .model
+        }
+    }
+}
+
+extension Date {
+    fileprivate init(microseconds: Int64) {
+        self.init(timeIntervalSince1970: Double(microseconds) / 1_000_000)
+    }
+}

@@ -1,0 +1,121 @@
+internal import JournalLog
+internal import ObjectModel
+internal import SnapshotStore
+
+/// Comma-separated values (RFC 4180) for spreadsheets: a row for each property that changed.
+///
+/// - Lines end with CR LF, the first line names the columns, the text is UTF-8.
+/// - An empty field without quotes is null, `""` is empty text.
+/// - A to-many relationship has a row for each object: in `new` those that join, in `old` those
+///   that leave. Their order is not told.
+/// - An insert or delete of an object without any values, and the setting of a model, have one row
+///   with no property.
+/// - `recorded` is always given. Values stand as they are: text that begins with `=` is not altered,
+///   so a spreadsheet should be told to read columns as text.
+public struct CSVFormat: AuditFormat {
+    /// `csv`.
+    public static let name = "csv"
+    /// A row stands for itself.
+    public static let keepsEntriesWhole = false
+
+    /// The names of the columns.
+    public static let columns = [
+        "sequence", "time", "recorded", "author", "note", "context", "op", "object", "entity",
+        "property", "old", "new",
+    ]
+
+    /// The line with the names of the columns.
+    public var opening: [UInt8] {
+        var row = CSVRow()
+        for column in Self.columns { row.append(column) }
+        return row.line
+    }
+
+    /// Makes the format.
+    public init() {}
+
+    /// The rows of a record.
+    public func bytes(of record: AuditRecord) -> [UInt8] {
+        var head = CSVRow()
+        let header = record.entry.header
+        head.append(record.sequence.description)
+        head.append(DateText.text(microseconds: record.entry.time))
+        head.append(DateText.text(microseconds: record.entry.recordedAt))
+        for text in [header.author, header.note, header.context] { head.append(text) }
+        if record.kind == .model { return head.line(["model", nil, nil, nil, nil, nil]) }
+
+        var bytes: [UInt8] = []
+        for change in record.shown {
+            append(AuditChange(change, in: record.schema), after: head, to: &bytes)
+        }
+        return bytes
+    }
+
+    private func append(_ change: AuditChange, after head: CSVRow, to bytes: inout [UInt8]) {
+        var head = head
+        head.append(change.operation.rawValue)
+        head.append(change.object)
+        head.append(change.entity)
+        let start = bytes.count
+        for field in change.fields {
+            bytes += head.line([field.name, field.old.cell, field.new.cell])
+        }
+        for membership in change.memberships {
+            for member in membership.removed {
+                bytes += head.line([membership.name, member.object, nil])
+            }
+            for member in membership.added {
+                bytes += head.line([membership.name, nil, member.object])
+            }
+        }
+        if bytes.count == start { bytes += head.line([nil, nil, nil]) }
+    }
+}
+
+extension AuditValue {
+    /// Null and empty text are two things.
+    fileprivate var cell: String? { isNull ? nil : text }
+}
+
+/// Fields of one row, as they are written.
+private struct CSVRow {
+    private var bytes: [UInt8] = []
+    private var isEmpty = true
+
+    /// The row with its line end.
+    var line: [UInt8] { bytes + [0x0d, 0x0a] }
+
+    /// The row with more fields and its line end.
+    func line(_ fields: [String?]) -> [UInt8] {
+        var row = self
+        for field in fields { row.append(field) }
+        return row.line
+    }
+
+    /// Adds a field; nil is null.
+    mutating func append(_ field: String?) {
+        if !isEmpty { bytes.append(UInt8(ascii: ",")) }
+        isEmpty = false
+        guard let field else { return }
+        guard field.needsQuotes else {
+            bytes += Array(field.utf8)
+            return
+        }
+        bytes.append(UInt8(ascii: "\""))
+        for byte in field.utf8 {
+            if byte == UInt8(ascii: "\"") { bytes.append(byte) }
+            bytes.append(byte)
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+}
+
+extension String {
+    /// Commas, quotes and line ends must be quoted; spaces at an end are, as some readers drop them.
+    fileprivate var needsQuotes: Bool {
+        isEmpty || first == " " || last == " "
+            || utf8.contains {
+                $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "\"") || $0 == 0x0d || $0 == 0x0a
+            }
+    }
+}

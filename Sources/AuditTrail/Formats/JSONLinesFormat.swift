@@ -1,0 +1,146 @@
+internal import JournalLog
+package import ObjectModel
+internal import SnapshotStore
+
+// | member | when | what |
+// |---|---|---|
+// | sequence | always | the place of the entry |
+// | time | always | when it happened; its recording time if nobody said |
+// | recorded | if somebody said when it happened | its recording time |
+// | author, note, context | if given | text |
+// | base | if not the entry before | the entry that the changes were based on |
+// | undoes | if it undoes one | the entry that is undone |
+// | kind | if not save | batch, undo, model |
+// | model | kind model | the model, as `daybook init` takes it |
+// | changes | always | op, object, entity, cause, old, new, added, removed |
+// | digest | always | SHA-256 in hexadecimal |
+//
+// In a change, "old" and "new" hold values by property: an insert has "new", a delete "old", an
+// update both, with the same properties. Properties without a value are left out of inserts and
+// deletes. "added" and "removed" hold, by to-many relationship, the names of objects, or
+// {"object": …, "order": …} where the relationship has an order.
+
+/// The native export: a JSON object for each entry, from which the same store can be loaded again.
+public struct JSONLinesFormat: AuditFormat {
+    /// `jsonl`.
+    public static let name = "jsonl"
+    /// A digest can be checked only over all changes of its entry.
+    public static let keepsEntriesWhole = true
+    /// Nothing stands before the first line.
+    public var opening: [UInt8] { [] }
+
+    /// Makes the format.
+    public init() {}
+
+    /// The record on one line, with its line end.
+    public func bytes(of record: AuditRecord) throws -> [UInt8] {
+        var writer = JSONWriter(capacity: 256 + record.shown.count * 128)
+        try writer.object { writer in try Self.append(record, to: &writer) }
+        writer.endLine()
+        return writer.bytes
+    }
+
+    private static func append(_ record: AuditRecord, to writer: inout JSONWriter) throws {
+        let entry = record.entry
+        let header = entry.header
+        append(headOf: record, to: &writer)
+        if header.base != entry.sequence.previous {
+            writer.append("base", integer: header.base.rawValue)
+        }
+        if let undoes = header.undoes { writer.append("undoes", integer: undoes.rawValue) }
+        if record.kind != .save { writer.append("kind", string: record.kind.rawValue) }
+        if let model = entry.model {
+            writer.name("model")
+            writer.value(try JSONValue(parsing: model.json(.oneLine)))
+        }
+        writer.name("changes")
+        writer.array { writer in
+            for change in record.shown {
+                writer.object { $0.append(AuditChange(change, in: record.schema)) }
+            }
+        }
+        writer.append("digest", string: entry.digest.hexadecimal)
+    }
+
+    /// The members that say where, when, who and why.
+    package static func append(headOf record: AuditRecord, to writer: inout JSONWriter) {
+        let entry = record.entry
+        writer.append("sequence", integer: entry.sequence.rawValue)
+        writer.name("time")
+        writer.time(microseconds: entry.time)
+        if entry.header.occurredAt != nil {
+            writer.name("recorded")
+            writer.time(microseconds: entry.recordedAt)
+        }
+        writer.append("author", string: entry.header.author)
+        writer.append("note", string: entry.header.note)
+        writer.append("context", string: entry.header.context)
+    }
+}
+
+extension JSONWriter {
+    /// Writes the members of a change.
+    package mutating func append(_ change: AuditChange) {
+        append("op", string: change.operation.rawValue)
+        append("object", string: change.object)
+        append("entity", string: change.entity)
+        append("cause", string: change.cause)
+        if change.operation != .insert { append("old", change.fields, \.old) }
+        if change.operation != .delete { append("new", change.fields, \.new) }
+        append("removed", change.memberships.filter { !$0.removed.isEmpty }, \.removed)
+        // A membership without members stands among those added, so that it is not lost.
+        append(
+            "added",
+            change.memberships.filter { !$0.added.isEmpty || $0.removed.isEmpty }, \.added)
+    }
+
+    private mutating func append(
+        _ name: String, _ fields: [AuditField], _ side: (AuditField) -> AuditValue
+    ) {
+        self.name(name)
+        object { writer in
+            for field in fields {
+                writer.name(field.name)
+                side(field).write(to: &writer)
+            }
+        }
+    }
+
+    private mutating func append(
+        _ name: String, _ memberships: [AuditMembership],
+        _ side: (AuditMembership) -> [AuditMembership.Member]
+    ) {
+        guard !memberships.isEmpty else { return }
+        self.name(name)
+        object { writer in
+            for membership in memberships {
+                writer.name(membership.name)
+                writer.array { writer in
+                    for member in side(membership) {
+                        writer.append(member, isOrdered: membership.isOrdered)
+                    }
+                }
+            }
+        }
+    }
+
+    private mutating func append(_ member: AuditMembership.Member, isOrdered: Bool) {
+        guard isOrdered || member.order != 0 else { return string(member.object) }
+        object { writer in
+            writer.append("object", string: member.object)
+            writer.name("order")
+            writer.double(member.order)
+        }
+    }
+
+    fileprivate mutating func append(_ name: String, integer: UInt64) {
+        self.name(name)
+        self.integer(integer)
+    }
+
+    fileprivate mutating func append(_ name: String, string: String?) {
+        guard let string else { return }
+        self.name(name)
+        self.string(string)
+    }
+}

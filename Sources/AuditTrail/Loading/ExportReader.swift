@@ -1,0 +1,102 @@
+internal import JournalLog
+package import ObjectModel
+package import SnapshotStore
+
+/// Reads the lines that ``JSONLinesFormat`` writes.
+///
+/// The first line sets the model, under which the others are read. Nothing is guessed: a member that
+/// is not known is an error, as an entry that is only half understood would not be the same entry.
+package struct ExportReader: Sendable {
+    private var schema: Schema?
+    private var previous = Digest.zero
+
+    /// Starts before the first line.
+    package init() {}
+
+    /// Reads a line.
+    ///
+    /// - Throws: ``JSONError`` with the place within the line, what is wrong and what would be right.
+    package mutating func entry(from line: [UInt8]) throws(JSONError) -> Entry {
+        let members = try ExportMembers(
+            try JSONValue(parsing: line),
+            names: [
+                "sequence", "time", "recorded", "author", "note", "context", "base", "undoes",
+                "kind", "model", "changes", "digest",
+            ])
+        let sequence = SequenceNumber(rawValue: try members.required("sequence", read: .number))
+        let time = try members.required("time", read: .time)
+        let recorded = try members.optional("recorded", read: .time)
+        let kind = try members.optional("kind", read: .kind) ?? .save
+        let base = try members.optional("base", read: .number)
+        let header = EntryHeader(
+            kind: kind.entryKind, author: try members.optional("author", read: .text),
+            note: try members.optional("note", read: .text),
+            context: try members.optional("context", read: .text),
+            occurredAt: recorded == nil ? nil : time,
+            base: base.map { SequenceNumber(rawValue: $0) }
+                ?? SequenceNumber(rawValue: max(sequence.rawValue, 1) - 1),
+            undoes: try members.optional("undoes", read: .number).map {
+                SequenceNumber(rawValue: $0)
+            })
+        let digest = try members.required("digest", read: .digest)
+        let model = try model(members, kind)
+        let entry = Entry(
+            sequence: sequence, recordedAt: recorded ?? time, digest: digest, previous: previous,
+            header: header, model: model, changes: try changes(members, kind))
+        previous = digest
+        return entry
+    }
+
+    // MARK: - Models
+
+    private mutating func model(
+        _ members: ExportMembers, _ kind: AuditRecord.Kind
+    ) throws(JSONError) -> ManagedObjectModel? {
+        guard kind == .model else {
+            guard members["model"] == nil else {
+                throw JSONError(
+                    "only an entry of kind \"model\" has one, not \"\(kind.rawValue)\".",
+                    at: "model")
+            }
+            return nil
+        }
+        guard let json = members["model"] else {
+            throw JSONError("is missing; an entry of kind \"model\" has one.", at: "model")
+        }
+        do {
+            let model = try ManagedObjectModel(json: json.text)
+            schema = try Schema(model)
+            return model
+        } catch {
+            throw JSONError("\(error)", at: "model")
+        }
+    }
+
+    // MARK: - Changes
+
+    private func changes(
+        _ members: ExportMembers, _ kind: AuditRecord.Kind
+    ) throws(JSONError) -> [Change] {
+        let list = try members.list("changes")
+        guard kind != .model else {
+            guard list.isEmpty else {
+                throw JSONError("an entry that sets the model has none.", at: "changes")
+            }
+            return []
+        }
+        guard let schema else {
+            throw JSONError(
+                "the first line must set the model: it is of kind \"model\".", at: "kind")
+        }
+        var changes: [Change] = []
+        changes.reserveCapacity(list.count)
+        for (index, json) in list.enumerated() {
+            do {
+                changes.append(try ExportedChange(json, in: schema).change)
+            } catch {
+                throw error.within("changes[\(index)]")
+            }
+        }
+        return changes
+    }
+}

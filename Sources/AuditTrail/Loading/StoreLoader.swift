@@ -1,0 +1,131 @@
+internal import Foundation
+package import JournalLog
+internal import ObjectModel
+internal import SnapshotStore
+
+/// Makes a store of an export, line by line; every entry must come out with the digest it had.
+///
+/// The store grows in a file beside the one that is wanted and takes its name at the very end, so
+/// that whatever happens there is either the whole store or none.
+package final class StoreLoader {
+    private let path: String
+    private let scratchPath: String
+    private var store: Store?
+    private var reader = ExportReader()
+    private var line = 0
+
+    /// The last entry that was loaded, and its digest.
+    package private(set) var head: (sequence: SequenceNumber, digest: Digest) = (.zero, .zero)
+
+    /// Starts a store.
+    ///
+    /// - Throws: `StoreError` with code `exists` when there is a file already.
+    package init(creating path: String) throws {
+        guard !FileManager.default.fileExists(atPath: path) else {
+            throw StoreError(
+                .exists, "'\(path)' exists already. Choose another path for the new store.")
+        }
+        self.path = path
+        scratchPath = "\(path).loading-\(ProcessInfo.processInfo.processIdentifier)"
+    }
+
+    /// Appends the entry of a line; an empty line counts and is passed over.
+    ///
+    /// - Throws: ``ExportError`` with the number of the line; `StoreError` when the file cannot be
+    ///   written. ``abandon()`` must follow.
+    package func load(_ bytes: [UInt8]) throws {
+        line += 1
+        guard bytes.contains(where: { $0 != 0x20 && $0 != 0x09 }) else { return }
+        let entry: Entry
+        do {
+            entry = try reader.entry(from: bytes)
+        } catch {
+            throw ExportError(.malformed, line: line, error.sentence)
+        }
+        guard entry.sequence == head.sequence.next else {
+            throw ExportError(
+                .malformed, line: line,
+                "Entry \(head.sequence.next) was expected, not entry \(entry.sequence). An export "
+                    + "to load has every entry, from the first on.")
+        }
+        try append(entry)
+        head = (entry.sequence, entry.digest)
+    }
+
+    /// Gives the store its name.
+    ///
+    /// - Throws: ``ExportError`` when there was no entry; `StoreError` with code `exists` when a
+    ///   file of that name has appeared meanwhile.
+    package func finish() throws {
+        guard let store else {
+            throw ExportError(
+                .malformed, line: nil,
+                "The input has no entry. The first line of an export sets the model.")
+        }
+        self.store = nil
+        try store.close()
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: scratchPath))
+        try file.synchronize()
+        try file.close()
+        try removeIfThere(scratchPath + "-lock")
+        guard !FileManager.default.fileExists(atPath: path) else {
+            throw StoreError(.exists, "'\(path)' has appeared meanwhile and is left as it is.")
+        }
+        try FileManager.default.moveItem(atPath: scratchPath, toPath: path)
+    }
+
+    /// Takes away what was written.
+    package func abandon() throws {
+        if let store {
+            self.store = nil
+            try store.close()
+        }
+        try removeIfThere(scratchPath)
+        try removeIfThere(scratchPath + "-lock")
+    }
+
+    // MARK: - Entries
+
+    private func append(_ entry: Entry) throws {
+        do {
+            if let store {
+                try store.append(exported: entry)
+            } else {
+                // One sync at the end makes the whole file durable.
+                store = try Store.create(
+                    at: scratchPath, loading: entry, options: StoreOptions(durability: .relaxed))
+            }
+        } catch let error as StoreError where error.code == .digestMismatch {
+            throw ExportError(
+                .mismatch, line: line, error.message + " The export was altered after it was made.")
+        } catch let error as StoreError where error.concernsEntry {
+            throw ExportError(
+                .mismatch, line: line,
+                "Entry \(entry.sequence) does not fit the entries before it. "
+                    + error.description.replacingOccurrences(of: "\n  ", with: " "))
+        }
+    }
+
+    private func removeIfThere(_ path: String) throws {
+        guard FileManager.default.fileExists(atPath: path) else { return }
+        try FileManager.default.removeItem(atPath: path)
+    }
+}
+
+extension StoreError {
+    /// Whether the entry is to blame, and not the file or the system.
+    fileprivate var concernsEntry: Bool {
+        [
+            .conflict, .validation, .duplicate, .noSuchEntity, .noSuchObject, .objectDeleted,
+            .corrupt, .model, .modelMismatch,
+        ].contains(code)
+    }
+}
+
+extension JSONError {
+    /// The mistake as a sentence; the line within a one-line text is left out.
+    fileprivate var sentence: String {
+        let place = place.hasPrefix("line 1, ") ? String(place.dropFirst("line 1, ".count)) : place
+        return place.isEmpty ? message : "\(place): \(message)"
+    }
+}

@@ -1,0 +1,50 @@
+import AuditTrail
+import ObjectModel
+
+extension Console {
+    /// Prints a record the way `export` writes it, laid out as `--output` says.
+    func print(_ record: AuditRecord) throws {
+        // A digest is only good for all changes of its entry.
+        let whole = AuditRecord(record.entry, in: record.schema)
+        let bytes = try JSONLinesFormat().bytes(of: whole)
+        if format == .jsonl { return try write(bytes) }
+        try print(JSONText(try JSONValue(parsing: bytes)))
+    }
+}
+
+extension Listing {
+    /// Adds a record the way `export` writes it, or what `text` prints.
+    mutating func append(_ record: AuditRecord, text: () throws -> Void) throws {
+        let whole = AuditRecord(record.entry, in: record.schema)
+        try append(
+            JSONText(try JSONValue(parsing: JSONLinesFormat().bytes(of: whole))), text: text)
+    }
+
+    /// Adds an object whose members `body` writes, or what `text` prints.
+    mutating func append(
+        members body: (inout JSONWriter) -> Void, text: () throws -> Void
+    ) throws {
+        func document() throws -> JSONText {
+            var writer = JSONWriter()
+            writer.object { body(&$0) }
+            return JSONText(try JSONValue(parsing: writer.bytes))
+        }
+        try append(try document(), text: text)
+    }
+}
+
+extension JSONText {
+    /// The same JSON, ready to be laid out.
+    init(_ value: JSONValue) {
+        self =
+            switch value {
+            case .null: .null
+            case .bool(let value): .bool(value)
+            case .number(let text): .number(text)
+            case .string(let text): .string(text)
+            case .array(let values): .array(values.map { JSONText($0) })
+            case .object(let members):
+                .object(members.map { Member($0.name, JSONText($0.value)) })
+            }
+    }
+}

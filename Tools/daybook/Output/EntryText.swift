@@ -1,0 +1,159 @@
+import AuditTrail
+import JournalLog
+import ObjectModel
+import SnapshotStore
+
+/// Entries and changes as lines for people who have never seen a journal.
+struct EntryText {
+    private let palette: Palette
+
+    init(_ palette: Palette) {
+        self.palette = palette
+    }
+
+    // MARK: - Entries
+
+    /// `entry 7  2011-12-15 00:00:00 UTC  by registry`.
+    func heading(of record: AuditRecord) -> String {
+        var parts = [
+            palette("entry \(record.sequence)", .name), Self.time(record.entry.time),
+        ]
+        if let author = record.author { parts.append("by \(DisplayText.escaped(author))") }
+        return parts.joined(separator: "  ")
+    }
+
+    /// An entry in a few lines: heading, note, and how much it changes.
+    func summary(of record: AuditRecord) -> [String] {
+        var lines = [heading(of: record)]
+        lines += Self.lines(of: record.note).map { "    \($0)" }
+        if let undoes = record.undoes { lines.append("    undoes entry \(undoes)") }
+        lines.append("    " + palette(Self.count(of: record), .faint))
+        return lines
+    }
+
+    /// `Country: 1 inserted, 2 updated; Subdivision: 1 deleted`.
+    static func count(of record: AuditRecord) -> String {
+        if let model = record.entry.model {
+            let names = model.entities.map(\.name).sorted()
+            return "sets the model: " + names.joined(separator: ", ")
+        }
+        var counts: [EntityNumber: (inserted: Int, updated: Int, deleted: Int)] = [:]
+        for change in record.shown {
+            switch change.kind {
+            case .insert: counts[change.object.entity, default: (0, 0, 0)].inserted += 1
+            case .update: counts[change.object.entity, default: (0, 0, 0)].updated += 1
+            case .delete: counts[change.object.entity, default: (0, 0, 0)].deleted += 1
+            }
+        }
+        let parts = counts.sorted { $0.key < $1.key }.map { number, count in
+            let words = [
+                (count.inserted, "inserted"), (count.updated, "updated"),
+                (count.deleted, "deleted"),
+            ]
+            let list = words.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+            let name = record.schema.entity(number)?.name ?? "?\(number.rawValue)"
+            return "\(name): " + list.joined(separator: ", ")
+        }
+        return parts.joined(separator: "; ")
+    }
+
+    // MARK: - Changes
+
+    /// A change: what happens to which object, and a line for each property.
+    func lines(of change: AuditChange, indentation: String) -> [String] {
+        let title = palette(verb(change.operation), style(change.operation)) + " " + change.object
+        return [indentation + title + reason(of: change)]
+            + details(of: change, indentation: indentation + "    ")
+    }
+
+    /// Why a change was made that nobody made by hand.
+    func reason(of change: AuditChange) -> String {
+        change.cause.map { " because \($0) was deleted" } ?? ""
+    }
+
+    /// A line for each property that changes.
+    func details(
+        of change: AuditChange, property: String? = nil, indentation: String
+    ) -> [String] {
+        let fields = change.fields.filter { property == nil || $0.name == property }
+        let memberships = change.memberships.filter { property == nil || $0.name == property }
+        let names = fields.map(\.name) + memberships.map(\.name)
+        let width = names.map { DisplayText.width(of: $0) }.max() ?? 0
+        func line(_ name: String, _ text: String) -> String {
+            let gap = String(repeating: " ", count: width - DisplayText.width(of: name) + 2)
+            return indentation + palette(name, .faint) + gap + text
+        }
+        return fields.map { line($0.name, values(of: $0, in: change.operation)) }
+            + memberships.flatMap { membership in
+                self.members(of: membership).map { line(membership.name, $0) }
+            }
+    }
+
+    private func values(of field: AuditField, in operation: AuditChange.Operation) -> String {
+        switch operation {
+        case .insert: palette(Self.text(of: field.new), .added)
+        case .delete: palette(Self.text(of: field.old), .removed)
+        case .update:
+            palette(Self.text(of: field.old), .removed) + " → "
+                + palette(Self.text(of: field.new), .added)
+        }
+    }
+
+    private func members(of membership: AuditMembership) -> [String] {
+        let stayed = Set(membership.added.map(\.object))
+            .intersection(membership.removed.map(\.object))
+        let groups =
+            [
+                (
+                    "without", membership.removed.map(\.object).filter { !stayed.contains($0) },
+                    .removed
+                ),
+                ("with", membership.added.map(\.object).filter { !stayed.contains($0) }, .added),
+                (
+                    "in another order:",
+                    membership.added.map(\.object).filter { stayed.contains($0) }, .changed
+                ),
+            ] as [(String, [String], Style)]
+        return groups.filter { !$0.1.isEmpty }.map { words, objects, style in
+            "\(words) " + palette(objects.joined(separator: ", "), style)
+        }
+    }
+
+    /// `inserted`, `updated`, `deleted`.
+    func verb(_ operation: AuditChange.Operation) -> String {
+        switch operation {
+        case .insert: "inserted"
+        case .update: "updated"
+        case .delete: "deleted"
+        }
+    }
+
+    /// The colour of an operation.
+    func style(_ operation: AuditChange.Operation) -> Style {
+        switch operation {
+        case .insert: .added
+        case .update: .changed
+        case .delete: .removed
+        }
+    }
+
+    // MARK: - Values
+
+    /// A value on one line: text in quotes, `none` for null.
+    static func text(of value: AuditValue) -> String {
+        if value.isNull { return "none" }
+        let text = DisplayText.escaped(value.text)
+        return value.isText ? "\"\(text)\"" : text
+    }
+
+    /// `2011-12-15 00:00:00 UTC`.
+    static func time(_ microseconds: Int64) -> String {
+        DateText.text(microseconds: microseconds).replacing("T", with: " ", maxReplacements: 1)
+            .replacing("Z", with: " UTC")
+    }
+
+    /// Text that may have several lines, made safe for a terminal.
+    static func lines(of text: String?) -> [String] {
+        (text ?? "").split(separator: "\n").map { DisplayText.escaped(String($0)) }
+    }
+}

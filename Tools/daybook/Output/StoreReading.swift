@@ -1,0 +1,80 @@
+import AuditTrail
+import JournalLog
+import ObjectModel
+import SnapshotStore
+
+/// What the reading commands ask of a store before they print.
+enum StoreReading {
+    /// Opens a store that is only looked at.
+    static func open(_ path: String) throws -> Store {
+        try Store.open(at: path, options: StoreOptions(isReadOnly: true))
+    }
+
+    /// The sequence number that a moment means; zero for a time before the first entry.
+    ///
+    /// - Throws: ``ToolError`` when the journal does not reach so far.
+    static func place(of moment: Moment, in store: Store) throws -> SequenceNumber {
+        let head = try store.head()
+        switch moment {
+        case .head: return head
+        case .time(let time): return try store.sequence(atTime: time.first)
+        case .sequence(let number):
+            guard number <= head.rawValue else {
+                throw ToolError.usage(
+                    "There is no entry \(number): the journal has entries 1 to \(head).")
+            }
+            return SequenceNumber(number)
+        }
+    }
+
+    /// Narrows a filter to what happened from one moment to another, both included.
+    ///
+    /// A number is a place in the journal. A time is compared with the time of each entry, which
+    /// need not rise from entry to entry.
+    static func restrict(
+        _ filter: inout AuditFilter, since first: Moment?, until last: Moment?, in store: Store
+    ) throws {
+        var (lowest, highest) = (filter.range.lowerBound, filter.range.upperBound)
+        var (earliest, latest) = (filter.times.lowerBound, filter.times.upperBound)
+        switch first {
+        case .head: lowest = try store.head()
+        case .sequence(let number): lowest = SequenceNumber(number)
+        case .time(let time): earliest = time.first
+        case nil: break
+        }
+        switch last {
+        case .head: highest = try store.head()
+        case .sequence(let number): highest = SequenceNumber(number)
+        case .time(let time): latest = time.last
+        case nil: break
+        }
+        guard lowest <= highest, earliest <= latest else {
+            throw ToolError.usage("The range ends before it begins.")
+        }
+        filter.range = lowest...highest
+        filter.times = earliest...latest
+    }
+
+    /// The object of that name.
+    static func object(_ name: ObjectName, in schema: Schema) throws -> ObjectID {
+        let entity = try entity(name.entity, in: schema)
+        return ObjectID(entity: entity.number, number: name.number)
+    }
+
+    /// The entity of that name.
+    static func entity(_ name: String, in schema: Schema) throws -> SchemaEntity {
+        if let entity = schema.entity(named: name) { return entity }
+        let names = schema.entities.map(\.name)
+        let suggestion = name.suggestion(among: names)
+        throw ToolError.usage(
+            "The model has no entity '\(name)'"
+                + (suggestion.isEmpty
+                    ? "; there are \(names.map { "'\($0)'" }.joined(separator: ", "))."
+                    : suggestion))
+    }
+}
+
+extension ObjectName {
+    /// The object without the property: `Country/17`.
+    var objectText: String { "\(entity)/\(number)" }
+}
