@@ -13,6 +13,7 @@ extension AuditReader {
     ///   - older: One state; zero is the store before its first entry.
     ///   - newer: The other. If it is the earlier one, the way back is given.
     ///   - isWanted: Whether an object matters.
+    /// - Returns: One change for each object that differs; none when the states are alike.
     /// - Throws: `StoreError` with code `corrupt` when an entry is not what was written.
     /// - Complexity: O(*e*) page reads, *e* the size of the entries between the two.
     package func differences(

@@ -15,7 +15,7 @@ enum AtlasStory {
                 AttributeDescription(
                     name: "name", type: .string, isOptional: false, isIndexed: true),
                 AttributeDescription(name: "motto", type: .string),
-                AttributeDescription(name: "population", type: .int64),
+                AttributeDescription(name: "callingCode", type: .int16),
                 AttributeDescription(name: "founded", type: .date),
             ],
             relationships: [
@@ -72,7 +72,7 @@ private struct StoryWriter {
                     [
                         "alpha2": .string("FR"), "name": .string("France"),
                         "motto": .string("Liberté, \"égalité\",\nfraternité"),
-                        "population": .int(68_042_591),
+                        "callingCode": .int(33),
                     ]),
                 store.insert(
                     turkey,
@@ -81,9 +81,9 @@ private struct StoryWriter {
                     antilles,
                     [
                         "alpha2": .string("AN"), "name": .string("Netherlands Antilles"),
-                        "founded": .date(Date(timeIntervalSince1970: -475_891_200)),
+                        "founded": .date(Date(timeIntervalSince1970: -474_854_400)),
                     ]),
-            ], author: "registry", note: "First edition", at: 126_230_400_000_000)
+            ], author: "registry", note: "First edition", at: 156_297_600_000_000)
         try save(
             [
                 store.insert(
@@ -106,16 +106,26 @@ private struct StoryWriter {
             note: "A name that was missing\n\nThe department, not the metropolis.")
         try withdraw(antilles, with: curacao)
         try save(
-            [
-                store.update(turkey, "name", from: .string("Turkey"), to: .string("Türkiye")),
-                store.update(turkey, "motto", from: .string(""), to: .null),
-            ], author: "registry", note: "Newsletter VI-8", at: 1_654_041_600_000_000)
+            [renaming(turkey)], author: "registry", note: "Its own spelling",
+            at: 1_657_497_600_000_000)
         try unite(france, turkey)
         try save(
-            [store.update(france, "population", from: .int(68_042_591), to: .int(-1))],
+            [store.update(france, "callingCode", from: .int(33), to: .int(-1))],
             author: "=cmd")
         _ = try store.commit(
             try store.undoDraft(of: SequenceNumber(9), author: "Ada", note: "That was a joke"))
+    }
+
+    private func renaming(_ country: ObjectID) -> Change {
+        let edits = [
+            Edit(
+                property: store.property("motto", of: country).number, old: .string(""),
+                new: .null),
+            Edit(
+                property: store.property("name", of: country).number, old: .string("Turkey"),
+                new: .string("Türkiye")),
+        ]
+        return Change(object: country, kind: .update(edits: edits, members: []))
     }
 
     private func withdraw(_ country: ObjectID, with subdivision: ObjectID) throws {

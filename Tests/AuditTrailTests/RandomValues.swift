@@ -92,7 +92,8 @@ enum RandomValues {
         case .float: [.double(Double(Float(0.1))), .double(.nan), .double(.infinity)]
         case .double:
             [
-                .double(0.1), .double(-0.0), .double(5e-324), .double(1.797e308), .double(.nan),
+                .double(0.1), .double(-0.0), .double(.leastNonzeroMagnitude), .double(1.797e308),
+                .double(.nan),
                 .double(-.infinity), .double(1e22), .double(123_456_789_012_345_680),
             ]
         case .decimal:

@@ -1,5 +1,5 @@
 package import Foundation
-internal import Testing
+package import Testing
 
 /// Files under `Fixtures`, which tests read and compare with.
 package enum Fixture {

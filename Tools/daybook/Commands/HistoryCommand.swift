@@ -66,7 +66,7 @@ struct HistoryCommand: Command {
             if !isFirst { try console.print() }
             let act = console.palette(text.verb(change.operation), text.style(change.operation))
             try console.print(text.heading(of: record) + "  " + act + text.reason(of: change))
-            for line in EntryText.lines(of: record.note) { try console.print("    " + line) }
+            try console.printLines(EntryText.lines(of: record.note, indentation: "    "))
             if let undoes = record.undoes { try console.print("    undoes entry \(undoes)") }
             try console.printLines(
                 text.details(of: change, property: property, indentation: "    "))

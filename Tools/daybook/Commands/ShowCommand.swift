@@ -49,8 +49,10 @@ struct ShowCommand: Command {
         if let occurredAt = header.occurredAt { try line("happened", EntryText.time(occurredAt)) }
         try line("recorded", EntryText.time(record.entry.recordedAt))
         try line("author", header.author.map { DisplayText.escaped($0) })
-        for (index, note) in EntryText.lines(of: header.note).enumerated() {
-            try line(index == 0 ? "note" : "", note)
+        let note = EntryText.lines(of: header.note, indentation: "")
+        if let first = note.first { try line("note", first) }
+        for rest in note.dropFirst() {
+            try console.print(rest.isEmpty ? "" : String(repeating: " ", count: 12) + rest)
         }
         try line("context", header.context.map { DisplayText.escaped($0) })
         if header.kind == .batch { try line("made by", "a batch") }

@@ -69,6 +69,7 @@ enum VerificationProcess {
             }
         }
         if let failure { throw failure }
+        try refuseOtherFiles(path, report)
         try send(
             .outcome(
                 VerificationOutcome(
@@ -79,6 +80,20 @@ enum VerificationProcess {
                     digest: report.headDigest?.hexadecimal,
                     recordsCompared: report.recordsCompared)))
         return .success
+    }
+
+    /// Where already the first page is wrong, the file may be no store at all: then that is said,
+    /// and not how it differs from one.
+    private static func refuseOtherFiles(_ path: String, _ report: VerifyReport) throws {
+        guard report.findings.contains(where: { $0.place == "page 0" }) else { return }
+        do {
+            try StoreReading.open(path).close()
+        } catch let error as StoreError where error.code == .notAStore {
+            throw error
+        } catch is StoreError {
+            // It is a store, and the findings say what is wrong with it.
+            return
+        }
     }
 
     // MARK: - The first process

@@ -25,7 +25,7 @@ struct EntryText {
     /// An entry in a few lines: heading, note, and how much it changes.
     func summary(of record: AuditRecord) -> [String] {
         var lines = [heading(of: record)]
-        lines += Self.lines(of: record.note).map { "    \($0)" }
+        lines += Self.lines(of: record.note, indentation: "    ")
         if let undoes = record.undoes { lines.append("    undoes entry \(undoes)") }
         lines.append("    " + palette(Self.count(of: record), .faint))
         return lines
@@ -153,7 +153,10 @@ struct EntryText {
     }
 
     /// Text that may have several lines, made safe for a terminal.
-    static func lines(of text: String?) -> [String] {
-        (text ?? "").split(separator: "\n").map { DisplayText.escaped(String($0)) }
+    static func lines(of text: String?, indentation: String) -> [String] {
+        guard let text, !text.isEmpty else { return [] }
+        return text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+            line.isEmpty ? "" : indentation + DisplayText.escaped(String(line))
+        }
     }
 }

@@ -1,0 +1,26 @@
+import Daybook
+
+// The same model as Fixtures/models/iso-codes.json, declared in code: a store opened with a model
+// that differs would be refused with a list of the differences.
+
+final class Country: ManagedObject {
+    @Attribute(.unique) var code: String
+    @Attribute(.indexed) var alpha2: String
+    @Attribute(.indexed) var alpha3: String
+    @Attribute var numeric: String?
+    @Attribute(.indexed) var name: String
+    @Attribute var officialName: String?
+    @Attribute var commonName: String?
+    @Attribute var flag: String?
+    @Attribute var remark: String?
+    @Relationship(.cascade, inverse: \Subdivision.country) var subdivisions: Set<Subdivision>
+}
+
+final class Subdivision: ManagedObject {
+    @Attribute(.unique) var code: String
+    @Attribute(.indexed) var name: String
+    @Attribute(.indexed) var type: String
+    @Relationship var country: Country?
+    @Relationship(inverse: \Subdivision.children) var parent: Subdivision?
+    @Relationship var children: Set<Subdivision>
+}
