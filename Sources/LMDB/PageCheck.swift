@@ -17,6 +17,8 @@ package struct PageFinding: Sendable, Hashable {
         case damage
         /// Nothing is wrong with what is read.
         case note
+        /// The file could not be checked.
+        case unchecked
     }
 }
 
@@ -28,6 +30,9 @@ package struct PageFinding: Sendable, Hashable {
 /// records are for those.
 package enum PageCheck {
     /// Checks the file at `path` before it is opened.
+    ///
+    /// Another process may write to it meanwhile. Pages that looked damaged may then only have been
+    /// used anew, so the check is made again until the meta pages stand still.
     ///
     /// - Returns: All findings; none, or only notes, when the file is sound.
     /// - Throws: ``LMDBError`` when the file cannot be read, or with
@@ -43,7 +48,18 @@ package enum PageCheck {
                 throw .status(number, "opening '\(path)'")
             }
             defer { close(descriptor) }
-            return run(PageSource { place, count in read(descriptor, place, count) })
+            let source = PageSource { place, count in read(descriptor, place, count) }
+            for _ in 0..<attemptsMaximum {
+                let before = source.metaBytes
+                let findings = run(source)
+                let isSound = !findings.contains { $0.severity == .damage }
+                if isSound || source.metaBytes == before { return findings }
+            }
+            return [
+                PageFinding(
+                    severity: .unchecked, page: nil, table: nil,
+                    message: "The pages were not checked, because the file was being written to.")
+            ]
         }
     }
 
@@ -55,6 +71,9 @@ package enum PageCheck {
                 return Array(bytes[place..<min(place + count, bytes.count)])
             })
     }
+
+    /// How often a file that is being written to is looked at.
+    private static let attemptsMaximum = 32
 
     private static func read(_ descriptor: Int32, _ place: Int, _ count: Int) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
@@ -132,6 +151,9 @@ struct PageSource {
     init(_ read: @escaping (_ place: Int, _ count: Int) -> [UInt8]) {
         self.read = read
     }
+
+    /// The first pages, in which every commit leaves its mark.
+    var metaBytes: [UInt8] { read(0, FileFormat.pageSizeRange.upperBound * 2) }
 
     /// Up to `count` bytes; fewer at the end of the file.
     func bytes(at place: Int, count: Int) -> [UInt8] {

@@ -1,16 +1,22 @@
+public import Foundation
 import ObjectModel
 
-/// A condition on managed objects of one class, written with key paths or as predicate text.
+/// A condition on managed objects of one class, written with key paths, as predicate text, or as a
+/// Foundation predicate.
 ///
 /// ```swift
 /// \Employee.lastName == "Lovelace" && \Employee.department?.name != "R&D"
-/// Condition<Employee>("lastName BEGINSWITH 'L' AND ANY department.employees.salary > 100")
+/// Condition<Employee>("lastName BEGINSWITH 'L' AND department.name != 'R&D'")
+/// Condition(#Predicate<Employee> { $0.lastName == "Lovelace" })
 /// ```
 ///
-/// Both become the same filter, which picks indexes.
+/// All become the same filter, which picks indexes. A Foundation predicate with an expression that
+/// no filter stands for is evaluated on the objects in memory instead;
+/// ``ManagedObjectContext/explain(_:)`` tells which.
 public struct Condition<Object: ManagedObject> {
     indirect enum Form {
         case text(String, [Value])
+        case predicate(Predicate<Object>)
         case comparison(AnyKeyPath, FilterOperator, Value, TextOptions)
         case membership(AnyKeyPath, [Value])
         case reference(AnyKeyPath, FilterOperator, ManagedObject?)
@@ -34,15 +40,26 @@ public struct Condition<Object: ManagedObject> {
         form = .text(text, arguments.map(\.storedValue))
     }
 
+    /// A condition in the form of a Foundation predicate.
+    public init(_ predicate: Predicate<Object>) {
+        form = .predicate(predicate)
+    }
+
     /// Lowers the condition to a filter.
-    func filter(of entity: GraphEntity, in schema: Schema) throws(QueryError) -> Filter {
-        try Self.filter(form, entity, schema)
+    ///
+    /// - Throws: ``QueryError`` when it does not fit the model; ``NotLowerable`` when a Foundation
+    ///   predicate in it has to be evaluated in memory.
+    func filter(of entity: GraphEntity, in model: GraphModel) throws -> Filter {
+        try Self.filter(form, entity, model)
     }
 
     private static func filter(
-        _ form: Form, _ entity: GraphEntity, _ schema: Schema
-    ) throws(QueryError) -> Filter {
+        _ form: Form, _ entity: GraphEntity, _ model: GraphModel
+    ) throws -> Filter {
+        let schema = model.schema
         switch form {
+        case .predicate(let predicate):
+            return try predicate.lowered(about: entity, in: model)
         case .text(let text, let arguments):
             return try Filter(
                 parsing: text, for: entity.schema, in: schema, arguments: arguments)
@@ -59,12 +76,42 @@ public struct Condition<Object: ManagedObject> {
             return .comparison(FilterComparison(.path(path), `operator`, .constant(value)))
         case .and(let left, let right):
             return .and([
-                try filter(left, entity, schema), try filter(right, entity, schema),
+                try filter(left, entity, model), try filter(right, entity, model),
             ])
         case .or(let left, let right):
-            return .or([try filter(left, entity, schema), try filter(right, entity, schema)])
+            return .or([try filter(left, entity, model), try filter(right, entity, model)])
         case .not(let condition):
-            return .not(try filter(condition, entity, schema))
+            return .not(try filter(condition, entity, model))
+        }
+    }
+}
+
+extension Condition {
+    /// Whether an object meets the condition, evaluating Foundation predicates in memory.
+    func holds(
+        for object: Object, of entity: GraphEntity, in model: GraphModel,
+        _ source: some FilterSource
+    ) throws -> Bool {
+        try Self.holds(form, object, entity, model, source)
+    }
+
+    private static func holds(
+        _ form: Form, _ object: Object, _ entity: GraphEntity, _ model: GraphModel,
+        _ source: some FilterSource
+    ) throws -> Bool {
+        switch form {
+        case .predicate(let predicate):
+            return try predicate.evaluate(object)
+        case .and(let left, let right):
+            return try holds(left, object, entity, model, source)
+                && holds(right, object, entity, model, source)
+        case .or(let left, let right):
+            return try holds(left, object, entity, model, source)
+                || holds(right, object, entity, model, source)
+        case .not(let condition):
+            return try !holds(condition, object, entity, model, source)
+        case .text, .comparison, .membership, .reference:
+            return try filter(form, entity, model).matches(object.graphID.object, in: source)
         }
     }
 }
@@ -163,7 +210,8 @@ public prefix func ! <Object>(condition: Condition<Object>) -> Condition<Object>
 }
 
 extension KeyPath where Root: ManagedObject, Value: AttributeValue {
-    /// Values that are among others.
+    /// Values that are among others: `(\Employee.firstName).isIn(["Ada", "Grace"])`, the parentheses
+    /// because a key path would otherwise go on.
     public func isIn(_ values: some Sequence<Value>) -> Condition<Root> {
         Condition(.membership(self, values.map(\.storedValue)))
     }

@@ -1,3 +1,4 @@
+public import Foundation
 import ObjectModel
 
 /// Which objects of a class to fetch, in which order, and how many.
@@ -29,6 +30,11 @@ public struct FetchRequest<Object: ManagedObject> {
     public init(where condition: Condition<Object>? = nil) {
         entityName = Object.entityName
         self.condition = condition
+    }
+
+    /// A request for the objects of a class that meet a Foundation predicate.
+    public init(where predicate: Predicate<Object>) {
+        self.init(where: Condition(predicate))
     }
 
     /// A request for objects of an entity by its name, with or without a class of its own.
@@ -93,14 +99,31 @@ public struct FetchOrder<Object: ManagedObject> {
 }
 
 extension FetchRequest {
-    func query(in model: GraphModel) throws(QueryError) -> Query {
+    func entity(in model: GraphModel) throws(QueryError) -> GraphEntity {
         guard let entity = model.entity(named: entityName) else {
-            throw QueryError("The model has no entity '\(entityName)'.")
+            let names = model.schema.entities.map(\.name)
+            throw QueryError(
+                "The model has no entity '\(entityName)'.\(entityName.suggestion(among: names))")
         }
-        var query = Query(entity.schema, includesSubentities: includesSubentities)
+        return entity
+    }
+
+    /// The query that the request is lowered to.
+    ///
+    /// - Throws: ``QueryError`` when the request does not fit the model; ``NotLowerable`` when its
+    ///   condition has to be evaluated in memory.
+    func query(in model: GraphModel) throws -> Query {
+        var query = try queryForAll(in: model)
         if let condition {
-            query.filter = try condition.filter(of: entity, in: model.schema)
+            query.filter = try condition.filter(of: entity(in: model), in: model)
         }
+        return query
+    }
+
+    /// The query without the condition.
+    func queryForAll(in model: GraphModel) throws(QueryError) -> Query {
+        let entity = try entity(in: model)
+        var query = Query(entity.schema, includesSubentities: includesSubentities)
         for order in order {
             query.sortings.append(try order.sorting(of: entity, in: model.schema))
         }

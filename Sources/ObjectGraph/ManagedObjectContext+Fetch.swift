@@ -21,26 +21,81 @@ extension ManagedObjectContext {
     public func count<Object>(_ request: FetchRequest<Object>) throws -> Int {
         assertOnQueue()
         processPendingChanges()
-        let query = try request.query(in: coordinator.model)
         let store = coordinator.defaultStore
-        guard request.includesPendingChanges, !pending.isEmpty else {
+        let isOverlaid = request.includesPendingChanges && !pending.isEmpty
+        if !isOverlaid, case .query(let query) = try plan(request) {
             return try store.read(readingMode) { try $0.count(query) }
         }
-        return try fetchOverPending(query, store).count
+        return try objectIDs(request).count
+    }
+
+    /// How a request will be carried out: which index serves it, or that the store is scanned, or
+    /// that a Foundation predicate is evaluated in memory and why.
+    ///
+    /// - Throws: ``QueryError`` when the request does not fit the model.
+    public func explain<Object>(_ request: FetchRequest<Object>) throws -> String {
+        switch try plan(request) {
+        case .query(let query):
+            return FilterPlan(query.filter).explanation(in: coordinator.model.schema)
+        case .memory(let reason):
+            return "Every object of '\(request.entityName)' is read and the predicate evaluated in "
+                + "memory, because no filter stands for \(reason)."
+        }
+    }
+
+    /// How a request is carried out.
+    private enum FetchPlan {
+        case query(Query)
+        case memory(reason: String)
+    }
+
+    private func plan<Object>(_ request: FetchRequest<Object>) throws -> FetchPlan {
+        do {
+            return .query(try request.query(in: coordinator.model))
+        } catch let error as NotLowerable {
+            return .memory(reason: error.expression)
+        }
     }
 
     private func objectIDs<Object>(_ request: FetchRequest<Object>) throws -> [GraphID] {
         assertOnQueue()
         processPendingChanges()
-        let query = try request.query(in: coordinator.model)
         let store = coordinator.defaultStore
         let found: [ObjectID]
-        if request.includesPendingChanges, !pending.isEmpty {
+        switch try plan(request) {
+        case .query(let query) where request.includesPendingChanges && !pending.isEmpty:
             found = try fetchOverPending(query, store)
-        } else {
+        case .query(let query):
             found = try store.read(readingMode) { try $0.fetch(query) }
+        case .memory:
+            found = try fetchInMemory(request, store)
         }
         return found.map { GraphID(store: store.number, object: $0) }
+    }
+
+    /// Reads every object of the entity and evaluates the condition on it.
+    private func fetchInMemory<Object>(
+        _ request: FetchRequest<Object>, _ store: PersistentStore
+    ) throws -> [ObjectID] {
+        let query = try request.queryForAll(in: coordinator.model)
+        let entity = try request.entity(in: coordinator.model)
+        var all = query
+        all.limit = nil
+        all.offset = 0
+        let isOverlaid = request.includesPendingChanges && !pending.isEmpty
+        let candidates =
+            isOverlaid
+            ? try fetchOverPending(all, store)
+            : try store.read(readingMode) { try $0.fetch(all) }
+        let source = ContextSource(context: self, store: store)
+        let matches = try candidates.filter { id in
+            guard let object = object(GraphID(store: store.number, object: id)) as? Object else {
+                return false
+            }
+            return try request.condition?.holds(
+                for: object, of: entity, in: coordinator.model, source) ?? true
+        }
+        return try query.arranged(matches, in: source)
     }
 
     /// Lays what is pending over what the store has: condition, order, limit and offset apply to the

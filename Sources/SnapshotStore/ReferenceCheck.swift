@@ -8,6 +8,8 @@ internal import ObjectModel
 /// - A delete of an object that somebody still refers to is a conflict; where our side wins, the
 ///   entry takes the references back as well. A relationship without inverse has nobody on the
 ///   other side to do so, and is always taken back.
+/// - A new reference over a relationship whose other end is to-one is a conflict when somebody else
+///   holds the object; where our side wins, the other one lets go of it.
 /// - References over a relationship whose delete rule at the deleted object is
 ///   ``DeleteRule/noAction`` are left as they are.
 struct ReferenceCheck {
@@ -16,6 +18,7 @@ struct ReferenceCheck {
     private var changes: [Change]
     private var positions: [ObjectID: Int] = [:]
     private var known: [ObjectID: Bool] = [:]
+    private var claims: [[UInt8]: ObjectID] = [:]
     /// What collided, whichever side then won.
     private(set) var conflicts: [MergeConflict] = []
     /// Whether the changes came out as they went in.
@@ -47,12 +50,22 @@ struct ReferenceCheck {
         for change in changes where change.isDelete {
             try settleReferrers(of: change, in: transaction)
         }
+        if policy == .error, !conflicts.isEmpty { throw conflict }
         if !isUntouched {
             changes.removeAll(where: \.isEmpty)
             changes.sort { $0.precedes($1) }
-            try DraftValidation.check(changes, schema: projection.schema)
+            do {
+                try DraftValidation.check(changes, schema: projection.schema)
+            } catch {
+                // What the policy left out or took back had to be there.
+                throw conflicts.isEmpty ? error : conflict
+            }
         }
         return changes
+    }
+
+    private var conflict: StoreError {
+        .conflict(conflicts, in: projection.schema)
     }
 
     // MARK: - References that the entry makes
@@ -67,7 +80,7 @@ struct ReferenceCheck {
             var isChanged = false
             for property in entity.referenceSlots {
                 guard let slot = property.slot, let target = values[slot].reference,
-                    try !isThere(target, in: transaction)
+                    try !mayRefer(change.object, property, to: target, in: transaction)
                 else { continue }
                 note(change.object, property.number, base: .null, ours: values[slot])
                 values[slot] = .null
@@ -79,7 +92,10 @@ struct ReferenceCheck {
         case .update(let edits, let members):
             var keptEdits: [Edit] = []
             for edit in edits {
-                if let target = edit.new.reference, try !isThere(target, in: transaction) {
+                if let target = edit.new.reference,
+                    let property = entity.property(edit.property),
+                    try !mayRefer(change.object, property, to: target, in: transaction)
+                {
                     note(change.object, edit.property, base: edit.old, ours: edit.new)
                 } else {
                     keptEdits.append(edit)
@@ -101,13 +117,46 @@ struct ReferenceCheck {
     ) throws -> [MembershipEdit] {
         var kept: [MembershipEdit] = []
         for var edit in members {
-            for member in edit.added where try !isThere(member.object, in: transaction) {
+            guard
+                let property = projection.schema.entity(change.object.entity)?
+                    .property(edit.property)
+            else { continue }
+            for member in edit.added
+            where try !mayRefer(change.object, property, to: member.object, in: transaction) {
                 note(change.object, edit.property, base: .null, ours: .object(member.object))
                 edit.added.removeAll { $0 == member }
             }
             if !edit.isEmpty { kept.append(edit) }
         }
         return kept
+    }
+
+    /// Whether an owner may refer to a target: it is there, and nobody else holds what only one can
+    /// hold.
+    private mutating func mayRefer(
+        _ owner: ObjectID, _ property: SchemaProperty, to target: ObjectID,
+        in transaction: borrowing WriteTransaction
+    ) throws -> Bool {
+        guard try isThere(target, in: transaction) else { return false }
+        guard let end = property.end, end.inverse != nil, !end.inverseIsToMany else { return true }
+        let key = StoreKey.links(of: target, property.number)
+        if let other = claims.updateValue(owner, forKey: key), other != owner {
+            let schema = projection.schema
+            throw StoreError.validation([
+                "'\(property.name)' of \(schema.name(of: owner)) and of \(schema.name(of: other)) "
+                    + "cannot both lead to \(schema.name(of: target))."
+            ])
+        }
+        let holders = try projection.referrers(
+            to: target, property.number, at: .latest, in: transaction)
+        for other in holders where other != owner && stillRefers(other, property, to: target) {
+            guard policy == .mergeByPropertyObjectTrump || policy == .overwrite else {
+                return false
+            }
+            note(owner, property.number, base: .null, ours: .object(target))
+            try takeBack(other, property, from: target, cause: nil, in: transaction)
+        }
+        return true
     }
 
     private mutating func isThere(
@@ -140,7 +189,7 @@ struct ReferenceCheck {
             guard
                 let property = projection.schema.entity(owner.entity)?.property(number),
                 !projection.schema.leavesDangling(property),
-                try stillRefers(owner, property, to: change.object)
+                stillRefers(owner, property, to: change.object)
             else { continue }
             try release(owner, property, from: change.object, in: transaction)
         }
@@ -149,7 +198,7 @@ struct ReferenceCheck {
     /// Whether an owner that refers to an object now will do so after the entry.
     private func stillRefers(
         _ owner: ObjectID, _ property: SchemaProperty, to object: ObjectID
-    ) throws -> Bool {
+    ) -> Bool {
         guard let position = positions[owner] else { return true }
         switch changes[position].kind {
         case .delete: return false
@@ -177,9 +226,17 @@ struct ReferenceCheck {
                 theirs: .object(object))
             conflicts.append(conflict)
             guard policy == .mergeByPropertyObjectTrump || policy == .overwrite else {
-                throw StoreError.conflict(conflicts, in: projection.schema)
+                throw self.conflict
             }
         }
+        try takeBack(owner, property, from: object, cause: object, in: transaction)
+    }
+
+    /// Adds the edit by which an owner lets go of an object.
+    private mutating func takeBack(
+        _ owner: ObjectID, _ property: SchemaProperty, from object: ObjectID, cause: ObjectID?,
+        in transaction: borrowing WriteTransaction
+    ) throws {
         var edits: [Edit] = []
         var members: [MembershipEdit] = []
         if property.isStoredToMany {
@@ -196,7 +253,7 @@ struct ReferenceCheck {
             edits = [Edit(property: property.number, old: .object(object), new: .null)]
         }
         let back = Change(
-            object: owner, kind: .update(edits: edits, members: members), cause: object)
+            object: owner, kind: .update(edits: edits, members: members), cause: cause)
         try add(back)
     }
 

@@ -1,4 +1,5 @@
 package import JournalLog
+internal import LMDB
 package import ObjectModel
 
 // | field | bytes |
@@ -27,7 +28,7 @@ package struct Row: Sendable, Hashable {
 
 /// Encodes rows, one after the other, without an allocation for each.
 struct RowEncoder {
-    private var writer = ByteWriter(capacity: 256)
+    private var writer = KeyWriter(capacity: 256)
     private var fields = ByteWriter(capacity: 256)
     private var ends: [Int] = []
 
@@ -43,18 +44,19 @@ struct RowEncoder {
             ends.append(fields.bytes.count)
         }
         writer.removeAll()
-        writer.append(bigEndian: since.rawValue)
+        writer.append(since.rawValue)
         let isWide = fields.bytes.count > Int(UInt16.max)
         writer.append(isWide ? UInt8(4) : UInt8(2))
-        writer.append(bigEndian: UInt16(values.count))
+        writer.append(UInt16(values.count))
         for end in ends {
             if isWide {
-                writer.append(bigEndian: UInt32(end))
+                writer.append(UInt32(end))
             } else {
-                writer.append(bigEndian: UInt16(end))
+                writer.append(UInt16(end))
             }
         }
-        writer.append(raw: fields.bytes)
+        let encoded = fields.bytes
+        writer.append(bytes: encoded.span.bytes)
     }
 }
 
@@ -67,20 +69,27 @@ struct RowLayout {
     private static let headerSize = 11
 
     init(_ bytes: RawSpan) throws(DecodingFailure) {
-        var offset = 0
-        since = SequenceNumber(rawValue: try bytes.readBigEndian(UInt64.self, at: &offset))
-        width = Int(try bytes.readByte(at: &offset))
+        guard bytes.byteCount >= Self.headerSize else {
+            throw DecodingFailure(at: bytes.byteCount, expected: "the header of a row")
+        }
+        since = SequenceNumber(
+            rawValue: UInt64(bigEndian: bytes.unsafeLoadUnaligned(as: UInt64.self)))
+        width = Int(bytes.unsafeLoadUnaligned(fromByteOffset: 8, as: UInt8.self))
         guard width == 2 || width == 4 else {
             throw DecodingFailure(at: 8, expected: "a width of 2 or 4")
         }
-        count = Int(try bytes.readBigEndian(UInt16.self, at: &offset))
+        count = Int(
+            UInt16(bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: 9, as: UInt16.self)))
+        guard Self.headerSize + count * width <= bytes.byteCount else {
+            throw DecodingFailure(at: 9, expected: "a count of fields within the row")
+        }
     }
 
     /// The value in a slot; null for a slot the row does not have.
     func value(_ slot: Int, in bytes: RawSpan) throws(DecodingFailure) -> Value {
         guard slot < count else { return .null }
         let fields = Self.headerSize + count * width
-        let start = slot == 0 ? 0 : try end(of: slot - 1, in: bytes)
+        let start = slot == 0 ? 0 : end(of: slot - 1, in: bytes)
         return try field(slot, fields + start, fields + end(of: slot, in: bytes), in: bytes)
     }
 
@@ -91,7 +100,7 @@ struct RowLayout {
         let fields = Self.headerSize + count * width
         var start = fields
         for slot in 0..<count {
-            let end = fields + (try end(of: slot, in: bytes))
+            let end = fields + end(of: slot, in: bytes)
             values.append(try field(slot, start, end, in: bytes))
             start = end
         }
@@ -113,10 +122,15 @@ struct RowLayout {
         return value
     }
 
-    private func end(of slot: Int, in bytes: RawSpan) throws(DecodingFailure) -> Int {
-        var offset = Self.headerSize + slot * width
+    /// Where a field ends; the initializer has seen that the offsets are all there.
+    private func end(of slot: Int, in bytes: RawSpan) -> Int {
+        let offset = Self.headerSize + slot * width
         return width == 2
-            ? Int(try bytes.readBigEndian(UInt16.self, at: &offset))
-            : Int(try bytes.readBigEndian(UInt32.self, at: &offset))
+            ? Int(
+                UInt16(
+                    bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt16.self)))
+            : Int(
+                UInt32(
+                    bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt32.self)))
     }
 }

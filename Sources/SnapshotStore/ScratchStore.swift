@@ -30,10 +30,11 @@ final class ScratchStore {
         }
     }
 
-    func fold(_ entry: Entry) throws {
+    /// Folds entries together: all of them or none.
+    func fold(_ entries: [Entry]) throws {
         let projection = projection
         try environment.write { transaction in
-            try projection.fold(entry, in: transaction)
+            for entry in entries { try projection.fold(entry, in: transaction) }
         }
     }
 

@@ -26,26 +26,54 @@ extension Store {
     ) throws -> Store {
         try opening.withLock { _ in
             try wrapping(path) {
-                let schema = try Schema(model)
+                try model.validate()
+                let schema = try Schema(model.persistent)
                 guard try !hasContent(path) else { throw StoreError.exists(path) }
-                let environment = try Environment.open(
-                    at: path, options: options.environment(create: true))
+                let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+                guard FileManager.default.fileExists(atPath: folder) else {
+                    throw StoreError(.missing, "There is no folder '\(folder)' for the store.")
+                }
                 let metadata = StoreMetadata(
                     formatVersion: StoreLayout.formatVersion, uuid: options.makeUUID(),
                     createdAt: options.clock())
-                let parts = try StoreParts(environment, schema)
-                do {
-                    try environment.write { transaction in
-                        try begin(parts, metadata, first, in: transaction)
-                    }
-                } catch let error as StoreError where error.code == .digestMismatch {
-                    try remove(path)
-                    throw error
-                }
-                return Store(
-                    path: path, schema: schema, metadata: metadata, options: options,
-                    parts: parts, environment: environment)
+                // The store comes to be under another name and gets its own when it is whole, so
+                // that a crash leaves nothing there, or all.
+                let draftPath = "\(path).\(metadata.uuid.uuidString.prefix(8))"
+                defer { remove(draftPath) }
+                try write(at: draftPath, schema, metadata, first, options)
+                try place(draftPath, at: path)
+                return try openLocked(
+                    at: path, model: nil, options: options, modelSource: .table)
             }
+        }
+    }
+
+    /// Makes the file of a new store and closes it again.
+    private static func write(
+        at path: String, _ schema: Schema, _ metadata: StoreMetadata, _ first: Entry?,
+        _ options: StoreOptions
+    ) throws {
+        let environment = try Environment.open(
+            at: path, options: options.environment(create: true))
+        let parts = try StoreParts(environment, schema)
+        try environment.write { transaction in
+            try begin(parts, metadata, first, in: transaction)
+        }
+    }
+
+    /// Gives a file its name, unless there is one of that name that is not empty.
+    private static func place(_ draftPath: String, at path: String) throws {
+        let files = FileManager.default
+        if files.fileExists(atPath: path), try !hasContent(path) {
+            try files.removeItem(atPath: path)
+        }
+        do {
+            // A link, because a move would take the place of what another process has just made.
+            try files.linkItem(atPath: draftPath, toPath: path)
+        } catch {
+            guard !files.fileExists(atPath: path) else { throw StoreError.exists(path) }
+            // A file system without links.
+            try files.moveItem(atPath: draftPath, toPath: path)
         }
     }
 
@@ -53,10 +81,6 @@ extension Store {
         _ parts: StoreParts, _ metadata: StoreMetadata, _ first: Entry?,
         in transaction: borrowing WriteTransaction
     ) throws {
-        // Another process may have been quicker.
-        guard try transaction.count(parts.tables.meta) == 0 else {
-            throw StoreError(.exists, "Somebody else is making a store there at this moment.")
-        }
         try metadata.write(parts.tables.meta, in: transaction)
         let entry = try parts.append(
             parts.projection.schema.model, header: first?.header ?? EntryHeader(kind: .model),
@@ -66,11 +90,10 @@ extension Store {
         }
     }
 
-    /// Removes the file of a store that did not come to be.
-    private static func remove(_ path: String) throws {
-        for path in [path, path + "-lock"] where FileManager.default.fileExists(atPath: path) {
-            try FileManager.default.removeItem(atPath: path)
-        }
+    /// Removes what making a store has left under the other name. What cannot be removed is in
+    /// nobody's way.
+    private static func remove(_ path: String) {
+        for path in [path, path + "-lock"] { unlink(path) }
     }
 
     /// Opens a store.
@@ -103,27 +126,34 @@ extension Store {
     ) throws -> Store {
         try opening.withLock { _ in
             try wrapping(path) {
-                if let model { try model.validate() }
-                try checkFormat(path)
-                let environment = try Environment.open(
-                    at: path, options: options.environment(create: false))
-                let tables = try StoreTables(in: environment)
-                let (metadata, schema) = try environment.read { transaction in
-                    let metadata = try StoreMetadata.read(
-                        tables.meta, path: path, in: transaction)
-                    let stored =
-                        switch modelSource {
-                        case .table: try storedModel(tables, path: path, in: transaction)
-                        case .journal: try firstModel(environment, path: path, in: transaction)
-                        }
-                    if let model { try check(model, against: stored, path: path) }
-                    return (metadata, try Schema(stored))
-                }
-                return Store(
-                    path: path, schema: schema, metadata: metadata, options: options,
-                    parts: try StoreParts(environment, schema), environment: environment)
+                try openLocked(
+                    at: path, model: model, options: options, modelSource: modelSource)
             }
         }
+    }
+
+    private static func openLocked(
+        at path: String, model: ManagedObjectModel?, options: StoreOptions,
+        modelSource: ModelSource
+    ) throws -> Store {
+        if let model { try model.validate() }
+        try checkFormat(path)
+        let environment = try Environment.open(
+            at: path, options: options.environment(create: false))
+        let tables = try StoreTables(in: environment)
+        let (metadata, schema) = try environment.read { transaction in
+            let metadata = try StoreMetadata.read(tables.meta, path: path, in: transaction)
+            let stored =
+                switch modelSource {
+                case .table: try storedModel(tables, path: path, in: transaction)
+                case .journal: try firstModel(environment, path: path, in: transaction)
+                }
+            if let model { try check(model, against: stored, path: path) }
+            return (metadata, try Schema(stored))
+        }
+        return Store(
+            path: path, schema: schema, metadata: metadata, options: options,
+            parts: try StoreParts(environment, schema), environment: environment)
     }
 
     /// Looks at the format version before the file is opened for good, and writes nothing.
@@ -157,14 +187,10 @@ extension Store {
         return model
     }
 
-    /// Property numbers count transient attributes, so those must agree, too.
     private static func check(
         _ model: ManagedObjectModel, against stored: ManagedObjectModel, path: String
     ) throws {
-        var differences = model.differences(from: stored)
-        if differences.isEmpty, model.canonical != stored {
-            differences = ["The transient attributes differ from those of the store."]
-        }
+        let differences = model.differences(from: stored)
         guard differences.isEmpty else { throw StoreError.modelMismatch(path, differences) }
     }
 

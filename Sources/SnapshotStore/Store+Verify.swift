@@ -30,7 +30,8 @@ extension Store {
         reading.isReadOnly = true
         guard let store = try openForChecking(path, reading, &report) else { return report }
         var verification = Verification(store, report)
-        try verification.run(progress)
+        // One transaction for all of it: what others save meanwhile is not seen.
+        try store.reading { try verification.run(in: $0, progress) }
         try store.close()
         return verification.report
     }
@@ -69,6 +70,9 @@ extension Store {
             let place = finding.page.map { "page \($0)" } ?? "pages"
             report.add(.page, place, finding.message)
         }
+        for finding in findings where finding.severity == .unchecked {
+            report.gaps.append(finding.message)
+        }
         return report.findings.isEmpty
     }
 }
@@ -91,32 +95,32 @@ private struct Verification {
         self.report = report
     }
 
-    mutating func run(_ progress: (String, Double) -> Void) throws {
-        try checkMetadata()
-        try checkJournal(progress)
+    mutating func run(
+        in transaction: borrowing ReadTransaction, _ progress: (String, Double) -> Void
+    ) throws {
+        try checkMetadata(in: transaction)
+        try checkJournal(in: transaction, progress)
         let scratch = try ScratchStore(store.schema)
-        let folded = try fold(into: scratch, progress)
+        let folded = try fold(into: scratch, in: transaction, progress)
         if folded == report.head {
-            try compare(with: scratch, progress)
+            try compare(with: scratch, in: transaction, progress)
         } else {
             report.gaps.append(
                 "The tables were not compared with the journal, which can be followed to entry "
                     + "\(folded) only.")
-            try checkDecoding()
+            try checkDecoding(in: transaction)
         }
-        try checkReferences()
+        try checkReferences(in: transaction)
         progress("references", 1)
     }
 
     // MARK: - Steps
 
-    private mutating func checkMetadata() throws {
+    private mutating func checkMetadata(in transaction: borrowing ReadTransaction) throws {
         let meta = parts.tables.meta
         for name in StoreMetadata.Name.all {
             do {
-                let found = try store.reading {
-                    try StoreMetadata.record(name, meta, in: $0)
-                }
+                let found = try StoreMetadata.record(name, meta, in: transaction)
                 if found == nil {
                     report.add(.metadata, "meta, '\(name)'", "The record '\(name)' is missing.")
                 }
@@ -126,37 +130,60 @@ private struct Verification {
         }
     }
 
-    private mutating func checkJournal(_ progress: (String, Double) -> Void) throws {
+    private mutating func checkJournal(
+        in transaction: borrowing ReadTransaction, _ progress: (String, Double) -> Void
+    ) throws {
         var findings: [JournalFinding] = []
-        report.head = try store.head()
-        try store.reading { transaction in
-            try parts.journal.verify(
-                in: transaction, { findings.append($0) },
-                progress: { done, last in
-                    progress("journal", fraction(done, last))
-                })
-        }
+        report.head = try parts.journal.head(in: transaction)
+        try parts.journal.verify(
+            in: transaction, { findings.append($0) },
+            progress: { done, last in progress("journal", fraction(done, last)) })
         for finding in findings {
             let place = finding.sequence.map { "entry \($0)" } ?? "journal"
             report.add(.journal, place, finding.message)
         }
-        if findings.isEmpty { report.headDigest = try store.headDigest() }
+        if findings.isEmpty { report.headDigest = try parts.journal.headDigest(in: transaction) }
     }
 
     /// Folds as many entries as can be trusted.
     ///
     /// - Returns: The last one.
     private mutating func fold(
-        into scratch: ScratchStore, _ progress: (String, Double) -> Void
+        into scratch: ScratchStore, in transaction: borrowing ReadTransaction,
+        _ progress: (String, Double) -> Void
     ) throws -> SequenceNumber {
         var reached = SequenceNumber.zero
-        do {
-            try store.entries(through: report.head) { entry in
-                try scratch.fold(entry)
-                reached = entry.sequence
-                progress("replay", fraction(reached, report.head))
-                return .proceed
+        var waiting: [Entry] = []
+        func foldWaiting() throws {
+            guard let last = waiting.last?.sequence else { return }
+            defer { waiting = [] }
+            do {
+                try scratch.fold(waiting)
+            } catch is StoreError where waiting.count > 1 {
+                // One of them does not fit: singly, those before it still count.
+                for entry in waiting {
+                    try scratch.fold([entry])
+                    reached = entry.sequence
+                }
             }
+            reached = last
+            progress("replay", fraction(reached, report.head))
+        }
+        do {
+            var failure: (any Error)?
+            do {
+                try parts.journal.entries(
+                    from: SequenceNumber(1), through: report.head, in: transaction
+                ) { entry in
+                    waiting.append(try Entry(entry))
+                    if waiting.count == Self.foldedTogether { try foldWaiting() }
+                    return .proceed
+                }
+            } catch {
+                failure = StoreError(wrapping: error, path: store.path)
+            }
+            try foldWaiting()
+            if let failure { throw failure }
         } catch let error as StoreError where error.code == .corrupt {
             // An entry whose digest does not fit has been reported by the journal itself.
             let isKnown = report.findings.contains { $0.kind == .journal }
@@ -165,40 +192,39 @@ private struct Verification {
         return reached
     }
 
+    private static let foldedTogether = 256
+
     private mutating func compare(
-        with scratch: ScratchStore, _ progress: (String, Double) -> Void
+        with scratch: ScratchStore, in transaction: borrowing ReadTransaction,
+        _ progress: (String, Double) -> Void
     ) throws {
         let tables = parts.tables.projection
         for (position, table) in tables.enumerated() {
             progress("tables", Double(position) / Double(tables.count))
             let twin = try scratch.table(table.name)
-            try store.reading { ours in
-                try scratch.read { theirs in
-                    var comparison = TableComparison(table, twin, store.schema)
-                    try comparison.run(ours, theirs)
-                    report.recordsCompared += comparison.count
-                    report.findings += comparison.findings
-                }
+            try scratch.read { theirs in
+                var comparison = TableComparison(table, twin, store.schema)
+                try comparison.run(transaction, theirs)
+                report.recordsCompared += comparison.count
+                report.findings += comparison.findings
             }
         }
     }
 
     /// What can be said of rows without a journal to compare with: that they can be read.
-    private mutating func checkDecoding() throws {
+    private mutating func checkDecoding(in transaction: borrowing ReadTransaction) throws {
         for table in [parts.tables.rows, parts.tables.versions] {
             var broken: [(String, any Error)] = []
             let start: [UInt8] = []
-            try store.reading { transaction in
-                try transaction.scan(table, from: start.span.bytes, to: nil, order: .ascending) {
-                    key, value in
-                    do {
-                        _ = try RowLayout(value).values(in: value)
-                    } catch {
-                        let record = StoreRecord(key: key.array, value: [])
-                        broken.append((record.place(in: table, store.schema), error))
-                    }
-                    return .proceed
+            try transaction.scan(table, from: start.span.bytes, to: nil, order: .ascending) {
+                key, value in
+                do {
+                    _ = try RowLayout(value).values(in: value)
+                } catch {
+                    let record = StoreRecord(key: key.array, value: [])
+                    broken.append((record.place(in: table, store.schema), error))
                 }
+                return .proceed
             }
             for (place, error) in broken {
                 report.add(.projection, place, "The record of \(place) cannot be read: \(error).")
@@ -207,29 +233,27 @@ private struct Verification {
     }
 
     /// Every reference must lead to an object, unless the model wants it left.
-    private mutating func checkReferences() throws {
+    private mutating func checkReferences(in transaction: borrowing ReadTransaction) throws {
         let projection = parts.projection
         let schema = store.schema
         var lost: [Link] = []
         let start: [UInt8] = []
-        try store.reading { transaction in
-            try transaction.scan(
-                projection.tables.referrers, from: start.span.bytes, to: nil, order: .ascending
-            ) { key, value in
-                // What is not a connection at all has been found by the comparison.
-                guard key.byteCount == StoreKey.linkSize, value.byteCount == 8 else {
-                    return .proceed
-                }
-                let link = try Link(key, value)
-                let target = StoreKey.object(link.object)
-                let dangles = schema.property(link.property).map(schema.leavesDangling)
-                if dangles == false,
-                    try !transaction.contains(projection.tables.rows, target.span.bytes)
-                {
-                    lost.append(link)
-                }
+        try transaction.scan(
+            projection.tables.referrers, from: start.span.bytes, to: nil, order: .ascending
+        ) { key, value in
+            // What is not a connection at all has been found by the comparison.
+            guard key.byteCount == StoreKey.linkSize, value.byteCount == 8 else {
                 return .proceed
             }
+            let link = try Link(key, value)
+            let target = StoreKey.object(link.object)
+            let dangles = schema.property(link.property).map(schema.leavesDangling)
+            if dangles == false,
+                try !transaction.contains(projection.tables.rows, target.span.bytes)
+            {
+                lost.append(link)
+            }
+            return .proceed
         }
         for link in lost {
             let property = schema.property(link.property)?.name ?? "?"

@@ -80,7 +80,9 @@ enum StoreKey {
     /// What the index records of all objects with one value of a property begin with.
     static func index(_ property: PropertyNumber, _ value: Value) -> [UInt8] {
         var ordered = ByteWriter(capacity: 48)
-        ordered.append(bigEndian: property.rawValue)
+        for shift in [24, 16, 8, 0] as [UInt32] {
+            ordered.append(UInt8(truncatingIfNeeded: property.rawValue >> shift))
+        }
         value.appendOrderedKey(to: &ordered)
         let end = 4 + StoreLayout.indexedBytesLimit
         guard ordered.bytes.count > end else { return ordered.bytes }

@@ -141,6 +141,29 @@ final class Keeper: ManagedObject {
         #expect(error?.details.contains("Entity 'Car' of the store is missing.") == true)
     }
 
+    @Test func `transient attributes are no part of the store's model`() throws {
+        let store = try StaffStore()
+        let id = try store.inContext { (context) throws in
+            let ada = Employee(context: context)
+            ada.firstName = "Ada"
+            ada.fullName = "Ada Lovelace"
+            try context.save()
+            return ada.objectID
+        }
+        var model = try GraphModel(classes: staff).schema.model
+        for index in model.entities.indices {
+            model.entities[index].attributes.removeAll(where: \.isTransient)
+        }
+
+        let generic = try PersistentContainer(store.url, managedObjectModel: model)
+
+        let context = generic.newBackgroundContext()
+        try context.performAndWait { () throws in
+            let ada = try context.existingObject(with: id)
+            #expect(ada.value(forKey: "firstName") as? String == "Ada")
+        }
+    }
+
     @Test func `a model built at run time is served by generic objects`() throws {
         let folder = try TemporaryDirectory()
         let model = ManagedObjectModel(entities: [

@@ -66,6 +66,9 @@ final class StaffStore: Sendable {
             folder.url.appendingPathComponent("staff.daybook"), model: staff)
     }
 
+    /// Where the store is.
+    var url: URL { folder.url.appendingPathComponent("staff.daybook") }
+
     /// A context with a queue of its own.
     func context(_ name: String? = nil) -> ManagedObjectContext {
         let context = container.newBackgroundContext()

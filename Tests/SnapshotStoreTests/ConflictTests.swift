@@ -8,12 +8,13 @@ import Testing
 struct ConflictTests {
     /// A person that was read with one name and age, and then given others by somebody else.
     private struct Case {
-        let temporary = try? TemporaryStore()
+        let temporary: TemporaryStore
         let store: Store
         let person: ObjectID
 
         init() throws {
-            store = try #require(temporary).store
+            temporary = try TemporaryStore()
+            store = temporary.store
             person = try store.newObject("Person")
             try store.commit(
                 Draft(changes: [
@@ -214,5 +215,56 @@ struct ConflictTests {
             try $0.members(of: store.property("board", of: company), in: company)
         }
         #expect(board.isEmpty)
+    }
+}
+
+struct ExclusiveReferenceTests {
+    /// A model in which a child has one parent, which keeps its children in order: the child's side
+    /// is found from the parent's.
+    static let model = ManagedObjectModel(entities: [
+        EntityDescription(
+            name: "Parent",
+            relationships: [
+                RelationshipDescription(
+                    name: "children", destinationName: "Child", inverseName: "parent",
+                    isToMany: true, isOrdered: true)
+            ]),
+        EntityDescription(
+            name: "Child",
+            relationships: [
+                RelationshipDescription(
+                    name: "parent", destinationName: "Parent", inverseName: "children")
+            ]),
+    ])
+
+    @Test func `a child that two sides gave to two parents is a conflict or goes to the winner`()
+        throws
+    {
+        let temporary = try TemporaryStore(Self.model)
+        let store = temporary.store
+        let first = try store.newObject("Parent")
+        let second = try store.newObject("Parent")
+        let child = try store.newObject("Child")
+        try store.commit(
+            Draft(changes: [store.insert(first), store.insert(second), store.insert(child)]))
+        let member = Member(object: child, order: 1)
+        try store.commit(Draft(changes: [store.update(first, "children", adding: [member])]))
+        let change = store.update(second, "children", adding: [member])
+
+        let error = #expect(throws: StoreError.self) {
+            try store.commit(Draft(changes: [change]))
+        }
+        let dropped = try store.commit(
+            Draft(changes: [change], policy: .mergeByPropertyStoreTrump))
+        let won = try store.commit(
+            Draft(changes: [change], policy: .mergeByPropertyObjectTrump))
+
+        #expect(error?.conflicts.map(\.kind) == [.reference])
+        #expect(dropped.sequence == nil)
+        #expect(won.changes.map(\.object) == [first, second])
+        let parent: [ObjectID] = try store.read {
+            try $0.members(of: store.property("parent", of: child), in: child)
+        }
+        #expect(parent == [second])
     }
 }

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import JournalLog
 import LMDB
@@ -19,6 +20,40 @@ struct VerifyTests {
         #expect(report.isSound, "\(report.findings) \(report.gaps)")
         #expect(report.head == history.reference.head)
         #expect(report.recordsCompared > 100)
+    }
+
+    @Test func `what is saved while a store is checked is no finding`() throws {
+        let temporary = try TemporaryStore()
+        let store = temporary.store
+        let skills = try (0..<50).map { _ in try store.newObject("Skill") }
+        try store.commit(
+            Draft(changes: skills.map { store.insert($0, ["title": .string("Sailing")]) }))
+
+        var saved = 0
+        let report = try Store.verify(path: temporary.path) { _, _ in
+            guard saved < 20 else { return }
+            saved += 1
+            Self.saveElsewhere(store)
+        }
+
+        #expect(report.findings.isEmpty, "\(report.findings)")
+        #expect(saved > 0)
+    }
+
+    /// Saves on another thread, as another program would, and waits for it.
+    private static func saveElsewhere(_ store: Store) {
+        let done = DispatchSemaphore(value: 0)
+        Thread {
+            defer { done.signal() }
+            do {
+                let skill = try store.newObject("Skill")
+                try store.commit(
+                    Draft(changes: [store.insert(skill, ["title": .string("Rowing")])]))
+            } catch {
+                Issue.record(error)
+            }
+        }.start()
+        done.wait()
     }
 
     @Test(arguments: tableNames)

@@ -31,6 +31,15 @@ public struct ManagedObjectModel: Sendable, Hashable {
         }
         return copy
     }
+
+    /// The same model without transient attributes: what a store keeps of it.
+    package var persistent: ManagedObjectModel {
+        var copy = self
+        for index in copy.entities.indices {
+            copy.entities[index].attributes.removeAll(where: \.isTransient)
+        }
+        return copy
+    }
 }
 
 /// Everything that is wrong with a model.

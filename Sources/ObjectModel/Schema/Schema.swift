@@ -2,7 +2,8 @@
 ///
 /// Invariants:
 /// - Entities are numbered from 1 in the order of their names; properties from 1 in the order of
-///   (declaring entity, property name). So equal models have equal numbers.
+///   (declaring entity, property name), transient ones after all others. So equal models have equal
+///   numbers, and transient attributes, of which a store knows nothing, change none.
 /// - Of every relationship and its inverse exactly one side is stored.
 package final class Schema: Sendable {
     /// The model, in canonical order.
@@ -71,18 +72,26 @@ private struct SchemaNumbering {
         entitiesByName = model.entitiesByName
         var next: UInt32 = 1
         for (index, entity) in model.entities.enumerated() {
-            let number = EntityNumber(rawValue: UInt32(index + 1))
-            entityNumbers[entity.name] = number
+            entityNumbers[entity.name] = EntityNumber(rawValue: UInt32(index + 1))
             if let parent = entity.superentityName {
                 childrenByName[parent, default: []].append(entity.name)
             }
-            let names = entity.attributes.map(\.name) + entity.relationships.map(\.name)
-            for name in names.sorted() {
-                propertyNumbers[entity.name, default: [:]][name] = PropertyNumber(rawValue: next)
-                declarers.append(number)
-                next += 1
+        }
+        func assignNumbers(_ names: (EntityDescription) -> [String]) {
+            for entity in model.entities {
+                for name in names(entity).sorted() {
+                    let property = PropertyNumber(rawValue: next)
+                    propertyNumbers[entity.name, default: [:]][name] = property
+                    declarers.append(entityNumbers[entity.name] ?? EntityNumber(rawValue: 0))
+                    next += 1
+                }
             }
         }
+        assignNumbers { entity in
+            entity.attributes.filter { !$0.isTransient }.map(\.name)
+                + entity.relationships.map(\.name)
+        }
+        assignNumbers { $0.attributes.filter(\.isTransient).map(\.name) }
     }
 
     func entity(_ description: EntityDescription) -> SchemaEntity {

@@ -15,7 +15,7 @@ public struct EntityNumber: RawRepresentable, Hashable, Comparable, Sendable {
 }
 
 /// The number of a property in a store: its place, from 1, among all properties of the model in
-/// the order of (entity name, property name).
+/// the order of (entity name, property name), transient ones last.
 public struct PropertyNumber: RawRepresentable, Hashable, Comparable, Sendable {
     /// The number itself.
     public let rawValue: UInt32
