@@ -54,7 +54,8 @@ struct InitCommand: Command {
         let store = try Store.create(at: path, model: description)
         let digest = try store.headDigest()
         try store.close()
-        let entities = description.entities.count == 1
+        let entities =
+            description.entities.count == 1
             ? "1 entity" : "\(description.entities.count) entities"
         switch console.format {
         case .text:

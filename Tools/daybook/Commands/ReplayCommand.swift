@@ -128,7 +128,8 @@ private struct Replay {
                 try replayed.objects(of: entities) { object in
                     if try !original.exists(object) {
                         differences.append(
-                            "\(store.schema.name(of: object)) is in the replay and not in the store.")
+                            "\(store.schema.name(of: object)) is in the replay and not in the store."
+                        )
                     }
                     return .proceed
                 }

@@ -63,7 +63,8 @@ struct Undoing {
         }
         let count = receipt.changes.count
         try console.print(
-            "Entry \(made) takes entry \(sequence) back: \(count == 1 ? "1 change" : "\(count) changes").")
+            "Entry \(made) takes entry \(sequence) back: \(count == 1 ? "1 change" : "\(count) changes")."
+        )
     }
 
     private func show(

@@ -74,7 +74,8 @@ extension Operation {
         var fields = try OperationFields(json)
         guard let name = try fields.takeText("op") else {
             throw LineProblem(
-                "'op' is missing: \(Self.list(Self.names)) was expected, as in {\"op\":\"insert\"}.")
+                "'op' is missing: \(Self.list(Self.names)) was expected, as in {\"op\":\"insert\"}."
+            )
         }
         switch name {
         case "insert":
