@@ -2,11 +2,17 @@ import ObjectModel
 
 /// The objects of a context by identity: one record, one instance.
 ///
-/// Objects are held weakly. Entries of objects that have gone are swept when the map has doubled, so
+/// Objects are held weakly, except new ones until they are saved. Entries of objects that have gone are swept when the map has doubled, so
 /// registering is O(1) amortized.
 struct IdentityMap {
     private struct Entry {
-        weak var object: ManagedObject?
+        // A weak reference gives its object a side table, which makes every later reference to it
+        // dearer. So a new object is held strongly until it is saved: it is pending till then, and
+        // lives anyway.
+        var held: ManagedObject?
+        weak var loose: ManagedObject?
+
+        var object: ManagedObject? { held ?? loose }
     }
 
     private var entries: [GraphID: Entry] = [:]
@@ -19,8 +25,19 @@ struct IdentityMap {
 
     /// Registers an instance.
     mutating func register(_ object: ManagedObject) {
-        entries[object.graphID] = Entry(object: object)
+        entries[object.graphID] = Entry(loose: object)
         if entries.count > sweepCount { sweep() }
+    }
+
+    /// Registers a new instance, and holds it until ``loosen(_:)`` or ``remove(_:)``.
+    mutating func registerNew(_ object: ManagedObject) {
+        entries[object.graphID] = Entry(held: object)
+        if entries.count > sweepCount { sweep() }
+    }
+
+    /// Lets go of a new instance that has been saved.
+    mutating func loosen(_ object: ManagedObject) {
+        entries[object.graphID] = Entry(loose: object)
     }
 
     /// Forgets an instance.

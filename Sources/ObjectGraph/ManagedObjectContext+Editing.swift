@@ -31,7 +31,7 @@ extension ManagedObjectContext {
     // MARK: - Recording
 
     func registerInsert(_ object: ManagedObject) {
-        identityMap.register(object)
+        identityMap.registerNew(object)
         if retainsRegisteredObjects { retainedObjects.insert(object) }
         object.eventIndex = Int32(event.count)
         object.status.insert(.bornInEvent)

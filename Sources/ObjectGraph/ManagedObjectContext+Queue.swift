@@ -33,7 +33,9 @@ extension ManagedObjectContext {
 
     var isOnQueue: Bool {
         switch concurrencyType {
-        case .mainQueue: Thread.isMainThread
+        // Where the main actor runs on Dispatch without a run loop, as on Linux, the main queue is
+        // served by any thread once the first one waits in `dispatchMain`.
+        case .mainQueue: Thread.isMainThread || MainQueue.isCurrent
         case .privateQueue: DispatchQueue.getSpecific(key: Self.queueKey) == ObjectIdentifier(self)
         }
     }
@@ -44,4 +46,15 @@ extension ManagedObjectContext {
             isOnQueue,
             "The context '\(name ?? "without a name")' was used off its queue; use perform.")
     }
+}
+
+/// Tells whether the code at hand runs on the main queue, whichever thread serves it.
+private enum MainQueue {
+    private static let key: DispatchSpecificKey<Bool> = {
+        let key = DispatchSpecificKey<Bool>()
+        DispatchQueue.main.setSpecific(key: key, value: true)
+        return key
+    }()
+
+    static var isCurrent: Bool { DispatchQueue.getSpecific(key: key) == true }
 }

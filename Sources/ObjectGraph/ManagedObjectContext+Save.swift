@@ -68,11 +68,13 @@ extension ManagedObjectContext {
         undoManager?.noteSave()
         let sequence = receipt?.sequence
         let summary = ChangeSummary(items.map(\.object))
-        let saved = Dictionary(
-            uniqueKeysWithValues: (receipt?.changes ?? []).map { ($0.object, $0) })
+        lazy var saved = Set((receipt?.changes ?? []).map(\.object))
         let isAsSent = receipt?.conflicts.isEmpty != false && !hasForeignEntries(before: sequence)
         for item in items where !item.isAnnihilated {
-            settleSaved(item, as: saved[item.object.graphID.object], sequence, isAsSent)
+            let wasSaved =
+                isAsSent && item.isWhollyPersistent
+                || saved.contains(item.object.graphID.object)
+            settleSaved(item, wasSaved: wasSaved, sequence, isAsSent)
         }
         if let sequence, !isAsSent {
             mergeAdditions(of: receipt?.changes ?? [], to: items, sequence)
@@ -96,15 +98,15 @@ extension ManagedObjectContext {
 
     /// Makes an object agree with what the store has made of its change.
     private func settleSaved(
-        _ item: PendingChanges.Item, as saved: Change?, _ sequence: SequenceNumber?,
+        _ item: PendingChanges.Item, wasSaved: Bool, _ sequence: SequenceNumber?,
         _ isAsSent: Bool
     ) {
         let object = item.object
-        let wasSaved = saved != nil
         if case .delete? = item.change?.kind, wasSaved || isAsSent {
             detach(object)
             return
         }
+        if object.status.contains(.temporary) { identityMap.loosen(object) }
         object.status.subtract([.inserted, .updated, .deleted, .temporary])
         if let sequence, wasSaved { object.since = sequence.rawValue }
         guard !isAsSent, item.change != nil else { return }
@@ -188,6 +190,12 @@ extension ManagedObjectContext {
 }
 
 extension PendingChanges.Item {
+    /// Whether there is a change of which all is sent to the store.
+    fileprivate var isWhollyPersistent: Bool {
+        let schema = object.binding.schema
+        return change != nil && schema.slots.count == schema.storedSlotCount
+    }
+
     /// All stored values as they were before the pending edits.
     fileprivate var valuesSeen: [Value] {
         let schema = object.binding.schema

@@ -36,7 +36,7 @@ public enum ConflictGranularity: Sendable, Hashable {
 /// net of what lies between base and cursor to the store's journal; a merge replays the entries of
 /// others under what is pending.
 ///
-/// A context and its objects belong to the context's queue: use them inside ``perform(_:)`` or
+/// A context and its objects belong to the context's queue: use them inside `perform(_:)` or
 /// ``performAndWait(_:)``, or on the main thread for a main-queue context. Debug builds stop the
 /// program otherwise. Objects do not cross to other queues; identifiers do.
 public final class ManagedObjectContext: @unchecked Sendable {

@@ -106,25 +106,64 @@ struct PendingChanges {
         }
     }
 
-    private var itemsByEntity: [EntityNumber: [GraphID: Item]] = [:]
+    /// The items of one entity in the order in which their objects were first touched, so that new
+    /// objects come out in the order of their numbers, which is that of an entry.
+    private struct Group {
+        var items: [Item] = []
+        var places: [GraphID: Int] = [:]
 
-    /// Whether no object has been touched.
-    var isEmpty: Bool { itemsByEntity.isEmpty }
+        mutating func append(_ recorded: RecordedChange, isRewinding: Bool) -> Item? {
+            let id = recorded.object.graphID
+            guard let place = places[id] else {
+                let item = Item(
+                    object: recorded.object,
+                    change: recorded.change.isEmpty ? nil : recorded.change,
+                    depth: isRewinding ? -1 : 1)
+                places[id] = items.count
+                items.append(item)
+                return item
+            }
+            items[place].follow(with: recorded.change, isRewinding: isRewinding)
+            let item = items[place]
+            guard item.change != nil || item.depth != 0 else {
+                remove(id)
+                return nil
+            }
+            return item
+        }
 
-    /// What is pending for all objects, in no order.
-    var items: some Sequence<Item> {
-        itemsByEntity.values.lazy.flatMap(\.values)
+        /// Puts the last item in the place of the removed one.
+        mutating func remove(_ id: GraphID) {
+            guard let place = places.removeValue(forKey: id), let last = items.popLast(),
+                place < items.count
+            else { return }
+            items[place] = last
+            places[last.object.graphID] = place
+        }
     }
 
-    /// What is pending for the objects of some entities, in no order.
+    private var groups: [EntityNumber: Group] = [:]
+
+    /// Whether no object has been touched.
+    var isEmpty: Bool { groups.isEmpty }
+
+    /// What is pending for all objects.
+    var items: some Sequence<Item> {
+        groups.values.lazy.flatMap(\.items)
+    }
+
+    /// What is pending for the objects of some entities.
     func items(of entities: [EntityNumber]) -> some Sequence<Item> {
-        let items = itemsByEntity
-        return entities.lazy.compactMap { items[$0]?.values }.flatMap { $0 }
+        let groups = groups
+        return entities.lazy.compactMap { groups[$0]?.items }.flatMap { $0 }
     }
 
     /// What is pending for an object.
     subscript(id: GraphID) -> Item? {
-        itemsByEntity[id.object.entity]?[id]
+        guard let group = groups[id.object.entity], let place = group.places[id] else {
+            return nil
+        }
+        return group.items[place]
     }
 
     /// Takes in a change that has been made, or the inverse of one that has been undone.
@@ -132,42 +171,46 @@ struct PendingChanges {
     /// - Returns: What is now pending for the object; nil when it is clean.
     @discardableResult
     mutating func append(_ recorded: RecordedChange, isRewinding: Bool = false) -> Item? {
-        let object = recorded.object
-        var item = self[object.graphID] ?? Item(object: object, change: nil, depth: 0)
-        item.depth += isRewinding ? -1 : 1
-        if let earlier = item.change {
-            do {
-                item.change = try earlier.followed(
-                    by: recorded.change, of: object.binding.schema)
-            } catch {
-                preconditionFailure("A change starts where the one before it ended: \(error)")
-            }
-        } else {
-            item.change = recorded.change.isEmpty ? nil : recorded.change
-        }
-        let isClean = item.change == nil && item.depth == 0
-        guard !isClean else {
-            remove(object.graphID)
-            return nil
-        }
-        itemsByEntity[object.graphID.object.entity, default: [:]][object.graphID] = item
+        let entity = recorded.object.graphID.object.entity
+        let item = groups[entity, default: Group()].append(recorded, isRewinding: isRewinding)
+        if item == nil { removeIfEmpty(entity) }
         return item
     }
 
     /// Puts another net change in place, after a merge.
     mutating func replace(_ id: GraphID, with change: Change?) {
-        itemsByEntity[id.object.entity]?[id]?.change = change
+        guard let place = groups[id.object.entity]?.places[id] else { return }
+        groups[id.object.entity]?.items[place].change = change
     }
 
     /// Forgets an object.
     mutating func remove(_ id: GraphID) {
-        let entity = id.object.entity
-        itemsByEntity[entity]?[id] = nil
-        if itemsByEntity[entity]?.isEmpty == true { itemsByEntity[entity] = nil }
+        groups[id.object.entity]?.remove(id)
+        removeIfEmpty(id.object.entity)
+    }
+
+    private mutating func removeIfEmpty(_ entity: EntityNumber) {
+        if groups[entity]?.items.isEmpty == true { groups[entity] = nil }
     }
 
     /// Forgets everything.
     mutating func removeAll() {
-        itemsByEntity.removeAll()
+        groups.removeAll()
+    }
+}
+
+extension PendingChanges.Item {
+    /// Takes in one more change of the object.
+    fileprivate mutating func follow(with next: Change, isRewinding: Bool) {
+        depth += isRewinding ? -1 : 1
+        guard let earlier = change else {
+            change = next.isEmpty ? nil : next
+            return
+        }
+        do {
+            change = try earlier.followed(by: next, of: object.binding.schema)
+        } catch {
+            preconditionFailure("A change starts where the one before it ended: \(error)")
+        }
     }
 }

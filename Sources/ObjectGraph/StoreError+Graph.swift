@@ -22,6 +22,12 @@ extension StoreError {
             .noSuchEntry, "There is no entry \(sequence): the journal ends at entry \(head).")
     }
 
+    static func nothingToUndo(_ sequence: SequenceNumber) -> StoreError {
+        StoreError(
+            .undoBlocked,
+            "Entry \(sequence) has been undone already, so there is nothing left to undo.")
+    }
+
     static func readOnlyContext() -> StoreError {
         StoreError(
             .readOnly,

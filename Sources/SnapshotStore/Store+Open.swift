@@ -31,7 +31,8 @@ extension Store {
                 guard try !hasContent(path) else { throw StoreError.exists(path) }
                 let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
                 guard FileManager.default.fileExists(atPath: folder) else {
-                    throw StoreError(.missing, "There is no folder '\(folder)' for the store.")
+                    throw StoreError(
+                        .missing, "'\(path)' cannot be made: there is no folder '\(folder)'.")
                 }
                 let metadata = StoreMetadata(
                     formatVersion: StoreLayout.formatVersion, uuid: options.makeUUID(),

@@ -120,6 +120,44 @@ import Testing
         #expect(try filesLeft().isEmpty)
     }
 
+    @Test func `an entry that changes nothing is no entry`() throws {
+        let story = try AtlasStory.write()
+        var lines = try Exporting.lines(of: story.store)
+        let text = String(decoding: lines[3], as: UTF8.self)
+        let head = try #require(text.firstRange(of: "[{")?.lowerBound)
+        let tail = try #require(text.firstRange(of: "}],")?.upperBound)
+        lines[3] = Array((text[..<head] + "[]," + text[tail...]).utf8)
+
+        let error = #expect(throws: ExportError.self) { try load(lines) }
+
+        #expect(error?.kind == .mismatch)
+        #expect(error?.message.hasPrefix("Entry 4 changes nothing") == true)
+        #expect(try filesLeft().isEmpty)
+    }
+
+    @Test func `an export without its beginning is refused`() throws {
+        let story = try AtlasStory.write()
+        let lines = try Exporting.lines(of: story.store)
+
+        let error = #expect(throws: ExportError.self) { try load(Array(lines.dropFirst())) }
+
+        #expect(error?.kind == .malformed)
+        #expect(error?.line == 1)
+        #expect(error?.message.contains("begins with entry 1") == true)
+        #expect(try filesLeft().isEmpty)
+    }
+
+    @Test func `a folder that is not there is told by the name that was given`() throws {
+        let story = try AtlasStory.write()
+        let lines = try Exporting.lines(of: story.store)
+        let loader = try StoreLoader(creating: directory.path("nowhere/new.daybook"))
+
+        let error = #expect(throws: StoreError.self) { try loader.load(lines[0]) }
+
+        #expect(error?.message.contains("nowhere/new.daybook'") == true)
+        #expect(error?.message.contains("loading-") == false)
+    }
+
     @Test func `a file that is there stays as it is`() throws {
         try Data("mine".utf8).write(to: URL(fileURLWithPath: path))
 

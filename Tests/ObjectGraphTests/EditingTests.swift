@@ -270,6 +270,30 @@ import Testing
         }
     }
 
+    @Test func `a saved entry is undone after a restart, and contexts merge that`() throws {
+        let store = try StaffStore()
+        let context = store.context()
+        try context.performAndWait { () throws in
+            let ada = Employee(context: context)
+            ada.lastName = "Byron"
+            try context.save()
+            ada.lastName = "Lovelace"
+            let married = try #require(try context.save(author: "ada"))
+            let again = try PersistentContainer(store.url, model: staff)
+            let saved = again.persistentStoreCoordinator.persistentStores[0]
+
+            let error = #expect(throws: StoreError.self) { try saved.undo(SequenceNumber(2)) }
+            #expect(error?.code == .undoBlocked)
+            let undone = try saved.undo(married, author: "grace", note: "Too early")
+            try context.mergeChanges()
+
+            #expect(ada.lastName == "Byron")
+            try saved.undo(undone)
+            try context.mergeChanges()
+            #expect(ada.lastName == "Lovelace")
+        }
+    }
+
     @Test func `rollback goes back to the last save and empties undo`() throws {
         let store = try StaffStore()
         try store.inContext { (context) throws in

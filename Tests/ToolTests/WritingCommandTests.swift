@@ -65,9 +65,7 @@ import Testing
         let result = try Tool.run(["init", "new.daybook", "--model", "none.json"], in: folder.url)
 
         #expect(result.status == 2)
-        #expect(
-            result.talk
-                == "error: The model file 'none.json' cannot be read: No such file or directory.\n")
+        #expect(result.talk == "error: There is no model file 'none.json'.\n")
     }
 
     // MARK: - fetch

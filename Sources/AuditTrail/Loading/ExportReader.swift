@@ -86,7 +86,7 @@ package struct ExportReader: Sendable {
         }
         guard let schema else {
             throw JSONError(
-                "the first line must set the model: it is of kind \"model\".", at: "kind")
+                "an export to load begins with entry 1, which is of kind \"model\".", at: "kind")
         }
         var changes: [Change] = []
         changes.reserveCapacity(list.count)

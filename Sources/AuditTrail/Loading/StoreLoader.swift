@@ -87,6 +87,12 @@ package final class StoreLoader {
     // MARK: - Entries
 
     private func append(_ entry: Entry) throws {
+        guard entry.model != nil || !entry.changes.isEmpty else {
+            throw ExportError(
+                .mismatch, line: line,
+                "Entry \(entry.sequence) changes nothing, as no entry of a store does. The export "
+                    + "was altered after it was made.")
+        }
         do {
             if let store {
                 try store.append(exported: entry)
@@ -103,6 +109,10 @@ package final class StoreLoader {
                 .mismatch, line: line,
                 "Entry \(entry.sequence) does not fit the entries before it. "
                     + error.description.replacingOccurrences(of: "\n  ", with: " "))
+        } catch let error as StoreError {
+            // The file that grows is no concern of the reader's.
+            let message = error.message.replacingOccurrences(of: scratchPath, with: path)
+            throw StoreError(error.code, message, cause: error.cause, details: error.details)
         }
     }
 

@@ -1,7 +1,7 @@
 /// The entities of a store: their attributes and relationships.
 ///
-/// A model is a value. Using it (opening a store with it) compiles a copy into a ``Schema``, so
-/// changing a model afterwards changes nothing that is in use.
+/// A model is a value. Using it (opening a store with it) compiles a copy, so changing
+/// a model afterwards changes nothing that is in use.
 public struct ManagedObjectModel: Sendable, Hashable {
     /// The entities, in any order; the order has no meaning.
     public var entities: [EntityDescription]

@@ -22,15 +22,23 @@ package struct ByteWriter: Sendable {
         bytes.append(byte)
     }
 
-    /// Appends an integer, most significant byte first.
-    package mutating func append<Integer: FixedWidthInteger & UnsignedInteger>(
-        bigEndian integer: Integer
-    ) {
-        var shift = Integer.bitWidth - 8
-        while shift >= 0 {
-            bytes.append(UInt8(truncatingIfNeeded: integer >> Integer(shift)))
-            shift -= 8
-        }
+    // Plain overloads, not one generic function: callers in other modules would run that
+    // unspecialized, at ten times the cost.
+
+    /// Appends two bytes, the most significant first.
+    package mutating func append(bigEndian integer: UInt16) { appendBytes(of: integer.bigEndian) }
+
+    /// Appends four bytes, the most significant first.
+    package mutating func append(bigEndian integer: UInt32) { appendBytes(of: integer.bigEndian) }
+
+    /// Appends eight bytes, the most significant first.
+    package mutating func append(bigEndian integer: UInt64) { appendBytes(of: integer.bigEndian) }
+
+    /// Appends sixteen bytes, the most significant first.
+    package mutating func append(bigEndian integer: UInt128) { appendBytes(of: integer.bigEndian) }
+
+    private mutating func appendBytes(of integer: some BitwiseCopyable) {
+        withUnsafeBytes(of: integer) { bytes.append(contentsOf: $0) }
     }
 
     /// Appends an unsigned integer in as few bytes as it needs.
@@ -49,6 +57,11 @@ package struct ByteWriter: Sendable {
     }
 
     /// Appends bytes as they are.
+    package mutating func append(raw other: [UInt8]) {
+        bytes.append(contentsOf: other)
+    }
+
+    /// Appends bytes as they are.
     package mutating func append(raw other: some Collection<UInt8>) {
         bytes.append(contentsOf: other)
     }
@@ -61,7 +74,11 @@ package struct ByteWriter: Sendable {
 
     /// Appends text behind the count of its UTF-8 bytes.
     package mutating func append(_ text: String) {
-        append(counted: text.utf8)
+        var text = text
+        text.withUTF8 { utf8 in
+            append(variable: UInt64(utf8.count))
+            bytes.append(contentsOf: utf8)
+        }
     }
 
     /// Appends a byte that tells whether text follows, and the text.

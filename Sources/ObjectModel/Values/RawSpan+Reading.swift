@@ -35,9 +35,39 @@ extension RawSpan {
         return byte
     }
 
-    /// Reads an integer of fixed width, most significant byte first.
-    package func readBigEndian<Integer: FixedWidthInteger & UnsignedInteger & BitwiseCopyable>(
-        _ type: Integer.Type, at offset: inout Int
+    // Plain overloads, not one generic function: callers in other modules would run that
+    // unspecialized, at many times the cost.
+
+    /// Reads two bytes, the most significant first.
+    package func readBigEndian(
+        _ type: UInt16.Type, at offset: inout Int
+    ) throws(DecodingFailure) -> UInt16 {
+        UInt16(bigEndian: try readInteger(at: &offset))
+    }
+
+    /// Reads four bytes, the most significant first.
+    package func readBigEndian(
+        _ type: UInt32.Type, at offset: inout Int
+    ) throws(DecodingFailure) -> UInt32 {
+        UInt32(bigEndian: try readInteger(at: &offset))
+    }
+
+    /// Reads eight bytes, the most significant first.
+    package func readBigEndian(
+        _ type: UInt64.Type, at offset: inout Int
+    ) throws(DecodingFailure) -> UInt64 {
+        UInt64(bigEndian: try readInteger(at: &offset))
+    }
+
+    /// Reads sixteen bytes, the most significant first.
+    package func readBigEndian(
+        _ type: UInt128.Type, at offset: inout Int
+    ) throws(DecodingFailure) -> UInt128 {
+        UInt128(bigEndian: try readInteger(at: &offset))
+    }
+
+    private func readInteger<Integer: FixedWidthInteger & BitwiseCopyable>(
+        at offset: inout Int
     ) throws(DecodingFailure) -> Integer {
         let width = Integer.bitWidth / 8
         guard offset >= 0, width <= byteCount - offset else {
@@ -45,7 +75,7 @@ extension RawSpan {
         }
         let integer = unsafeLoadUnaligned(fromByteOffset: offset, as: Integer.self)
         offset += width
-        return Integer(bigEndian: integer)
+        return integer
     }
 
     /// Reads an unsigned integer of variable length; an encoding longer than needed is refused.

@@ -21,10 +21,3 @@ enum CommandList {
         CompletionCommand(),
     ]
 }
-
-extension ToolError {
-    /// The command is declared but this build has no store below it.
-    static func withoutStore(_ command: String) -> ToolError {
-        ToolError(.usage, "'daybook \(command)' needs a store, and this build cannot open any.")
-    }
-}

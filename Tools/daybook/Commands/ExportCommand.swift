@@ -51,6 +51,8 @@ struct ExportCommand: Command {
         filter.objects = Set(arguments[object].map(\.objectText))
         try StoreReading.restrict(
             &filter, since: arguments[first], until: arguments[last], in: store)
+        // A filter that cannot be meant must not leave half an export behind.
+        _ = try filter.resolved(in: store.schema)
 
         let progress = console.progress(
             "Exporting entries", of: Int(clamping: try store.head().rawValue))

@@ -51,9 +51,7 @@ struct InitCommand: Command {
             throw ToolError(
                 .usage, "\(name) cannot be used: \(error.problems.joined(separator: " "))")
         }
-        let store = try Store.create(at: path, model: description)
-        let digest = try store.headDigest()
-        try store.close()
+        let digest = try makeStore(at: path, description)
         let entities =
             description.entities.count == 1
             ? "1 entity" : "\(description.entities.count) entities"
@@ -67,6 +65,21 @@ struct InitCommand: Command {
         return .success
     }
 
+    /// Makes the store; when that fails, nothing of it stays, because there was no such file.
+    private func makeStore(at path: String, _ model: ManagedObjectModel) throws -> Digest {
+        do {
+            let store = try Store.create(at: path, model: model)
+            let digest = try store.headDigest()
+            try store.close()
+            return digest
+        } catch {
+            for file in [path, path + "-lock"] where FileManager.default.fileExists(atPath: file) {
+                try FileManager.default.removeItem(atPath: file)
+            }
+            throw error
+        }
+    }
+
     private func text(of place: String, _ console: Console) throws -> String {
         var bytes: [UInt8] = []
         if place == "-" {
@@ -75,13 +88,14 @@ struct InitCommand: Command {
                 bytes.append(UInt8(ascii: "\n"))
             }
         } else {
+            guard FileManager.default.fileExists(atPath: place) else {
+                throw ToolError.usage("There is no model file '\(place)'.")
+            }
             do {
                 bytes = Array(try Data(contentsOf: URL(fileURLWithPath: place)))
-            } catch let error as NSError {
-                let reason = (error.userInfo[NSUnderlyingErrorKey] as? NSError) ?? error
+            } catch {
                 throw ToolError.usage(
-                    "The model file '\(place)' cannot be read: "
-                        + "\(SystemCall.message(for: Int32(reason.code))).")
+                    "The model file '\(place)' cannot be read: \(error.localizedDescription)")
             }
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {

@@ -34,7 +34,7 @@ struct LoadCommand: Command {
             try loader.finish()
         } catch {
             progress.finish()
-            try loader.abandon()
+            try abandon(loader, console)
             guard let error = error as? ExportError else { throw error }
             throw ToolError(
                 error.kind == .mismatch ? .unreadable : .usage,
@@ -42,6 +42,14 @@ struct LoadCommand: Command {
         }
         try report(loader.head, on: console)
         return .success
+    }
+
+    private func abandon(_ loader: StoreLoader, _ console: Console) throws {
+        do {
+            try loader.abandon()
+        } catch {
+            try console.warn("What was written could not be removed: \(error).")
+        }
     }
 
     private func report(

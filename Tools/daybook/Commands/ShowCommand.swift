@@ -23,6 +23,9 @@ struct ShowCommand: Command {
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         let store = try StoreReading.open(arguments[store])
         let sequence = try StoreReading.place(of: arguments[entry], in: store)
+        if sequence == .zero, case .time = arguments[entry] {
+            throw ToolError.usage("No entry is as old as that.")
+        }
         let record = try AuditReader(store).record(at: sequence)
         guard console.format == .text else {
             try console.print(record)

@@ -85,7 +85,9 @@ struct EntryText {
         }
         return fields.map { line($0.name, values(of: $0, in: change.operation)) }
             + memberships.flatMap { membership in
-                self.members(of: membership).map { line(membership.name, $0) }
+                self.members(of: membership, in: change.operation).map {
+                    line(membership.name, $0)
+                }
             }
     }
 
@@ -99,7 +101,13 @@ struct EntryText {
         }
     }
 
-    private func members(of membership: AuditMembership) -> [String] {
+    private func members(
+        of membership: AuditMembership, in operation: AuditChange.Operation
+    ) -> [String] {
+        if operation != .update {
+            let objects = (membership.added + membership.removed).map(\.object)
+            return [palette(objects.joined(separator: ", "), style(operation))]
+        }
         let stayed = Set(membership.added.map(\.object))
             .intersection(membership.removed.map(\.object))
         let groups =
@@ -139,11 +147,13 @@ struct EntryText {
 
     // MARK: - Values
 
-    /// A value on one line: text in quotes, `none` for null.
+    /// A value on one line: `none` for null; text in quotes, with a backslash before quotes and
+    /// backslashes of its own.
     static func text(of value: AuditValue) -> String {
         if value.isNull { return "none" }
-        let text = DisplayText.escaped(value.text)
-        return value.isText ? "\"\(text)\"" : text
+        guard value.isText else { return DisplayText.escaped(value.text) }
+        let text = value.text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+        return "\"\(DisplayText.escaped(text))\""
     }
 
     /// `2011-12-15 00:00:00 UTC`.

@@ -30,8 +30,15 @@ struct EntryDiagnosis {
     }
 
     private func refusal(_ error: StoreError, _ line: Int) -> LineProblem {
-        let reasons = ([error.message] + error.details).joined(separator: " ")
-        return LineProblem(reasons, code: .conflict, line: line)
+        LineProblem(
+            reasons(error, withMessage: true).joined(separator: " "), code: .conflict, line: line)
+    }
+
+    /// The sentences of an error. That nothing was saved goes without saying where the line at
+    /// fault is told.
+    private func reasons(_ error: StoreError, withMessage: Bool) -> [String] {
+        let message = error.message.replacing("Nothing was saved: ", with: "", maxReplacements: 1)
+        return (withMessage ? [message] : []) + error.details
     }
 
     // MARK: - Missing values
@@ -63,7 +70,7 @@ struct EntryDiagnosis {
 
     /// A delete that the model denies.
     private func denial(_ error: StoreError, _ line: Int) -> LineProblem {
-        let reasons = error.details.isEmpty ? [error.message] : error.details
+        let reasons = reasons(error, withMessage: error.details.isEmpty)
         for (id, touch) in recorder.trace.inOrder {
             guard let deletion = touch.deletion else { continue }
             let name = "'\(recorder.schema.name(of: id))'"

@@ -95,7 +95,7 @@ extension Operation {
             throw LineProblem(
                 "There is no operation '\(name)'; "
                     + (near.map { "did you mean '\($0)'?" }
-                        ?? "there are \(Self.list(Self.names))."))
+                        ?? "\(Self.list(Self.names)) was expected."))
         }
         try fields.finish(name)
     }

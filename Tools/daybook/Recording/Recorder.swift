@@ -40,6 +40,7 @@ final class Recorder {
     ///   - path: The file.
     ///   - author: Who made the changes, where a save does not say.
     ///   - note: What they are about, where a save does not say.
+    /// - Throws: ``StoreError`` when the store cannot be used.
     init(path: String, author: String?, note: String?) throws {
         let model = try Store.open(at: path).schema.model
         container = try PersistentContainer(

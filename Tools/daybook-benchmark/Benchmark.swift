@@ -1,0 +1,132 @@
+import Foundation
+
+/// Runs every workload with every contender, in one process, round by round.
+///
+/// In each round the contenders take turns at each workload, another one first each time, so that
+/// whatever slows the machine for a while slows all of them. Every round has new files.
+struct Benchmark {
+    let options: Options
+    private let contenders: [any Contender.Type] = [
+        DaybookContender.self, LMDBContender.self, SQLiteContender.self,
+    ]
+
+    /// Measures everything.
+    ///
+    /// - Throws: ``WrongResult`` when a contender did something else than its peers, and what the
+    ///   libraries throw.
+    func run() throws -> Report {
+        let workloads = Self.workloads(options)
+        var report = Report(options: options, contenders: chosen.map { $0.name })
+        for workload in workloads { report.add(workload) }
+        for round in 0..<options.rounds {
+            let folder = try TemporaryFolder()
+            defer { withExtendedLifetime(folder) {} }
+            try runRound(round, in: folder.url, workloads, &report)
+        }
+        return report
+    }
+
+    private var chosen: [any Contender.Type] {
+        options.peers.isEmpty
+            ? contenders : contenders.filter { options.peers.contains($0.name) }
+    }
+
+    private func runRound(
+        _ round: Int, in folder: URL, _ workloads: [any Workload], _ report: inout Report
+    ) throws {
+        var stages: [Stage] = []
+        for (place, contender) in chosen.enumerated() {
+            let own = folder.appendingPathComponent("\(place)", isDirectory: true)
+            stages.append(try Stage(contender, in: own, options.scale))
+        }
+        for (turn, workload) in workloads.enumerated() {
+            for step in stages.indices {
+                let place = (step + round + turn) % stages.count
+                let figure = try workload.measure(stages[place])
+                report.note(figure, of: workload, by: place)
+            }
+        }
+        for stage in stages { try stage.contender.close() }
+    }
+
+    private static func workloads(_ options: Options) -> [any Workload] {
+        let scale = options.scale
+        let all: [any Workload] = [
+            SingleSaves(count: scale.singleSaves),
+            BulkInsert(count: scale.objects),
+            DiskUse(letter: "f", moment: "after (b)"),
+            PointReads(count: scale.reads, objects: scale.objects),
+            BulkUpdate(count: scale.updates, objects: scale.objects),
+            UndoneSave(count: scale.updates),
+            DiskUse(letter: "f'", moment: "at the end"),
+            Opening(letter: "g", changes: scale.openingFew),
+            Opening(letter: "g'", changes: scale.openingMany),
+        ]
+        guard let last = options.last else { return all }
+        let end = all.firstIndex { $0.letter == last } ?? all.count - 1
+        return Array(all[...end])
+    }
+}
+
+/// One contender in one round: its store, its data, and room for more stores.
+final class Stage {
+    let type: any Contender.Type
+    let contender: any Contender
+    let folder: URL
+    /// The objects that are inserted.
+    let contacts: Contacts
+    /// The first of them, changed.
+    let revised: Contacts
+    /// The order in which objects are read.
+    let readingOrder: [Int]
+
+    init(_ type: any Contender.Type, in folder: URL, _ scale: Scale) throws {
+        self.type = type
+        self.folder = folder
+        contacts = scale.contacts
+        revised = scale.revised
+        readingOrder = scale.readingOrder
+        contender = try type.init(in: Stage.makeFolder("main", in: folder))
+    }
+
+    /// An empty folder for another store.
+    func makeFolder(_ name: String) throws -> URL {
+        try Self.makeFolder(name, in: folder)
+    }
+
+    /// Where the main store is.
+    var mainFolder: URL { folder.appendingPathComponent("main", isDirectory: true) }
+
+    /// Throws when a result is not what it should be.
+    func expect(_ expected: Int, _ what: String, _ found: Int) throws {
+        guard expected == found else {
+            throw WrongResult(type.name, what, expected: expected, found: found)
+        }
+    }
+
+    private static func makeFolder(_ name: String, in parent: URL) throws -> URL {
+        let folder = parent.appendingPathComponent(name, isDirectory: true)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        return folder
+    }
+}
+
+/// A folder that goes away with its last user.
+final class TemporaryFolder {
+    let url: URL
+
+    init() throws {
+        url = FileManager.default.temporaryDirectory
+            .appendingPathComponent("daybook-benchmark-\(UUID().uuidString)", isDirectory: true)
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    deinit {
+        do {
+            try FileManager.default.removeItem(at: url)
+        } catch {
+            FileHandle.standardError.write(
+                Data("The folder \(url.path) could not be removed: \(error)\n".utf8))
+        }
+    }
+}

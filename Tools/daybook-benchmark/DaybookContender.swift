@@ -1,0 +1,118 @@
+import Daybook
+import Foundation
+
+/// The class that is measured.
+final class Contact: ManagedObject {
+    @Attribute var name: String = ""
+    @Attribute var mail: String = ""
+    @Attribute var address: String = ""
+    @Attribute var age: Int = 0
+    @Attribute var balance: Double = 0
+}
+
+/// Daybook as a program uses it: managed objects of a class, in a context with undo.
+final class DaybookContender: Contender {
+    static let name = "Daybook"
+
+    // Nothing but the two contexts keeps the store open.
+    private var contexts: (writing: ManagedObjectContext, reading: ManagedObjectContext)?
+    private var contacts: [Contact] = []
+    private var identifiers: [ManagedObjectID] = []
+
+    init(in folder: URL) throws {
+        let container = try PersistentContainer(
+            folder.appendingPathComponent("contacts.daybook"), model: [Contact.self])
+        contexts = (container.newBackgroundContext(), container.newBackgroundContext())
+    }
+
+    func insertSingly(_ contacts: Contacts) throws {
+        let context = try open().writing
+        try context.performAndWait {
+            for index in 0..<contacts.count {
+                make(contacts, index, in: context)
+                try context.save()
+            }
+        }
+    }
+
+    func insertTogether(_ contacts: Contacts) throws {
+        let context = try open().writing
+        try context.performAndWait {
+            self.contacts.reserveCapacity(contacts.count)
+            for index in 0..<contacts.count {
+                self.contacts.append(make(contacts, index, in: context))
+            }
+            try context.save()
+        }
+    }
+
+    @discardableResult
+    private func make(
+        _ contacts: Contacts, _ index: Int, in context: ManagedObjectContext
+    ) -> Contact {
+        let contact = Contact(context: context)
+        contact.name = contacts.names[index]
+        contact.mail = contacts.mails[index]
+        contact.address = contacts.addresses[index]
+        contact.age = contacts.ages[index]
+        contact.balance = contacts.balances[index]
+        return contact
+    }
+
+    func prepareToRead() throws {
+        let context = try open().writing
+        identifiers = context.performAndWait { contacts.map(\.objectID) }
+    }
+
+    func readAges(_ order: [Int]) throws -> Int {
+        let context = try open().reading
+        return context.performAndWait {
+            var sum = 0
+            for index in order {
+                if let contact = context.object(with: identifiers[index]) as? Contact {
+                    sum += contact.age
+                }
+            }
+            return sum
+        }
+    }
+
+    func updateTogether(_ contacts: Contacts) throws {
+        let context = try open().writing
+        try context.performAndWait {
+            for index in 0..<contacts.count {
+                let contact = self.contacts[index]
+                contact.mail = contacts.mails[index]
+                contact.age = contacts.ages[index]
+                contact.balance = contacts.balances[index]
+            }
+            try context.save()
+        }
+    }
+
+    func undoLastSave() throws {
+        let context = try open().writing
+        try context.performAndWait {
+            context.undo()
+            try context.save()
+        }
+    }
+
+    func count() throws -> Int {
+        let context = try open().reading
+        return try context.performAndWait { try context.count(FetchRequest<Contact>()) }
+    }
+
+    func settle() throws {}
+
+    func close() throws {
+        contacts = []
+        identifiers = []
+        contexts = nil
+    }
+
+    private func open() throws -> (writing: ManagedObjectContext, reading: ManagedObjectContext) {
+        guard let contexts else { throw PeerFailure("open", "the store was closed") }
+        return contexts
+    }
+}

@@ -1,0 +1,120 @@
+/// How much is done in a round.
+struct Scale: Sendable {
+    let name: String
+    let singleSaves: Int
+    let objects: Int
+    let reads: Int
+    let updates: Int
+    let openingFew: Int
+    let openingMany: Int
+    let contacts: Contacts
+    let revised: Contacts
+    let readingOrder: [Int]
+
+    static let names = ["tiny", "small", "full"]
+
+    /// The scale of that name; nil for none.
+    init?(_ name: String) {
+        self.name = name
+        switch name {
+        case "tiny":
+            (singleSaves, objects, reads, updates) = (5, 300, 200, 100)
+            (openingFew, openingMany) = (100, 1_000)
+        case "small":
+            (singleSaves, objects, reads, updates) = (200, 50_000, 50_000, 12_500)
+            (openingFew, openingMany) = (1_000, 20_000)
+        case "full":
+            (singleSaves, objects, reads, updates) = (2_000, 200_000, 200_000, 50_000)
+            (openingFew, openingMany) = (1_000, 100_000)
+        default: return nil
+        }
+        contacts = Contacts(count: objects, revision: 0)
+        revised = Contacts(count: updates, revision: 1)
+        var generator = ReadingOrder(seed: 20)
+        let objects = objects
+        readingOrder = (0..<reads).map { _ in Int.random(in: 0..<objects, using: &generator) }
+    }
+}
+
+/// What the command line asks for.
+struct Options: Sendable {
+    var rounds = 5
+    var scale: Scale
+    var isJSON = false
+    var showsHelp = false
+    /// The contenders to run; all when empty.
+    var peers: [String] = []
+    /// The letter of the last workload to run; all when nil.
+    var last: String?
+
+    static let help = """
+        USAGE: daybook-benchmark [--rounds N] [--scale tiny|small|full] [--json]
+                                 [--only NAME] [--until LETTER]
+
+        Does the same work with Daybook, with LMDB by itself and with SQLite, in one process, and
+        prints a table of medians, least and greatest figures, and ratios.
+
+        OPTIONS:
+          --rounds N        how often everything is done (default 5)
+          --scale SCALE     how much: tiny (to try it), small (the default) or full (200,000
+                            objects, 50,000 updates)
+          --json            print JSON instead of the table
+          --only NAME       run one contender: 'Daybook', 'raw LMDB' or 'SQLite'; may be repeated
+          --until LETTER    stop after a workload, such as b
+          --help            print this
+
+        """
+
+    /// Reads a command line.
+    ///
+    /// - Throws: ``UsageError`` that says what is wrong.
+    init(_ words: [String]) throws {
+        var rest = words[...]
+        var scaleName = "small"
+        while let word = rest.popFirst() {
+            switch word {
+            case "--help", "-h": showsHelp = true
+            case "--json": isJSON = true
+            case "--rounds":
+                guard let text = rest.popFirst(), let number = Int(text), number > 0 else {
+                    throw UsageError("'--rounds' needs a whole number above 0.")
+                }
+                rounds = number
+            case "--scale": scaleName = try Self.value(of: word, &rest, among: Scale.names)
+            case "--only":
+                peers.append(
+                    try Self.value(
+                        of: word, &rest,
+                        among: [
+                            DaybookContender.name, LMDBContender.name, SQLiteContender.name,
+                        ]))
+            case "--until":
+                last = try Self.value(
+                    of: word, &rest, among: ["a", "b", "f", "c", "d", "e", "f'", "g", "g'"])
+            default: throw UsageError("There is no option '\(word)'.")
+            }
+        }
+        guard let scale = Scale(scaleName) else {
+            throw UsageError("There is no scale '\(scaleName)'.")
+        }
+        self.scale = scale
+    }
+
+    private static func value(
+        of option: String, _ rest: inout ArraySlice<String>, among names: [String]
+    ) throws -> String {
+        guard let name = rest.popFirst(), names.contains(name) else {
+            throw UsageError("'\(option)' needs one of: \(names.joined(separator: ", ")).")
+        }
+        return name
+    }
+}
+
+/// A command line that is wrong.
+struct UsageError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}

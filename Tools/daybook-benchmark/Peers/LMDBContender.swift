@@ -1,0 +1,350 @@
+import CLMDB
+import Foundation
+
+/// LMDB by itself: the same number of puts of the same kind of bytes, in code as near to C as Swift
+/// can be. The limit for whatever is built on it.
+///
+/// It keeps what Daybook keeps (journal, digests, rows, before-images, times) and does none of the
+/// rest: no digest is computed, nothing is validated, and there are no objects.
+final class LMDBContender: Contender {
+    static let name = "raw LMDB"
+
+    private var environment: OpaquePointer?
+    private var journal: MDB_dbi = 0
+    private var digests: MDB_dbi = 0
+    private var rows: MDB_dbi = 0
+    private var versions: MDB_dbi = 0
+    private var times: MDB_dbi = 0
+    private var sequence: UInt64 = 0
+    private var objectCount: UInt64 = 0
+    private var lastUpdateCount = 0
+    private var entry = ByteBuffer(capacity: 1 << 20)
+    private var row = ByteBuffer(capacity: 256)
+    private var key = ByteBuffer(capacity: 32)
+    private var before = ByteBuffer(capacity: 256)
+    private var reader: OpaquePointer?
+
+    private static let entity: UInt32 = 1
+    private static let chunkLength = 16 * 4096 - 16
+    private static let wholeLength = 2000
+
+    init(in folder: URL) throws {
+        try check("mdb_env_create", mdb_env_create(&environment))
+        try check("mdb_env_set_maxdbs", mdb_env_set_maxdbs(environment, 8))
+        try check("mdb_env_set_mapsize", mdb_env_set_mapsize(environment, 1 << 36))
+        let path = folder.appendingPathComponent("contacts.lmdb").path
+        try check(
+            "mdb_env_open",
+            mdb_env_open(environment, path, UInt32(MDB_NOSUBDIR | MDB_NOTLS), 0o644))
+        let transaction = try begin()
+        for (name, table) in [
+            ("journal", \LMDBContender.journal), ("digests", \.digests), ("rows", \.rows),
+            ("versions", \.versions), ("times", \.times),
+        ] {
+            try check(
+                "mdb_dbi_open",
+                mdb_dbi_open(transaction, name, UInt32(MDB_CREATE), &self[keyPath: table]))
+        }
+        objectCount = UInt64(try entryCount(of: rows, in: transaction))
+        sequence = UInt64(try entryCount(of: digests, in: transaction))
+        try check("mdb_txn_commit", mdb_txn_commit(transaction))
+    }
+
+    deinit {
+        for buffer in [entry, row, key, before] { buffer.release() }
+    }
+
+    // MARK: - Workloads
+
+    func insertSingly(_ contacts: Contacts) throws {
+        for index in 0..<contacts.count {
+            try save { transaction in
+                objectCount += 1
+                try insert(contacts, index, number: objectCount, in: transaction)
+            }
+        }
+    }
+
+    func insertTogether(_ contacts: Contacts) throws {
+        try save { transaction in
+            for index in 0..<contacts.count {
+                objectCount += 1
+                try insert(contacts, index, number: objectCount, in: transaction)
+            }
+        }
+    }
+
+    func prepareToRead() throws {}
+
+    func readAges(_ order: [Int]) throws -> Int {
+        if reader == nil {
+            try check(
+                "mdb_txn_begin",
+                mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &reader))
+            mdb_txn_reset(reader)
+        }
+        var sum = 0
+        for index in order {
+            try check("mdb_txn_renew", mdb_txn_renew(reader))
+            setKey(UInt64(index + 1))
+            let found = try get(rows, in: reader)
+            sum += Int(Row.age(found))
+            mdb_txn_reset(reader)
+        }
+        return sum
+    }
+
+    func updateTogether(_ contacts: Contacts) throws {
+        lastUpdateCount = contacts.count
+        try save { transaction in
+            for index in 0..<contacts.count {
+                let number = UInt64(index + 1)
+                setKey(number)
+                before.set(try get(rows, in: transaction))
+                Row.write(contacts, index, since: sequence, to: &row)
+                try replace(number, in: transaction)
+            }
+        }
+    }
+
+    func undoLastSave() throws {
+        let undone = sequence
+        try save { transaction in
+            for index in 0..<lastUpdateCount {
+                let number = UInt64(index + 1)
+                setKey(number, undone)
+                row.set(try get(versions, in: transaction))
+                row.overwrite(sequence)
+                setKey(number)
+                before.set(try get(rows, in: transaction))
+                try replace(number, in: transaction)
+            }
+        }
+    }
+
+    func count() throws -> Int {
+        let transaction = try begin()
+        defer { mdb_txn_abort(transaction) }
+        return try entryCount(of: rows, in: transaction)
+    }
+
+    func settle() throws {}
+
+    func close() throws {
+        if let reader { mdb_txn_abort(reader) }
+        reader = nil
+        if let environment { mdb_env_close(environment) }
+        environment = nil
+    }
+
+    // MARK: - Parts of a save
+
+    private func save(_ body: (OpaquePointer?) throws -> Void) throws {
+        let transaction = try begin()
+        sequence += 1
+        entry.removeAll()
+        // Header: version, number, time, digest of the entry before, length.
+        for _ in 0..<57 { entry.append(UInt8(0)) }
+        try body(transaction)
+        try writeEntry(in: transaction)
+        key.removeAll()
+        key.append(sequence)
+        row.removeAll()
+        for _ in 0..<4 { row.append(sequence) }
+        try put(digests, row, UInt32(MDB_APPEND), in: transaction)
+        key.append(sequence)
+        row.removeAll()
+        try put(times, row, 0, in: transaction)
+        try check("mdb_txn_commit", mdb_txn_commit(transaction))
+    }
+
+    private func insert(
+        _ contacts: Contacts, _ index: Int, number: UInt64, in transaction: OpaquePointer?
+    ) throws {
+        Row.write(contacts, index, since: sequence, to: &row)
+        entry.append(UInt8(1))
+        entry.append(number)
+        entry.append(row, from: Row.headerLength)
+        setKey(number)
+        try put(rows, row, UInt32(MDB_APPEND), in: transaction)
+    }
+
+    /// Puts `row` in place of `before`, which goes to the versions; both go to the journal.
+    private func replace(_ number: UInt64, in transaction: OpaquePointer?) throws {
+        entry.append(UInt8(2))
+        entry.append(number)
+        Row.appendEdits(before, row, to: &entry)
+        setKey(number)
+        try put(rows, row, 0, in: transaction)
+        setKey(number, sequence)
+        try put(versions, before, 0, in: transaction)
+    }
+
+    private func writeEntry(in transaction: OpaquePointer?) throws {
+        let length = entry.count <= Self.wholeLength ? entry.count : Self.chunkLength
+        var offset = 0
+        var chunk: UInt32 = 0
+        while offset < entry.count {
+            let end = min(offset + length, entry.count)
+            key.removeAll()
+            key.append(sequence)
+            key.append(chunk)
+            var keyValue = key.value
+            var value = MDB_val(mv_size: end - offset, mv_data: entry.start + offset)
+            try check(
+                "mdb_put",
+                mdb_put(transaction, journal, &keyValue, &value, UInt32(MDB_APPEND)))
+            offset = end
+            chunk += 1
+        }
+    }
+
+    // MARK: - Calls
+
+    private func begin() throws -> OpaquePointer? {
+        var transaction: OpaquePointer?
+        try check("mdb_txn_begin", mdb_txn_begin(environment, nil, 0, &transaction))
+        return transaction
+    }
+
+    private func setKey(_ number: UInt64, _ sequence: UInt64? = nil) {
+        key.removeAll()
+        key.append(Self.entity)
+        key.append(number)
+        if let sequence { key.append(sequence) }
+    }
+
+    private func get(_ table: MDB_dbi, in transaction: OpaquePointer?) throws -> MDB_val {
+        var keyValue = key.value
+        var found = MDB_val()
+        try check("mdb_get", mdb_get(transaction, table, &keyValue, &found))
+        return found
+    }
+
+    private func put(
+        _ table: MDB_dbi, _ bytes: ByteBuffer, _ flags: UInt32, in transaction: OpaquePointer?
+    ) throws {
+        var keyValue = key.value
+        var value = bytes.value
+        try check("mdb_put", mdb_put(transaction, table, &keyValue, &value, flags))
+    }
+
+    private func entryCount(of table: MDB_dbi, in transaction: OpaquePointer?) throws -> Int {
+        var found = MDB_stat()
+        try check("mdb_stat", mdb_stat(transaction, table, &found))
+        return found.ms_entries
+    }
+
+    private func check(_ call: String, _ status: Int32) throws {
+        guard status == MDB_SUCCESS else {
+            throw PeerFailure(call, String(cString: mdb_strerror(status)))
+        }
+    }
+}
+
+/// The bytes of a row: the number of the entry, six offsets, then five tagged values.
+private enum Row {
+    static let headerLength = 21
+    private static let nameEnd = headerLength + 2 + Contacts.nameLength
+    private static let mailEnd = nameEnd + 2 + Contacts.mailLength
+    private static let addressEnd = mailEnd + 2 + Contacts.addressLength
+    private static let ageEnd = addressEnd + 9
+
+    static func write(
+        _ contacts: Contacts, _ index: Int, since sequence: UInt64, to row: inout ByteBuffer
+    ) {
+        row.removeAll()
+        row.append(sequence)
+        row.append(UInt8(2))
+        for end in [nameEnd, mailEnd, addressEnd, ageEnd, ageEnd + 9, 5] {
+            row.append(UInt16(end))
+        }
+        var offset = index * Contacts.textLength
+        contacts.texts.withUnsafeBytes { texts in
+            for length in [Contacts.nameLength, Contacts.mailLength, Contacts.addressLength] {
+                row.append(UInt8(6))
+                row.append(UInt8(length))
+                row.append(UnsafeRawBufferPointer(rebasing: texts[offset..<(offset + length)]))
+                offset += length
+            }
+        }
+        row.append(UInt8(3))
+        row.append(UInt64(bitPattern: Int64(contacts.ages[index])))
+        row.append(UInt8(4))
+        row.append(contacts.balances[index].bitPattern)
+    }
+
+    static func age(_ row: MDB_val) -> Int64 {
+        guard let start = row.mv_data else { return 0 }
+        return Int64(
+            bigEndian: start.loadUnaligned(fromByteOffset: addressEnd + 1, as: Int64.self))
+    }
+
+    /// Old and new mail, age and balance, each behind the number of its property.
+    static func appendEdits(_ old: ByteBuffer, _ new: ByteBuffer, to entry: inout ByteBuffer) {
+        for (start, end) in [(nameEnd, mailEnd), (addressEnd, ageEnd), (ageEnd, ageEnd + 9)] {
+            entry.append(UInt8(1))
+            entry.append(old, from: start, to: end)
+            entry.append(new, from: start, to: end)
+        }
+    }
+}
+
+/// Bytes that are written as C would write them.
+private struct ByteBuffer {
+    private(set) var start: UnsafeMutableRawPointer
+    private(set) var count = 0
+    private var capacity: Int
+
+    init(capacity: Int) {
+        self.capacity = capacity
+        start = .allocate(byteCount: capacity, alignment: 16)
+    }
+
+    var value: MDB_val { MDB_val(mv_size: count, mv_data: start) }
+
+    mutating func removeAll() {
+        count = 0
+    }
+
+    mutating func append<Number: FixedWidthInteger>(_ number: Number) {
+        reserve(MemoryLayout<Number>.size)
+        start.storeBytes(of: number.bigEndian, toByteOffset: count, as: Number.self)
+        count += MemoryLayout<Number>.size
+    }
+
+    mutating func append(_ bytes: UnsafeRawBufferPointer) {
+        guard let source = bytes.baseAddress else { return }
+        reserve(bytes.count)
+        (start + count).copyMemory(from: source, byteCount: bytes.count)
+        count += bytes.count
+    }
+
+    mutating func append(_ other: ByteBuffer, from lower: Int, to upper: Int? = nil) {
+        let end = upper ?? other.count
+        append(UnsafeRawBufferPointer(start: other.start + lower, count: end - lower))
+    }
+
+    mutating func set(_ value: MDB_val) {
+        removeAll()
+        append(UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size))
+    }
+
+    mutating func overwrite(_ number: UInt64) {
+        start.storeBytes(of: number.bigEndian, as: UInt64.self)
+    }
+
+    func release() {
+        start.deallocate()
+    }
+
+    private mutating func reserve(_ more: Int) {
+        guard count + more > capacity else { return }
+        let larger = max(capacity * 2, count + more)
+        let moved = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 16)
+        moved.copyMemory(from: start, byteCount: count)
+        start.deallocate()
+        start = moved
+        capacity = larger
+    }
+}

@@ -1,0 +1,218 @@
+import CSQLite
+import Foundation
+
+/// SQLite as a strong user would write it: prepared statements, write-ahead log, every commit
+/// synced, a large cache, memory-mapped reads, and triggers that keep old and new columns of every
+/// change in an audit table, under the number of its save.
+final class SQLiteContender: Contender {
+    static let name = "SQLite"
+
+    private var database: OpaquePointer?
+    private var statements: [OpaquePointer] = []
+    private let begin: OpaquePointer
+    private let commit: OpaquePointer
+    private let beginEntry: OpaquePointer
+    private let insert: OpaquePointer
+    private let select: OpaquePointer
+    private let update: OpaquePointer
+    private let restore: OpaquePointer
+    private let counting: OpaquePointer
+    private var objectCount = 0
+
+    init(in folder: URL) throws {
+        let path = folder.appendingPathComponent("contacts.sqlite").path
+        var opened: OpaquePointer?
+        let status = sqlite3_open_v2(
+            path, &opened,
+            SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nil)
+        guard status == SQLITE_OK else {
+            throw PeerFailure("sqlite3_open_v2", String(cString: sqlite3_errstr(status)))
+        }
+        database = opened
+        try Self.execute(Self.settings, opened)
+        try Self.execute(Self.schema, opened)
+        begin = try Self.prepare("BEGIN IMMEDIATE", opened)
+        commit = try Self.prepare("COMMIT", opened)
+        beginEntry = try Self.prepare(
+            "INSERT INTO entry(recorded_at) VALUES (julianday('now'))", opened)
+        insert = try Self.prepare("INSERT INTO contact VALUES (?, ?, ?, ?, ?, ?)", opened)
+        select = try Self.prepare("SELECT age FROM contact WHERE id = ?", opened)
+        update = try Self.prepare(
+            "UPDATE contact SET mail = ?, age = ?, balance = ? WHERE id = ?", opened)
+        restore = try Self.prepare(
+            """
+            UPDATE contact SET name = a.old_name, mail = a.old_mail, address = a.old_address,
+                age = a.old_age, balance = a.old_balance
+            FROM audit a WHERE a.entry = ? AND a.contact = contact.id
+            """, opened)
+        counting = try Self.prepare("SELECT count(*) FROM contact", opened)
+        statements = [begin, commit, beginEntry, insert, select, update, restore, counting]
+        objectCount = try count()
+    }
+
+    // MARK: - Workloads
+
+    func insertSingly(_ contacts: Contacts) throws {
+        for index in 0..<contacts.count {
+            try save { try insertOne(contacts, index) }
+        }
+    }
+
+    func insertTogether(_ contacts: Contacts) throws {
+        try save {
+            for index in 0..<contacts.count { try insertOne(contacts, index) }
+        }
+    }
+
+    func prepareToRead() throws {}
+
+    func readAges(_ order: [Int]) throws -> Int {
+        var sum = 0
+        for index in order {
+            sqlite3_bind_int64(select, 1, Int64(index + 1))
+            guard sqlite3_step(select) == SQLITE_ROW else { throw failure("sqlite3_step") }
+            sum += Int(sqlite3_column_int64(select, 0))
+            sqlite3_reset(select)
+        }
+        return sum
+    }
+
+    func updateTogether(_ contacts: Contacts) throws {
+        try save {
+            for index in 0..<contacts.count {
+                let start = index * Contacts.textLength + Contacts.nameLength
+                bind(contacts.texts, start, Contacts.mailLength, update, 1)
+                sqlite3_bind_int64(update, 2, Int64(contacts.ages[index]))
+                sqlite3_bind_double(update, 3, contacts.balances[index])
+                sqlite3_bind_int64(update, 4, Int64(index + 1))
+                try run(update)
+            }
+        }
+    }
+
+    func undoLastSave() throws {
+        let entry = try lastEntry()
+        try save {
+            sqlite3_bind_int64(restore, 1, entry)
+            try run(restore)
+        }
+    }
+
+    func count() throws -> Int {
+        defer { sqlite3_reset(counting) }
+        guard sqlite3_step(counting) == SQLITE_ROW else { throw failure("sqlite3_step") }
+        return Int(sqlite3_column_int64(counting, 0))
+    }
+
+    func settle() throws {
+        try Self.execute("PRAGMA wal_checkpoint(TRUNCATE)", database)
+    }
+
+    func close() throws {
+        for statement in statements { sqlite3_finalize(statement) }
+        statements = []
+        if let database, sqlite3_close(database) != SQLITE_OK { throw failure("sqlite3_close") }
+        database = nil
+    }
+
+    // MARK: - Parts
+
+    private func save(_ body: () throws -> Void) throws {
+        try run(begin)
+        try run(beginEntry)
+        try body()
+        try run(commit)
+    }
+
+    private func insertOne(_ contacts: Contacts, _ index: Int) throws {
+        objectCount += 1
+        sqlite3_bind_int64(insert, 1, Int64(objectCount))
+        var start = index * Contacts.textLength
+        bind(contacts.texts, start, Contacts.nameLength, insert, 2)
+        start += Contacts.nameLength
+        bind(contacts.texts, start, Contacts.mailLength, insert, 3)
+        start += Contacts.mailLength
+        bind(contacts.texts, start, Contacts.addressLength, insert, 4)
+        sqlite3_bind_int64(insert, 5, Int64(contacts.ages[index]))
+        sqlite3_bind_double(insert, 6, contacts.balances[index])
+        try run(insert)
+    }
+
+    /// Binds text that outlives the statement's run, without a copy.
+    private func bind(
+        _ texts: [UInt8], _ start: Int, _ length: Int, _ statement: OpaquePointer, _ place: Int32
+    ) {
+        texts.withUnsafeBufferPointer { bytes in
+            guard let base = bytes.baseAddress else { return }
+            (base + start).withMemoryRebound(to: CChar.self, capacity: length) { text in
+                _ = sqlite3_bind_text(statement, place, text, Int32(length), nil)
+            }
+        }
+    }
+
+    private func lastEntry() throws -> Int64 {
+        let statement = try Self.prepare("SELECT max(id) FROM entry", database)
+        defer { sqlite3_finalize(statement) }
+        guard sqlite3_step(statement) == SQLITE_ROW else { throw failure("sqlite3_step") }
+        return sqlite3_column_int64(statement, 0)
+    }
+
+    private func run(_ statement: OpaquePointer) throws {
+        let status = sqlite3_step(statement)
+        sqlite3_reset(statement)
+        guard status == SQLITE_DONE else { throw failure("sqlite3_step") }
+    }
+
+    private func failure(_ call: String) -> PeerFailure {
+        PeerFailure(call, String(cString: sqlite3_errmsg(database)))
+    }
+
+    private static func prepare(
+        _ text: String, _ database: OpaquePointer?
+    ) throws -> OpaquePointer {
+        var statement: OpaquePointer?
+        let status = sqlite3_prepare_v3(
+            database, text, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
+        guard status == SQLITE_OK, let statement else {
+            throw PeerFailure(text, String(cString: sqlite3_errmsg(database)))
+        }
+        return statement
+    }
+
+    private static func execute(_ text: String, _ database: OpaquePointer?) throws {
+        guard sqlite3_exec(database, text, nil, nil, nil) == SQLITE_OK else {
+            throw PeerFailure(text, String(cString: sqlite3_errmsg(database)))
+        }
+    }
+
+    private static let settings = """
+        PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -262144;
+        PRAGMA mmap_size = 4294967296; PRAGMA temp_store = MEMORY;
+        """
+
+    private static let schema = """
+        CREATE TABLE IF NOT EXISTS entry(id INTEGER PRIMARY KEY, recorded_at REAL NOT NULL);
+        CREATE TABLE IF NOT EXISTS contact(id INTEGER PRIMARY KEY, name TEXT NOT NULL,
+            mail TEXT NOT NULL, address TEXT NOT NULL, age INTEGER NOT NULL,
+            balance REAL NOT NULL);
+        CREATE TABLE IF NOT EXISTS audit(entry INTEGER NOT NULL, contact INTEGER NOT NULL,
+            old_name TEXT, old_mail TEXT, old_address TEXT, old_age INTEGER, old_balance REAL,
+            new_name TEXT, new_mail TEXT, new_address TEXT, new_age INTEGER, new_balance REAL,
+            PRIMARY KEY(entry, contact)) WITHOUT ROWID;
+        CREATE TRIGGER IF NOT EXISTS contact_inserted AFTER INSERT ON contact BEGIN
+            INSERT INTO audit VALUES ((SELECT max(id) FROM entry), new.id,
+                NULL, NULL, NULL, NULL, NULL,
+                new.name, new.mail, new.address, new.age, new.balance);
+        END;
+        CREATE TRIGGER IF NOT EXISTS contact_updated AFTER UPDATE ON contact BEGIN
+            INSERT INTO audit VALUES ((SELECT max(id) FROM entry), new.id,
+                old.name, old.mail, old.address, old.age, old.balance,
+                new.name, new.mail, new.address, new.age, new.balance);
+        END;
+        CREATE TRIGGER IF NOT EXISTS contact_deleted AFTER DELETE ON contact BEGIN
+            INSERT INTO audit VALUES ((SELECT max(id) FROM entry), old.id,
+                old.name, old.mail, old.address, old.age, old.balance,
+                NULL, NULL, NULL, NULL, NULL);
+        END;
+        """
+}

@@ -1,0 +1,17 @@
+/// (a) Objects inserted one by one, each in a durable save of its own.
+struct SingleSaves: Workload {
+    let count: Int
+
+    let letter = "a"
+    let measure = Measure.perSecond
+    var title: String { "durable saves of one object (\(count.grouped))" }
+
+    func measure(_ stage: Stage) throws -> Double {
+        let contender = try stage.type.init(in: try stage.makeFolder("single"))
+        let contacts = Contacts(count: count, revision: 0)
+        let rate = try rate(count) { try contender.insertSingly(contacts) }
+        try stage.expect(count, "the number of objects", try contender.count())
+        try contender.close()
+        return rate
+    }
+}
