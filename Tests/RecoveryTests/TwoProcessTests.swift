@@ -84,7 +84,8 @@ struct TwoProcessTests {
         #expect(try recorder.findings() == [])
     }
 
-    @Test func `a reader sees each entry of another process as soon as it is acknowledged`() throws {
+    @Test func `a reader sees each entry of another process as soon as it is acknowledged`() throws
+    {
         let directory = try TemporaryDirectory()
         let recorder = Recorder(in: directory.url)
         try recorder.makeStore()
@@ -128,9 +129,10 @@ enum PingPong {
             let skill = try store.newObject("Skill")
             try store.commit(
                 Draft(changes: [store.insert(skill, ["title": .string(text)])]))
-            let count = try store.read { try $0.world(of: "Skill") }
+            let saved = SequenceNumber(head + 1)
+            let count = try store.read(at: saved) { try $0.world(of: "Skill") }
             guard count == Int(head) else {
-                throw StoreError(.corrupt, "There are \(count) skills after entry \(head + 1).")
+                throw StoreError(.corrupt, "There are \(count) skills after entry \(saved).")
             }
         }
         throw StoreError(.busy, "The other process has not taken its turn for half a minute.")
