@@ -170,7 +170,7 @@ extension ManagedObject {
         let old = memberList(of: property, context).orders[member]
         guard old != order, isEditable else { return }
         context.recordMembership(of: self, property, member, from: old, to: order)
-        context.noteMembership(of: self, property, member, order: order)
+        context.noteMembership(of: self, property, member, from: old, to: order)
         guard property.end?.inverse == property.number else { return }
         // A relationship that is its own inverse is stored at both ends.
         let other = context.object(GraphID(store: graphID.store, object: member))
@@ -193,6 +193,9 @@ extension ManagedObject {
         for object in wanted where current.orders[object.graphID.object] == nil {
             object.own(self, through: inverse, context)
         }
+        // An owner may have been this object's already without being in the list read earlier.
+        relations[property.number] = .many(
+            MemberList(Dictionary(uniqueKeysWithValues: wantedIDs.map { ($0, 0) })))
     }
 
     private func own(

@@ -81,7 +81,7 @@ extension ManagedObjectContext {
         for (property, list) in lists {
             for (member, order) in list.orders {
                 recordMembership(of: object, property, member, from: order, to: nil)
-                noteMembership(of: object, property, member, order: nil)
+                noteMembership(of: object, property, member, from: order, to: nil)
             }
         }
         for property in schema.referenceSlots {

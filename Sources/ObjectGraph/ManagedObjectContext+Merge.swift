@@ -39,20 +39,22 @@ extension ManagedObjectContext {
         let store = coordinator.defaultStore.store
         let target = try sequence ?? store.head()
         guard base < target else { return [] }
-        var conflicts: [MergeConflict] = []
-        var refreshed: Set<ManagedObject> = []
+        var incoming = IncomingChanges()
+        defer { noteAllReferences() }
         let first = SequenceNumber(rawValue: base.rawValue + 1)
         try store.entries(from: first, through: target) { entry in
             if ownEntries.remove(entry.sequence) == nil {
                 for change in entry.changes {
                     let id = GraphID(store: coordinator.defaultStore.number, object: change.object)
-                    merge(change, id, entry.sequence, &conflicts, &refreshed)
+                    try collect(change, id, entry.sequence, into: &incoming)
                 }
             }
             base = entry.sequence
             return .proceed
         }
-        if !refreshed.isEmpty { postDidChange(refreshed: refreshed) }
+        var conflicts = incoming.conflicts
+        for update in incoming.updates.values { merge(update, &conflicts) }
+        if !incoming.refreshed.isEmpty { postDidChange(refreshed: incoming.refreshed) }
         return conflicts
     }
 
@@ -79,29 +81,47 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Takes one change of an entry that is not this context's own into the registered objects.
-    func merge(
+    /// Takes one change of an entry that is not this context's own. Edits are only gathered: what
+    /// counts is where they lead in the end.
+    private func collect(
         _ change: Change, _ id: GraphID, _ sequence: SequenceNumber,
-        _ conflicts: inout [MergeConflict], _ refreshed: inout Set<ManagedObject>
-    ) {
+        into incoming: inout IncomingChanges
+    ) throws {
         forgetLists(touchedBy: change, id)
-        guard let object = identityMap[id] else { return }
+        // What is to be inserted anew owes nothing to what others did with it before.
+        guard let object = identityMap[id], !object.status.contains(.temporary) else { return }
         switch change.kind {
         case .insert:
             // A deleted object that somebody has brought back is read again.
             guard object.status.contains(.gone) else { return }
             object.values = []
             object.status = .fault
-            refreshed.insert(object)
-        case .update(let edits, _):
-            guard !object.isFault, object.since < sequence.rawValue else { return }
-            merge(edits, into: object, sequence, &conflicts)
-            object.since = sequence.rawValue
-            refreshed.insert(object)
+            incoming.refreshed.insert(object)
+        case .update(let edits, let members):
+            guard object.since < sequence.rawValue, !object.status.contains(.gone),
+                !object.isFault || pending[id] != nil
+            else { return }
+            incoming.append(edits, members, of: object, sequence)
+            if !object.isFault { incoming.refreshed.insert(object) }
         case .delete:
-            mergeDelete(of: object, &conflicts)
-            refreshed.insert(object)
+            guard object.isFault || object.since < sequence.rawValue else { return }
+            incoming.updates[id] = nil
+            incoming.refreshed.insert(object)
+            if try coordinator.defaultStore.read(.latest, { try $0.row(id.object) }) != nil {
+                // A later entry has brought it back.
+                refreshMerging(object)
+            } else {
+                mergeDelete(of: object, &incoming.conflicts)
+            }
         }
+    }
+
+    private func merge(_ update: IncomingChanges.Update, _ conflicts: inout [MergeConflict]) {
+        let object = update.object
+        merge(update.members, into: object)
+        guard !object.isFault else { return }
+        merge(update.edits, into: object, update.sequence, &conflicts)
+        object.since = update.sequence.rawValue
     }
 
     private func merge(
@@ -110,8 +130,24 @@ extension ManagedObjectContext {
     ) {
         let schema = object.binding.schema
         for edit in edits {
-            guard let slot = schema.property(edit.property)?.slot else { continue }
-            undoManager?.rebase(object, edit.property, onto: edit.new)
+            guard let slot = schema.property(edit.property)?.slot,
+                edit.new != baseValue(of: edit.property, in: object, slot)
+            else { continue }
+            undoManager?.rebase(object, edit.property, inSlot: slot, onto: edit.new)
+            if case .delete(var values, let members)? = pending[object.graphID]?.change?.kind {
+                conflicts.append(
+                    MergeConflict(
+                        kind: .deletedByUs, object: object.graphID.object,
+                        property: edit.property, base: values[slot], theirs: edit.new))
+                values[slot] = edit.new
+                object.values[slot] = edit.new
+                pending.replace(
+                    object.graphID,
+                    with: Change(
+                        object: object.graphID.object,
+                        kind: .delete(values: values, members: members)))
+                continue
+            }
             guard
                 case .update(var pendingEdits, let members)? = pending[object.graphID]?.change?.kind,
                 let index = pendingEdits.firstIndex(where: { $0.property == edit.property })
@@ -135,6 +171,33 @@ extension ManagedObjectContext {
                 kind: .update(edits: pendingEdits, members: members))
             pending.replace(object.graphID, with: rebased.isEmpty ? nil : rebased)
         }
+    }
+
+    /// What a property was before the edits pending here.
+    private func baseValue(
+        of property: PropertyNumber, in object: ManagedObject, _ slot: Int
+    ) -> Value {
+        switch pending[object.graphID]?.change?.kind {
+        case .update(let edits, _):
+            edits.first { $0.property == property }?.old ?? object.values[slot]
+        case .delete(let values, _): values[slot]
+        case .insert, nil: object.values[slot]
+        }
+    }
+
+    /// Lets pending joins, leaves and moves of members stand on theirs.
+    private func merge(_ theirs: [MembershipEdit], into object: ManagedObject) {
+        guard !theirs.isEmpty, let change = pending[object.graphID]?.change else { return }
+        var rebased = change
+        switch change.kind {
+        case .insert: return
+        case .update(let edits, let members):
+            rebased.kind = .update(edits: edits, members: members.rebased(onto: theirs))
+        case .delete(let values, let members):
+            rebased.kind = .delete(
+                values: values, members: members.rebased(onto: theirs, leavingAll: true))
+        }
+        pending.replace(object.graphID, with: rebased.isEmpty ? nil : rebased)
     }
 
     private func mergeDelete(of object: ManagedObject, _ conflicts: inout [MergeConflict]) {

@@ -175,7 +175,7 @@ extension ManagedObjectContext {
         object.didTurnIntoFault()
     }
 
-    private func refreshMerging(_ object: ManagedObject) {
+    func refreshMerging(_ object: ManagedObject) {
         guard !object.isFault else { return }
         let mine = object.values
         let change = pending[object.graphID]?.change
@@ -201,7 +201,9 @@ extension ManagedObjectContext {
                 }
                 let theirs = object.values[slot]
                 object.values[slot] = mine[slot]
-                undoManager?.rebase(object, edit.property, onto: theirs)
+                if theirs != edit.old {
+                    undoManager?.rebase(object, edit.property, inSlot: slot, onto: theirs)
+                }
                 if theirs != mine[slot] {
                     rebased.append(Edit(property: edit.property, old: theirs, new: mine[slot]))
                 }
@@ -210,6 +212,7 @@ extension ManagedObjectContext {
                 object: change.object, kind: .update(edits: rebased, members: members),
                 cause: change.cause)
             pending.replace(object.graphID, with: kept.isEmpty ? nil : kept)
+            noteAllReferences()
         case .delete(_, let members):
             let schema = object.binding.schema
             let values = Array(object.values.prefix(schema.slots.count))
@@ -251,28 +254,41 @@ extension ManagedObjectContext {
         of owner: ManagedObject, _ property: SchemaProperty, from old: ObjectID?, to new: ObjectID?
     ) {
         guard let inverse = property.end?.inverse, inverse != property.number else { return }
-        if let old { note(owner, in: old, inverse, order: nil) }
-        if let new { note(owner, in: new, inverse, order: 0) }
+        if let old { note(owner, in: old, inverse, from: 0, to: nil) }
+        if let new { note(owner, in: new, inverse, from: nil, to: 0) }
     }
 
     /// Makes the owner's own list and the inverse of a stored to-many relationship follow.
     func noteMembership(
-        of owner: ManagedObject, _ property: SchemaProperty, _ member: ObjectID, order: Double?
+        of owner: ManagedObject, _ property: SchemaProperty, _ member: ObjectID,
+        from old: Double?, to new: Double?
     ) {
         let key = RelationKey(owner: owner.graphID, property: property.number)
-        deltas.note(key, member, order: order)
-        owner.updateList(of: property.number, member, order: order)
+        deltas.note(key, member, from: old, to: new)
+        owner.updateList(of: property.number, member, order: new)
         guard let inverse = property.end?.inverse, inverse != property.number else { return }
-        note(owner, in: member, inverse, order: order == nil ? nil : 0)
+        note(owner, in: member, inverse, from: old.map { _ in 0 }, to: new.map { _ in 0 })
     }
 
     private func note(
-        _ owner: ManagedObject, in destination: ObjectID, _ inverse: PropertyNumber, order: Double?
+        _ owner: ManagedObject, in destination: ObjectID, _ inverse: PropertyNumber,
+        from old: Double?, to new: Double?
     ) {
         let id = GraphID(store: owner.graphID.store, object: destination)
-        deltas.note(
-            RelationKey(owner: id, property: inverse), owner.graphID.object, order: order)
-        identityMap[id]?.updateList(of: inverse, owner.graphID.object, order: order)
+        let key = RelationKey(owner: id, property: inverse)
+        deltas.note(key, owner.graphID.object, from: old, to: new)
+        identityMap[id]?.updateList(of: inverse, owner.graphID.object, order: new)
+    }
+
+    /// Notes anew what all pending changes do to relationships, after some of them have come to
+    /// stand on other values than they were made from.
+    func noteAllReferences() {
+        deltas.removeAll()
+        for item in Array(pending.items) {
+            guard let change = item.change else { continue }
+            forgetLists(touchedBy: change, item.object.graphID)
+            noteReferences(of: change, item.object)
+        }
     }
 
     /// Takes back from the inverses what a change that is being dropped had noted there.
@@ -306,11 +322,14 @@ extension ManagedObjectContext {
         }
         for edit in change.members {
             guard let property = schema.property(edit.property) else { continue }
-            for member in edit.removed {
-                noteMembership(of: object, property, member.object, order: nil)
-            }
+            var left = Dictionary(
+                uniqueKeysWithValues: edit.removed.map { ($0.object, $0.order) })
             for member in edit.added {
-                noteMembership(of: object, property, member.object, order: member.order)
+                let old = left.removeValue(forKey: member.object)
+                noteMembership(of: object, property, member.object, from: old, to: member.order)
+            }
+            for (member, old) in left {
+                noteMembership(of: object, property, member, from: old, to: nil)
             }
         }
     }

@@ -76,8 +76,9 @@ extension ManagedObjectContext {
                 || saved.contains(item.object.graphID.object)
             settleSaved(item, wasSaved: wasSaved, sequence, isAsSent)
         }
-        if let sequence, !isAsSent {
-            mergeAdditions(of: receipt?.changes ?? [], to: items, sequence)
+        // A reference without inverse to a deleted object is taken back by the store alone.
+        if sequence != nil, !isAsSent || saved.count > items.count(where: { $0.change != nil }) {
+            mergeAdditions(of: receipt?.changes ?? [], to: items)
         }
         if let sequence {
             if sequence.rawValue == base.rawValue + 1 {
@@ -110,31 +111,48 @@ extension ManagedObjectContext {
         object.status.subtract([.inserted, .updated, .deleted, .temporary])
         if let sequence, wasSaved { object.since = sequence.rawValue }
         guard !isAsSent, item.change != nil else { return }
-        // The store may hold values that others have saved or that a policy has settled.
-        let transients = object.values.dropFirst(object.binding.schema.storedSlotCount)
+        readAgain(object)
+        // Others have deleted it as well.
+        if case .delete? = item.change?.kind, object.status.contains(.gone) { detach(object) }
+    }
+
+    /// Takes the values that others have saved or that a policy has settled.
+    private func readAgain(_ object: ManagedObject) {
+        let schema = object.binding.schema
+        let mine = object.values
         object.status.insert(.fault)
         object.relations = [:]
-        if fire(object) {
-            object.values.replaceSubrange(
-                object.binding.schema.storedSlotCount..., with: transients)
+        guard fire(object) else {
+            object.values = mine
+            return
+        }
+        for property in schema.slots {
+            guard let slot = property.slot, mine[slot] != object.values[slot] else { continue }
+            if slot < schema.storedSlotCount {
+                undoManager?.rebase(
+                    object, property.number, inSlot: slot, onto: object.values[slot])
+            } else {
+                object.values[slot] = mine[slot]
+            }
         }
     }
 
     /// Makes the rest of the context follow where the store has saved something else than was sent.
     private func mergeAdditions(
-        of saved: [Change], to items: [PendingChanges.Item], _ sequence: SequenceNumber
+        of saved: [Change], to items: [PendingChanges.Item]
     ) {
         let sent = Set(items.map(\.object.graphID))
         for item in items {
             if let change = item.change { forgetLists(touchedBy: change, item.object.graphID) }
         }
-        var conflicts: [MergeConflict] = []
-        var refreshed: Set<ManagedObject> = []
         for change in saved {
             let id = GraphID(store: coordinator.defaultStore.number, object: change.object)
             forgetLists(touchedBy: change, id)
             // A reference to a deleted object that the store has emptied.
-            if !sent.contains(id) { merge(change, id, sequence, &conflicts, &refreshed) }
+            guard !sent.contains(id), let object = identityMap[id], !object.isFault else {
+                continue
+            }
+            readAgain(object)
         }
     }
 

@@ -56,16 +56,55 @@ extension ManagedObjectContext {
     ///
     /// A change is passed over when its object has meanwhile been deleted, or brought back, by a
     /// change that was not registered for undo.
-    func move(_ recorded: RecordedChange, isRewinding: Bool) {
-        let isAlive = recorded.object.isEditable
-        if case .insert = recorded.change.kind {
-            guard !isAlive else { return }
-        } else {
-            guard isAlive else { return }
+    ///
+    /// - Returns: The change that was made; nil when it was passed over.
+    func move(_ recorded: RecordedChange, isRewinding: Bool) -> RecordedChange? {
+        guard let change = retarget(recorded.change, onto: recorded.object) else { return nil }
+        let made = RecordedChange(object: recorded.object, change: change)
+        apply(change, to: recorded.object)
+        noteReferences(of: change, recorded.object)
+        settle(recorded.object, pending.append(made, isRewinding: isRewinding))
+        return made
+    }
+
+    /// A change that leads where a recorded one leads, from where the object stands now: saves and
+    /// merges may have given it other values since.
+    private func retarget(_ change: Change, onto object: ManagedObject) -> Change? {
+        var retargeted = change
+        if case .insert = change.kind {
+            // Somebody else may have brought the record back, as another instance.
+            let isTaken = identityMap[object.graphID].map { $0 !== object } ?? false
+            return object.isEditable || object.status.contains(.gone) || isTaken ? nil : change
         }
-        apply(recorded.change, to: recorded.object)
-        noteReferences(of: recorded.change, recorded.object)
-        settle(recorded.object, pending.append(recorded, isRewinding: isRewinding))
+        guard object.isEditable, object.realizeIfNeeded(), object.isEditable else { return nil }
+        let entity = object.binding.schema
+        switch change.kind {
+        case .insert:
+            return nil
+        case .update(let edits, let members):
+            let moved = edits.compactMap { edit -> Edit? in
+                guard let slot = entity.property(edit.property)?.slot else { return nil }
+                let old = object.values[slot]
+                return old == edit.new
+                    ? nil : Edit(property: edit.property, old: old, new: edit.new)
+            }
+            let joined = members.compactMap { edit in
+                entity.property(edit.property).map {
+                    edit.starting(from: object.memberList(of: $0, self).orders)
+                }
+            }
+            retargeted.kind = .update(edits: moved, members: joined.filter { !$0.isEmpty })
+        case .delete:
+            let members = entity.storedToMany.map { property in
+                let list = object.memberList(of: property, self)
+                return MembershipEdit(
+                    property: property.number, added: [],
+                    removed: list.orders.map { Member(object: $0.key, order: $0.value) })
+            }
+            retargeted.kind = .delete(
+                values: object.values, members: members.filter { !$0.isEmpty })
+        }
+        return retargeted
     }
 
     /// Takes an object's values over a change.
@@ -73,6 +112,7 @@ extension ManagedObjectContext {
         switch change.kind {
         case .insert(let values, _):
             object.values = values
+            if object.status.contains(.detached) { object.relations = [:] }
             object.status.subtract([.fault, .deleted, .detached])
             identityMap.register(object)
         case .update(let edits, _):

@@ -48,18 +48,28 @@ struct RelationKey: Hashable {
 /// Who has joined and left relationships in a context since it last agreed with the store.
 ///
 /// Reading a collection lays these over what the store has. Joining and leaving are idempotent, so
-/// they stay right whether the store has taken them in or not.
+/// they stay right whether the store has taken them in or not. A member that is back where it was
+/// leaves no note: others may move it then.
 struct RelationDeltas {
-    private var deltas: [RelationKey: [ObjectID: Double?]] = [:]
+    private struct Move {
+        let old: Double?
+        var new: Double?
+    }
 
-    /// Notes that a member has joined at a place, or has left when `order` is nil.
-    mutating func note(_ key: RelationKey, _ member: ObjectID, order: Double?) {
-        deltas[key, default: [:]][member] = .some(order)
+    private var deltas: [RelationKey: [ObjectID: Move]] = [:]
+
+    /// Notes that a member goes from one place to another; nil for not being a member.
+    mutating func note(
+        _ key: RelationKey, _ member: ObjectID, from old: Double?, to new: Double?
+    ) {
+        var move = deltas[key]?[member] ?? Move(old: old, new: new)
+        move.new = new
+        deltas[key, default: [:]][member] = move.old == move.new ? nil : move
     }
 
     /// Lays the notes over members that were read.
     func overlay(_ key: RelationKey, on members: inout [ObjectID: Double]) {
-        for (member, order) in deltas[key] ?? [:] { members[member] = order }
+        for (member, move) in deltas[key] ?? [:] { members[member] = move.new }
     }
 
     /// Forgets everything.

@@ -63,10 +63,14 @@ public final class UndoManager {
         while !openGroups.isEmpty { endUndoGrouping() }
         guard cursor > 0 else { return }
         cursor -= 1
+        // What is made again is what was taken back, which may not be what was once recorded.
+        var changes: [RecordedChange] = []
         for recorded in groups[cursor].changes.reversed() {
             let inverse = RecordedChange(object: recorded.object, change: recorded.change.inverse)
-            context.move(inverse, isRewinding: true)
+            guard let made = context.move(inverse, isRewinding: true) else { continue }
+            changes.append(RecordedChange(object: made.object, change: made.change.inverse))
         }
+        groups[cursor].changes = changes.reversed()
     }
 
     /// Makes the last undone group again. Does nothing when there is none.
@@ -74,7 +78,9 @@ public final class UndoManager {
         guard let context else { return }
         context.processPendingChanges()
         guard cursor < groups.count else { return }
-        for recorded in groups[cursor].changes { context.move(recorded, isRewinding: false) }
+        groups[cursor].changes = groups[cursor].changes.compactMap {
+            context.move($0, isRewinding: false)
+        }
         cursor += 1
     }
 
@@ -179,10 +185,19 @@ public final class UndoManager {
     ///
     /// The first unsaved edit of the property then starts from their value. Edits before it, which
     /// theirs has overtaken, are dropped: undoing them must not undo what somebody else did.
-    func rebase(_ object: ManagedObject, _ property: PropertyNumber, onto theirs: Value) {
+    func rebase(
+        _ object: ManagedObject, _ property: PropertyNumber, inSlot slot: Int, onto theirs: Value
+    ) {
         var isRebased = false
         rewrite { group, recorded in
-            guard recorded.object === object,
+            guard recorded.object === object else { return recorded }
+            if case .delete(var values, let members) = recorded.change.kind, !group.isSaved {
+                var rewritten = recorded
+                values[slot] = theirs
+                rewritten.change.kind = .delete(values: values, members: members)
+                return rewritten
+            }
+            guard
                 case .update(var edits, let members) = recorded.change.kind,
                 let index = edits.firstIndex(where: { $0.property == property })
             else { return recorded }

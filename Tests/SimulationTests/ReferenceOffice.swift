@@ -1,0 +1,179 @@
+import ObjectModel
+
+/// What one property of a record holds.
+enum Cell: Equatable, CustomStringConvertible {
+    case value(Value)
+    case one(ObjectID?)
+    case many([ObjectID])
+
+    var destinations: [ObjectID] {
+        switch self {
+        case .value: []
+        case .one(let id): id.map { [$0] } ?? []
+        case .many(let ids): ids
+        }
+    }
+
+    func removing(_ id: ObjectID) -> Cell {
+        switch self {
+        case .value: self
+        case .one(let other): .one(other == id ? nil : other)
+        case .many(let ids): .many(ids.filter { $0 != id })
+        }
+    }
+
+    var description: String {
+        switch self {
+        case .value(let value): "\(value)"
+        case .one(let id): id.map { "\($0)" } ?? "none"
+        case .many(let ids): "\(ids)"
+        }
+    }
+}
+
+/// The stored properties of an object by name.
+typealias Record = [String: Cell]
+/// All objects at one time.
+typealias World = [ObjectID: Record]
+
+/// The rules of the graph on plain dictionaries, found by asking all objects.
+struct ReferenceOffice {
+    /// The name of an object's entity.
+    let entity: (ObjectID) -> String
+
+    func fields(_ id: ObjectID) -> [Field] { Office.fields[entity(id)] ?? [] }
+
+    static func empty(_ entity: String) -> Record {
+        var record: Record = [:]
+        for field in Office.fields[entity] ?? [] where field.isStored {
+            switch field.kind {
+            case .text: record[field.name] = .value(entity == "Team" ? .null : .string(""))
+            case .number: record[field.name] = .value(entity == "Team" ? .int(0) : .null)
+            case .toOne: record[field.name] = .one(nil)
+            case .toMany, .list: record[field.name] = .many([])
+            }
+        }
+        return record
+    }
+
+    /// What a property leads to, whichever side holds it.
+    func related(_ id: ObjectID, _ field: Field, in world: World) -> [ObjectID] {
+        if field.isStored { return world[id]?[field.name]?.destinations ?? [] }
+        guard let inverse = field.inverse else { return [] }
+        return world.filter { other, record in
+            entity(other) == field.destination
+                && record[inverse]?.destinations.contains(id) == true
+        }.keys.sorted()
+    }
+
+    /// Makes a property lead to some objects; the other side follows.
+    func relate(_ id: ObjectID, _ field: Field, to targets: [ObjectID], in world: inout World) {
+        let inverse = field.inverse.map { Office.field(field.destination, $0) }
+        if field.isStored {
+            if inverse?.kind == .toOne {
+                for other in world.keys where other != id && entity(other) == entity(id) {
+                    for target in targets {
+                        let cell = world[other]?[field.name]
+                        world[other]?[field.name] = cell?.removing(target)
+                    }
+                }
+            }
+            switch field.kind {
+            case .toOne: world[id]?[field.name] = .one(targets.first)
+            case .toMany: world[id]?[field.name] = .many(targets.sorted())
+            default: world[id]?[field.name] = .many(targets)
+            }
+            return
+        }
+        guard let inverse else { return }
+        for other in world.keys where entity(other) == field.destination {
+            guard let cell = world[other]?[inverse.name] else { continue }
+            if targets.contains(other) {
+                guard !cell.destinations.contains(id) else { continue }
+                if inverse.kind == .toOne {
+                    world[other]?[inverse.name] = .one(id)
+                } else {
+                    let ids = cell.destinations + [id]
+                    world[other]?[inverse.name] = .many(
+                        inverse.kind == .list ? ids : ids.sorted())
+                }
+            } else {
+                world[other]?[inverse.name] = cell.removing(id)
+            }
+        }
+    }
+
+    /// Deletes objects and carries out the delete rules.
+    func delete(_ ids: [ObjectID], from world: inout World) {
+        var queue = ids
+        while let id = queue.first {
+            queue.removeFirst()
+            guard world[id] != nil else { continue }
+            for field in fields(id) where !field.isAttribute {
+                let destinations = related(id, field, in: world)
+                if field.rule == .cascade { queue += destinations }
+                guard field.rule == .nullify || field.rule == .cascade,
+                    let name = field.inverse, Office.field(field.destination, name).isStored
+                else { continue }
+                for other in destinations {
+                    let cell = world[other]?[name]
+                    world[other]?[name] = cell?.removing(id)
+                }
+            }
+            world[id] = nil
+        }
+    }
+
+    /// Whether an object that is gone still has something its rule says to deny.
+    func isDenied(_ gone: some Sequence<ObjectID>, in world: World) -> Bool {
+        gone.contains { id in
+            fields(id).contains { $0.rule == .deny && !related(id, $0, in: world).isEmpty }
+        }
+    }
+
+    /// Three versions of a cell become one; nil where only a policy can tell.
+    static func merge(_ field: Field, base: Cell, ours: Cell, theirs: Cell) -> Cell? {
+        if ours == base || ours == theirs { return theirs }
+        if theirs == base { return ours }
+        guard case .many(let base) = base, case .many(let ours) = ours,
+            case .many(let theirs) = theirs
+        else { return nil }
+        let kept = theirs.filter { ours.contains($0) || !base.contains($0) }
+        let joined = ours.filter { !base.contains($0) && !theirs.contains($0) }
+        return .many(field.kind == .list ? kept + joined : (kept + joined).sorted())
+    }
+
+    /// References to objects that are not there, and objects held by two where one may hold them.
+    ///
+    /// A reference without inverse is nobody's to take back before a save.
+    func flaws(in world: World, afterSave: Bool) -> [String] {
+        var flaws: [String] = []
+        for (id, record) in world {
+            for field in fields(id) where field.isStored && !field.isAttribute {
+                let opposite = field.inverse.map { Office.field(field.destination, $0) }
+                for target in record[field.name]?.destinations ?? [] {
+                    let isLoose = opposite == nil ? !afterSave : opposite?.rule == .noAction
+                    if world[target] == nil && !isLoose {
+                        flaws.append("\(id).\(field.name) leads to \(target), which is gone")
+                    }
+                    if opposite?.kind == .toOne,
+                        let other = world.keys.first(where: {
+                            $0 != id && entity($0) == entity(id)
+                                && world[$0]?[field.name]?.destinations.contains(target) == true
+                        })
+                    {
+                        flaws.append("\(target) belongs to both \(id) and \(other)")
+                    }
+                }
+            }
+        }
+        return flaws.sorted()
+    }
+
+    /// Names that must be unique and are not.
+    func duplicates(in world: World) -> Bool {
+        let names = world.filter { entity($0.key) == "Team" }.compactMap { $0.value["name"] }
+            .filter { $0 != .value(.null) }.map(\.description)
+        return Set(names).count != names.count
+    }
+}

@@ -1,0 +1,220 @@
+import ObjectGraph
+import ObjectModel
+import Testing
+
+/// Laws that random runs have found broken, in their shortest form.
+@Suite struct SiblingTests {
+    private let office: OfficeStore
+    private let ours: ManagedObjectContext
+    private let theirs: ManagedObjectContext
+
+    init() throws {
+        office = try OfficeStore()
+        ours = office.container.newBackgroundContext()
+        theirs = office.container.newBackgroundContext()
+        for context in [ours, theirs] { context.retainsRegisteredObjects = true }
+    }
+
+    private func make<Object: ManagedObject>(
+        _ type: Object.Type, _ body: (Object) throws -> Void = { _ in }
+    ) throws -> Object {
+        let object = try #require(
+            ours.insertNewObject(forEntityName: Object.entityName) as? Object)
+        try body(object)
+        try ours.save()
+        return object
+    }
+
+    private func change<Object: ManagedObject>(
+        _ object: Object, _ body: (Object, ManagedObjectContext) throws -> Void
+    ) throws {
+        let id = object.objectID
+        try theirs.performAndWait {
+            try body(try #require(try theirs.existingObject(with: id) as? Object), theirs)
+            try theirs.save()
+        }
+    }
+
+    private func twin<Object: ManagedObject>(_ object: Object) throws -> Object {
+        try #require(try theirs.existingObject(with: object.objectID) as? Object)
+    }
+
+    @Test func `a membership that was undone here does not hide theirs`() throws {
+        try ours.performAndWait {
+            let team = try make(Team.self)
+            let badge = try make(Badge.self)
+            badge.team = team
+            ours.processPendingChanges()
+            ours.undo()
+            try change(badge) { badge, _ in badge.team = try twin(team) }
+
+            try ours.mergeChanges()
+
+            #expect(team.badges == [badge])
+        }
+    }
+
+    @Test func `a derived list reads as it was set although it was read before theirs`() throws {
+        try ours.performAndWait {
+            let team = try make(Team.self)
+            #expect(team.rooms.isEmpty)
+            let room = try make(Room.self)
+            ours.refresh(room, mergeChanges: false)
+            try change(room) { room, _ in room.team = try twin(team) }
+
+            team.rooms = [room]
+
+            #expect(team.rooms == [room])
+        }
+    }
+
+    @Test func `a merged edit of an object deleted here lets the delete stand`() throws {
+        try ours.performAndWait {
+            let room = try make(Room.self)
+            ours.delete(room)
+            try change(room) { room, _ in room.label = "theirs" }
+
+            let conflicts = try ours.mergeChanges()
+            try ours.save()
+
+            #expect(conflicts.map(\.kind) == [.deletedByUs])
+            #expect(try ours.count(FetchRequest<Room>()) == 0)
+        }
+    }
+
+    @Test func `undo of a delete brings back their values, not older ones`() throws {
+        try ours.performAndWait {
+            let room = try make(Room.self)
+            ours.delete(room)
+            ours.processPendingChanges()
+            try change(room) { room, _ in room.label = "theirs" }
+            try ours.mergeChanges()
+
+            ours.undo()
+
+            #expect(room.label == "theirs")
+            #expect(try ours.save() == nil)
+        }
+    }
+
+    @Test func `a step can be undone after a save took in what others had made`() throws {
+        try ours.performAndWait {
+            let person = try make(Person.self)
+            person.first = "ours"
+            ours.processPendingChanges()
+            try change(person) { person, _ in person.first = "theirs" }
+            ours.mergePolicy = .mergeByPropertyStoreTrump
+            try ours.save()
+            #expect(person.first == "theirs")
+            person.last = "last"
+            ours.processPendingChanges()
+
+            ours.undo()
+            ours.undo()
+            ours.redo()
+            try ours.save()
+
+            #expect(person.last == "" || person.isDeleted)
+            let fresh = office.container.newBackgroundContext()
+            try fresh.performAndWait {
+                let people = try fresh.fetch(FetchRequest<Person>())
+                #expect(people.map(\.first) == (person.isDeleted ? [] : [person.first]))
+            }
+        }
+    }
+
+    @Test func `a reference without inverse is empty once its target's delete is saved`() throws {
+        try ours.performAndWait {
+            let mentor = try make(Person.self)
+            let person = try make(Person.self) { $0.mentor = mentor }
+            ours.delete(mentor)
+            try ours.save()
+
+            try ours.mergeChanges()
+
+            #expect(person.mentor == nil)
+            #expect(!ours.hasChanges)
+        }
+    }
+
+    @Test func `an object saved over entries not merged yet still takes in those entries`() throws {
+        try ours.performAndWait {
+            let plan = try make(Plan.self)
+            let step = try make(Step.self)
+            #expect(plan.steps.isEmpty)
+            try change(plan) { plan, _ in
+                plan.title = "theirs"
+                plan.steps = [try twin(step)]
+            }
+            ours.delete(step)
+            ours.mergePolicy = .mergeByPropertyObjectTrump
+            try ours.save()
+
+            try ours.mergeChanges()
+
+            #expect(plan.title == "theirs")
+            #expect(plan.steps.isEmpty)
+        }
+    }
+
+    @Test func `an object that was deleted and brought back by others keeps its edits here`() throws
+    {
+        try ours.performAndWait {
+            let room = try make(Room.self)
+            try theirs.performAndWait {
+                theirs.delete(try twin(room))
+                try theirs.save()
+                theirs.undo()
+                try theirs.save()
+            }
+            room.label = "ours"
+
+            try ours.mergeChanges()
+
+            #expect(!room.isDeleted)
+            #expect(room.label == "ours")
+            #expect(ours.hasChanges)
+        }
+    }
+
+    @Test func `an edit that agreed with theirs for a while is kept when they take theirs back`()
+        throws
+    {
+        try ours.performAndWait {
+            let room = try make(Room.self)
+            room.label = "same"
+            try theirs.performAndWait {
+                try twin(room).label = "same"
+                try theirs.save()
+                try twin(room).label = ""
+                try theirs.save()
+            }
+
+            try ours.mergeChanges()
+            try ours.save()
+
+            #expect(room.label == "same")
+        }
+    }
+
+    @Test func `undo of a saved delete leaves a record that others brought back alone`() throws {
+        try ours.performAndWait {
+            let id = try make(Room.self).objectID
+            theirs.performAndWait {
+                theirs.object(with: id)?.setStoredValue(.string("theirs"), forKey: "label")
+            }
+            ours.delete(try ours.existingObject(with: id))
+            try ours.save()
+            try theirs.performAndWait {
+                theirs.mergePolicy = .mergeByPropertyObjectTrump
+                try theirs.save()
+            }
+            let again = try ours.existingObject(with: id)
+
+            ours.undo()
+
+            #expect(ours.registeredObject(for: id) === again)
+            #expect(again.storedValue(forKey: "label") == .string("theirs"))
+        }
+    }
+}

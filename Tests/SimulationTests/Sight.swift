@@ -1,0 +1,108 @@
+import ObjectModel
+
+/// What one context should see: the records it has read, as they were and as it has made them.
+struct Sight {
+    /// One step for undo: what each object was before and after.
+    typealias Group = [ObjectID: (before: Record?, after: Record?)]
+
+    /// The records as they were read.
+    var seen: World = [:]
+    /// The records as they are here.
+    var mine: World = [:]
+    var inserted: Set<ObjectID> = []
+    var deleted: Set<ObjectID> = []
+    /// Whether nobody else has saved since the context last merged everything.
+    var isFresh = true
+    var groups: [Group] = []
+    var cursor = 0
+    /// Whether undo is predicted; not once others' values have come in under recorded steps.
+    var foreseesUndo = true
+
+    func isDirty(_ id: ObjectID) -> Bool {
+        inserted.contains(id) || deleted.contains(id) || mine[id] != seen[id]
+    }
+
+    /// All objects as the context sees them: its own where it has read them, else the store's.
+    func view(_ head: World) -> World {
+        head.filter { !deleted.contains($0.key) }.merging(mine) { _, mine in mine }
+    }
+
+    /// Takes over what an edit made of the view.
+    mutating func take(_ after: World, _ head: World) {
+        let before = view(head)
+        for (id, record) in after where before[id] != record {
+            if seen[id] == nil {
+                if let stored = head[id] { seen[id] = stored } else { inserted.insert(id) }
+            }
+            deleted.remove(id)
+            mine[id] = record
+        }
+        for id in before.keys where after[id] == nil { remove(id, head) }
+    }
+
+    private mutating func remove(_ id: ObjectID, _ head: World) {
+        mine[id] = nil
+        if inserted.remove(id) != nil {
+            seen[id] = nil
+        } else {
+            seen[id] = seen[id] ?? head[id]
+            deleted.insert(id)
+        }
+    }
+
+    mutating func forget(_ id: ObjectID) {
+        seen[id] = nil
+        mine[id] = nil
+        inserted.remove(id)
+        deleted.remove(id)
+    }
+
+    // MARK: - Undo
+
+    mutating func record(from before: World, to after: World) {
+        var group: Group = [:]
+        for id in Set(before.keys).union(after.keys) where before[id] != after[id] {
+            group[id] = (before[id], after[id])
+        }
+        guard !group.isEmpty else { return }
+        groups.removeLast(groups.count - cursor)
+        groups.append(group)
+        cursor += 1
+    }
+
+    mutating func undo(_ head: World) {
+        cursor -= 1
+        move(groups[cursor].mapValues { (from: $0.after, to: $0.before) }, head)
+    }
+
+    mutating func redo(_ head: World) {
+        move(groups[cursor].mapValues { (from: $0.before, to: $0.after) }, head)
+        cursor += 1
+    }
+
+    private mutating func move(
+        _ steps: [ObjectID: (from: Record?, to: Record?)], _ head: World
+    ) {
+        var world = view(head)
+        for (id, step) in steps {
+            guard let to = step.to, let from = step.from, var record = world[id] else {
+                world[id] = step.to
+                continue
+            }
+            for (name, cell) in to where from[name] != cell { record[name] = cell }
+            world[id] = record
+        }
+        take(world, head)
+    }
+
+    mutating func clearUndo() {
+        groups = []
+        cursor = 0
+        foreseesUndo = true
+    }
+
+    /// Notes that an object has taken somebody else's values.
+    mutating func disturbUndo(_ id: ObjectID) {
+        if groups.contains(where: { $0[id] != nil }) { foreseesUndo = false }
+    }
+}

@@ -1,0 +1,249 @@
+import ObjectGraph
+import ObjectModel
+
+extension Simulation {
+    /// One event of a few edits.
+    func edit(_ index: Int) throws {
+        let before = sights[index].view(head)
+        var world = before
+        let isGuess = isGuessing(index)
+        for _ in 0..<int(1...3) {
+            switch int(0...9) {
+            case 0...2: try insert(index, &world)
+            case 3...5: try setAttribute(index, &world)
+            default: try relate(index, &world)
+            }
+        }
+        if int(0...9) == 0, let id = pick(world.keys.sorted()) {
+            try delete([id], index, &world)
+        }
+        try close(index, before, world, isGuess)
+    }
+
+    /// One event of deletes.
+    func delete(_ index: Int) throws {
+        let before = sights[index].view(head)
+        var world = before
+        let isGuess = isGuessing(index)
+        let count = world.count > 40 ? 8 : int(1...2)
+        let ids = Array(world.keys.sorted().shuffled(using: &random).prefix(count))
+        try delete(ids, index, &world)
+        try close(index, before, world, isGuess)
+    }
+
+    private func close(_ index: Int, _ before: World, _ after: World, _ isGuess: Bool) throws {
+        contexts[index].processPendingChanges()
+        let inserted = sights[index].inserted
+        sights[index].take(after, head)
+        if isGuess { try adopt(index) }
+        // An object that others deleted and that was only let go of has not been changed.
+        let sight = sights[index]
+        let view = sight.view(head)
+        let known = before.filter { id, _ in
+            view[id] != nil || sight.deleted.contains(id) || inserted.contains(id)
+        }
+        sights[index].record(from: known, to: view)
+        if isGuess, sights[index].foreseesUndo {
+            // Whether a guessed edit came to nothing, only the context knows.
+            let manager = contexts[index].undoManager
+            let can = (manager?.canUndo == true, manager?.canRedo == true)
+            let sight = sights[index]
+            if can != (sight.cursor > 0, sight.cursor < sight.groups.count) {
+                sights[index].foreseesUndo = false
+            }
+        }
+    }
+
+    // MARK: - Single edits
+
+    private func insert(_ index: Int, _ world: inout World) throws {
+        guard world.count < 60, let entity = pick(Office.entities) else { return }
+        let object = contexts[index].insertNewObject(forEntityName: entity)
+        let id = object.objectID.object
+        identifiers[id] = object.objectID
+        world[id] = ReferenceOffice.empty(entity)
+        counts["insert", default: 0] += 1
+        say(index, "insert \(entity) \(id)")
+        if int(0...1) == 0 { try setAttribute(index, &world, of: id) }
+    }
+
+    private func setAttribute(
+        _ index: Int, _ world: inout World, of chosen: ObjectID? = nil
+    ) throws {
+        guard let id = chosen ?? candidate(index, world),
+            let field = pick(rules.fields(id).filter(\.isAttribute))
+        else { return }
+        let value: Value
+        switch field.kind {
+        case .number: value = .int(Int64(int(0...4)))
+        default: value = .string("\(pick("abcdefgh") ?? "a")\(int(0...2))")
+        }
+        try object(id, index).setStoredValue(value, forKey: field.name)
+        world[id]?[field.name] = .value(value)
+        counts["set attribute", default: 0] += 1
+        say(index, "\(rules.entity(id)) \(id).\(field.name) = \(value)")
+    }
+
+    private func relate(_ index: Int, _ world: inout World) throws {
+        guard let id = candidate(index, world),
+            let field = pick(rules.fields(id).filter { !$0.isAttribute })
+        else { return }
+        let others = world.keys.filter { rules.entity($0) == field.destination }.sorted()
+        let usable = others.filter { isUsable($0, index) }
+        var targets = rules.related(id, field, in: world).filter { world[$0] != nil }
+        switch field.kind {
+        case .toOne:
+            targets = int(0...3) == 0 ? [] : pick(usable).map { [$0] } ?? []
+        default:
+            targets = targets.filter { isUsable($0, index) }
+            for _ in 0..<int(1...2) {
+                guard let other = pick(usable) else { continue }
+                if targets.contains(other) {
+                    targets.removeAll { $0 == other }
+                } else {
+                    targets.insert(other, at: int(0...targets.count))
+                }
+            }
+            if field.kind == .list, int(0...3) == 0 { targets.shuffle(using: &random) }
+        }
+        let objects = try targets.map { try object($0, index) }
+        say(index, "\(rules.entity(id)) \(id).\(field.name) = \(targets)")
+        let owner = try object(id, index)
+        owner.setRelatedObjects(objects, forKey: field.name)
+        counts["set \(field.kind)", default: 0] += 1
+        let found = read(field, of: owner).destinations
+        let expected = field.kind == .list ? targets : targets.sorted()
+        if (field.kind == .list ? found : found.sorted()) != expected {
+            throw Mismatch(
+                "\(rules.entity(id)) \(id).\(field.name) reads \(found) after \(expected) was set.")
+        }
+        rules.relate(id, field, to: targets, in: &world)
+    }
+
+    private func delete(_ ids: [ObjectID], _ index: Int, _ world: inout World) throws {
+        let usable = ids.filter { isUsable($0, index) }
+        for id in usable {
+            say(index, "delete \(rules.entity(id)) \(id)")
+            counts["delete", default: 0] += 1
+            contexts[index].delete(try object(id, index))
+        }
+        rules.delete(usable, from: &world)
+    }
+
+    private func candidate(_ index: Int, _ world: World) -> ObjectID? {
+        pick(world.keys.filter { isUsable($0, index) }.sorted())
+    }
+
+    /// An object whose record somebody else has deleted is left alone.
+    private func isUsable(_ id: ObjectID, _ index: Int) -> Bool {
+        guard let identifier = identifiers[id] else { return false }
+        if let object = contexts[index].registeredObject(for: identifier) {
+            return !object.isDeleted
+                && (!object.isFault || head[id] != nil)
+        }
+        return head[id] != nil
+    }
+
+    // MARK: - Undo
+
+    func undo(_ index: Int) throws {
+        guard let manager = contexts[index].undoManager, manager.canUndo else { return }
+        say(index, "undo")
+        doubtUndo(index, sights[index].cursor - 1)
+        contexts[index].undo()
+        if sights[index].foreseesUndo {
+            sights[index].undo(head)
+        } else {
+            try adopt(index)
+        }
+    }
+
+    /// Undo that brings back what others have brought back already is not predicted.
+    private func doubtUndo(_ index: Int, _ place: Int) {
+        let sight = sights[index]
+        guard sight.foreseesUndo, sight.groups.indices.contains(place) else { return }
+        let view = sight.view(head)
+        for (id, step) in sight.groups[place] where step.before == nil || step.after == nil {
+            let isOthers = head[id] != nil && sight.seen[id] == nil
+            if isOthers && !sight.inserted.contains(id) && view[id] == nil {
+                sights[index].foreseesUndo = false
+            }
+            if sight.seen[id] == nil && head[id] != nil { sights[index].foreseesUndo = false }
+        }
+    }
+
+    func redo(_ index: Int) throws {
+        guard let manager = contexts[index].undoManager, manager.canRedo else { return }
+        say(index, "redo")
+        doubtUndo(index, sights[index].cursor)
+        contexts[index].redo()
+        if sights[index].foreseesUndo {
+            sights[index].redo(head)
+        } else {
+            try adopt(index)
+        }
+    }
+
+    /// Undo then redo, or redo then undo, restores every value and relationship.
+    func undoRedo(_ index: Int) throws {
+        let context = contexts[index]
+        guard let manager = context.undoManager else { return }
+        let before = try dump(index)
+        let isForward = int(0...1) == 0
+        if isForward ? manager.canRedo : manager.canUndo {
+            say(index, isForward ? "redo, undo" : "undo, redo")
+            if isForward {
+                context.redo()
+                context.undo()
+            } else {
+                context.undo()
+                context.redo()
+            }
+        }
+        let after = try dump(index)
+        for (id, record) in before {
+            guard let identifier = identifiers[id],
+                let object = context.registeredObject(for: identifier)
+            else { continue }
+            if object.isDeleted {
+                throw Mismatch("Undo law: \(id) is deleted after undo and redo.")
+            }
+            guard let now = after[id], now != record else { continue }
+            let names = record.keys.filter { now[$0] != record[$0] }.sorted()
+            throw Mismatch(
+                "Undo law: \(rules.entity(id)) \(id) was \(names.map { record[$0] as Any }), is "
+                    + "\(names.map { now[$0] as Any }) in \(names).")
+        }
+        if !sights[index].foreseesUndo { try adopt(index) }
+    }
+
+    /// Undo of everything, then redo of everything.
+    func undoAll(_ index: Int) throws {
+        guard let manager = contexts[index].undoManager else { return }
+        say(index, "undo all")
+        while manager.canUndo { try undo(index) }
+        if int(0...1) == 0 {
+            say(index, "redo all")
+            while manager.canRedo { try redo(index) }
+        }
+    }
+
+    func rollback(_ index: Int) throws {
+        say(index, "rollback")
+        contexts[index].rollback()
+        for id in sights[index].inserted { sights[index].forget(id) }
+        sights[index].mine = sights[index].seen
+        sights[index].deleted = []
+        sights[index].clearUndo()
+        if contexts[index].hasChanges { throw Mismatch("Rollback law: there are changes left.") }
+    }
+
+    func reset(_ index: Int) throws {
+        say(index, "reset")
+        contexts[index].reset()
+        sights[index] = Sight()
+        if contexts[index].hasChanges || !contexts[index].registeredObjects.isEmpty {
+            throw Mismatch("A reset context still has objects or changes.")
+        }
+    }
+}

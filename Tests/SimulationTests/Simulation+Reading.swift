@@ -1,0 +1,138 @@
+import JournalLog
+import ObjectGraph
+import ObjectModel
+import SnapshotStore
+
+extension Simulation {
+    /// A fetch finds what is in the store and what is pending, and disturbs nothing.
+    func fetch(_ index: Int) throws {
+        guard let entity = pick(Office.entities),
+            let field = pick((Office.fields[entity] ?? []).filter(\.isAttribute))
+        else { return }
+        let limit: Value =
+            field.kind == .number
+            ? .int(Int64(int(0...4))) : .string("\(pick("abcdefgh") ?? "a")1")
+        let text = field.kind == .number ? "\(field.name) >= %@" : "\(field.name) < %@"
+        let argument: any AttributeValue
+        switch limit {
+        case .int(let number): argument = Int(number)
+        case .string(let string): argument = string
+        default: argument = ""
+        }
+        say(index, "fetch \(entity) where \(text) \(limit)")
+        let request = FetchRequest<ManagedObject>(
+            entityName: entity, where: Condition(text, argument))
+        let objects = try contexts[index].fetch(request)
+        let found = Set(objects.map(\.objectID.object))
+        if found.count != objects.count { throw Mismatch("A fetch gave an object twice.") }
+        if try contexts[index].count(request) != objects.count {
+            throw Mismatch("The count differs from the fetch.")
+        }
+        for object in objects
+        where contexts[index].registeredObject(for: object.objectID) !== object {
+            throw Mismatch("Uniquing: a fetch gave another instance.")
+        }
+        let sight = sights[index]
+        let view = sight.view(head)
+        for id in Set(head.keys).union(view.keys) where rules.entity(id) == entity {
+            let stored = head[id].map { matches($0, field, limit) } ?? false
+            let own = view[id].map { matches($0, field, limit) } ?? false
+            let isDirty = sight.isDirty(id) && sight.mine[id] != nil || sight.deleted.contains(id)
+            if !isDirty && stored != own { continue }
+            if head[id] == nil && !sight.inserted.contains(id) { continue }
+            if found.contains(id) != own {
+                throw Mismatch(
+                    "Fetch \(entity) where \(text) \(limit) in context \(index) should "
+                        + "\(own ? "find" : "not find") \(id).")
+            }
+        }
+    }
+
+    private func matches(_ record: Record, _ field: Field, _ limit: Value) -> Bool {
+        switch (record[field.name], limit) {
+        case (.value(.int(let number)), .int(let limit)): number >= limit
+        case (.value(.string(let string)), .string(let limit)): string < limit
+        default: false
+        }
+    }
+
+    /// Compares everything a context can see, both sides of every relationship included.
+    func compareAll(_ index: Int) throws {
+        guard sights[index].isFresh else { return }
+        say(index, "compare all")
+        let view = sights[index].view(head)
+        guard rules.flaws(in: view, afterSave: false).isEmpty else { return }
+        try compare(view, in: contexts[index], "Context \(index)")
+    }
+
+    private func compare(
+        _ world: World, in context: ManagedObjectContext, _ name: String
+    ) throws {
+        for entity in Office.entities {
+            let ids = Set(world.keys.filter { rules.entity($0) == entity })
+            let found = try context.fetch(FetchRequest<ManagedObject>(entityName: entity))
+            let foundIDs = Set(found.map(\.objectID.object))
+            if foundIDs != ids {
+                let odd = foundIDs.symmetricDifference(ids).sorted()
+                throw Mismatch("\(name): a fetch of \(entity) differs in \(odd).")
+            }
+            for object in found {
+                let id = object.objectID.object
+                guard try context.existingObject(with: object.objectID) === object else {
+                    throw Mismatch("Uniquing: \(id) has another instance by its identifier.")
+                }
+                for field in rules.fields(id) {
+                    try compare(object, id, field, world, context, name)
+                }
+            }
+        }
+    }
+
+    private func compare(
+        _ object: ManagedObject, _ id: ObjectID, _ field: Field, _ world: World,
+        _ context: ManagedObjectContext, _ name: String
+    ) throws {
+        let have = read(field, of: object)
+        var want = Cell.one(nil)
+        if field.isStored {
+            want = world[id]?[field.name] ?? want
+        } else {
+            let ids = rules.related(id, field, in: world)
+            want = field.kind == .toOne ? .one(ids.first) : .many(ids)
+        }
+        let living = want.destinations.filter { world[$0] == nil }
+            .reduce(want) { $0.removing($1) }
+        guard have == want || have == living else {
+            throw Mismatch(
+                "\(name): \(rules.entity(id)) \(id).\(field.name) is \(have), should be \(want).")
+        }
+        guard !field.isAttribute else { return }
+        for other in object.relatedObjects(forKey: field.name)
+        where context.registeredObject(for: other.objectID) !== other {
+            throw Mismatch("Uniquing: \(id).\(field.name) leads to another instance.")
+        }
+    }
+
+    /// A context at an old entry sees what the reference remembers of it.
+    func comparePast() throws {
+        let number = int(1...worlds.count)
+        log.append("   the past at \(number)")
+        let context = try office.container.context(at: .sequence(SequenceNumber(UInt64(number))))
+        try context.performAndWait {
+            try compare(worlds[number - 1], in: context, "The context at entry \(number)")
+        }
+    }
+
+    /// A projection made anew from the journal is the same byte for byte, and so is a new context.
+    func replay() throws {
+        log.append("   replay")
+        let before = try store.projectionDigest()
+        try store.rebuild()
+        let after = try store.projectionDigest()
+        for (table, digest) in before where after[table] != digest {
+            throw Mismatch("Replay: table '\(table)' differs after a rebuild.")
+        }
+        let context = office.container.newBackgroundContext()
+        try context.performAndWait { try compare(head, in: context, "A new context") }
+    }
+}

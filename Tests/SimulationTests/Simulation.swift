@@ -1,0 +1,320 @@
+import Foundation
+import JournalLog
+import ObjectGraph
+import ObjectModel
+import SnapshotStore
+import TestSupport
+
+/// A law that did not hold.
+struct Mismatch: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}
+
+/// Runs steps on sibling contexts over one store and compares everything with the reference.
+final class Simulation {
+    let office: OfficeStore
+    let store: Store
+    let rules: ReferenceOffice
+    var contexts: [ManagedObjectContext] = []
+    var sights: [Sight] = []
+    /// What the store held after each entry, from number 1.
+    var worlds: [World] = [[:]]
+    var identifiers: [ObjectID: ManagedObjectID] = [:]
+    /// What was done, in words.
+    var log: [String] = []
+    var random = SeededGenerator(seed: 0)
+    var counts: [String: Int] = [:]
+
+    var head: World { worlds[worlds.count - 1] }
+
+    init(contexts count: Int, seed: UInt64) throws {
+        office = try OfficeStore()
+        store = office.container.persistentStoreCoordinator.persistentStores[0].store
+        let schema = store.schema
+        rules = ReferenceOffice { schema.entity($0.entity)?.name ?? "" }
+        for number in 0..<count {
+            let context = office.container.newBackgroundContext()
+            context.name = "context \(number)"
+            context.retainsRegisteredObjects = (seed >> UInt64(number)) & 1 == 0
+            contexts.append(context)
+            sights.append(Sight())
+        }
+    }
+
+    /// Carries out one step and checks every law that can be checked after it.
+    func run(_ step: SimulationStep) throws {
+        random = SeededGenerator(seed: step.seed)
+        counts[step.kind.rawValue, default: 0] += 1
+        let index = step.context % contexts.count
+        let context = contexts[index]
+        log.append("-- \(step)")
+        try context.performAndWait {
+            switch step.kind {
+            case .edit: try edit(index)
+            case .delete: try delete(index)
+            case .undo: try undo(index)
+            case .redo: try redo(index)
+            case .undoRedo: try undoRedo(index)
+            case .undoAll: try undoAll(index)
+            case .rollback: try rollback(index)
+            case .reset: try reset(index)
+            case .refreshKeeping: try refresh(index, mergeChanges: true)
+            case .refreshDropping: try refresh(index, mergeChanges: false)
+            case .refreshAll: try refreshAll(index)
+            case .merge: try merge(index)
+            case .save: try save(index)
+            case .fetch: try fetch(index)
+            case .compareAll: try compareAll(index)
+            case .past: try comparePast()
+            case .replay: try replay()
+            }
+        }
+        for other in contexts.indices {
+            try contexts[other].performAndWait { try compare(other) }
+        }
+        if step.kind != .save, int(0...9) == 0 { try compareStore("before any save") }
+    }
+
+    // MARK: - Chance
+
+    func int(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
+
+    func pick<Items: Collection>(_ items: Items) -> Items.Element? {
+        items.randomElement(using: &random)
+    }
+
+    func say(_ index: Int, _ text: String) { log.append("   \(index): \(text)") }
+
+    // MARK: - Reading what is really there
+
+    func object(_ id: ObjectID, _ index: Int) throws -> ManagedObject {
+        guard let identifier = identifiers[id],
+            let object = contexts[index].object(with: identifier)
+        else { throw Mismatch("There is no instance for \(id).") }
+        return object
+    }
+
+    func read(_ object: ManagedObject) -> Record {
+        var record: Record = [:]
+        for field in rules.fields(object.objectID.object) where field.isStored {
+            record[field.name] = read(field, of: object)
+        }
+        return record
+    }
+
+    func read(_ field: Field, of object: ManagedObject) -> Cell {
+        if field.isAttribute { return .value(object.storedValue(forKey: field.name)) }
+        let ids = object.relatedObjects(forKey: field.name).map(\.objectID.object)
+        if field.kind == .toOne { return .one(ids.first) }
+        return .many(field.kind == .list ? ids : ids.sorted())
+    }
+
+    /// The instances a context has, by identifier; there may be only one each.
+    func registered(_ index: Int) throws -> [ObjectID: ManagedObject] {
+        var objects: [ObjectID: ManagedObject] = [:]
+        for object in contexts[index].registeredObjects {
+            let id = object.objectID.object
+            if let other = objects[id] {
+                throw Mismatch("Uniquing: two instances of \(id): \(other) and \(object).")
+            }
+            objects[id] = object
+            if contexts[index].registeredObject(for: object.objectID) !== object {
+                throw Mismatch("Uniquing: \(id) has another instance by its identifier.")
+            }
+        }
+        return objects
+    }
+
+    /// All a context has in memory, both sides of relationships included.
+    func dump(_ index: Int) throws -> [ObjectID: Record] {
+        var world: [ObjectID: Record] = [:]
+        for (id, object) in try registered(index) where !object.isDeleted {
+            if object.isFault && !object.hasChanges { continue }
+            var record: Record = [:]
+            for field in rules.fields(id) { record[field.name] = read(field, of: object) }
+            world[id] = record
+        }
+        return world
+    }
+
+    // MARK: - Comparing
+
+    /// Compares what a context has read with what it should see, and disturbs nothing.
+    func compare(_ index: Int) throws {
+        let context = contexts[index]
+        let objects = try registered(index)
+        let view = sights[index].view(head)
+        for id in sights[index].mine.keys.sorted() {
+            guard let object = objects[id] else {
+                if sights[index].isDirty(id) {
+                    throw Mismatch("S5-S7: context \(index) has let go of the changed \(id).")
+                }
+                sights[index].forget(id)
+                continue
+            }
+            if object.isFault {
+                guard sights[index].isDirty(id) else {
+                    sights[index].forget(id)
+                    continue
+                }
+                rebase(id, index)
+            }
+            try compare(object, id, index, view)
+        }
+        for id in sights[index].deleted where objects[id]?.isDeleted != true {
+            throw Mismatch("S91: \(id) should count as deleted in context \(index).")
+        }
+        for id in sights[index].inserted where objects[id]?.isInserted != true {
+            throw Mismatch("\(id) should count as inserted in context \(index).")
+        }
+        for (id, object) in objects where sights[index].mine[id] == nil {
+            guard !object.isFault, !object.isDeleted, let record = head[id] else { continue }
+            sights[index].seen[id] = record
+            sights[index].mine[id] = record
+            try compare(object, id, index, view)
+        }
+        try compareFlags(index, context)
+    }
+
+    private func compareFlags(_ index: Int, _ context: ManagedObjectContext) throws {
+        let sight = sights[index]
+        let isDirty = (Set(sight.mine.keys).union(sight.deleted)).contains(where: sight.isDirty)
+        if isDirty && !context.hasChanges {
+            throw Mismatch("Context \(index) should have changes.")
+        }
+        guard sight.foreseesUndo else { return }
+        let can = (context.undoManager?.canUndo == true, context.undoManager?.canRedo == true)
+        if can != (sight.cursor > 0, sight.cursor < sight.groups.count) {
+            throw Mismatch(
+                "Context \(index) can undo \(can.0) and redo \(can.1), but stands at "
+                    + "\(sight.cursor) of \(sight.groups.count).")
+        }
+    }
+
+    private func compare(
+        _ object: ManagedObject, _ id: ObjectID, _ index: Int, _ view: World
+    ) throws {
+        guard let expected = sights[index].mine[id] else { return }
+        let found = read(object)
+        for field in rules.fields(id) where field.isStored {
+            guard let want = expected[field.name], let have = found[field.name] else { continue }
+            if want == have { continue }
+            let living = want.destinations.filter { view[$0] == nil }
+                .reduce(want) { $0.removing($1) }
+            guard have == living else {
+                throw Mismatch(
+                    "Context \(index): \(rules.entity(id)) \(id).\(field.name) is \(have), "
+                        + "should be \(want).")
+            }
+            let wasDirty = sights[index].isDirty(id)
+            sights[index].mine[id]?[field.name] = have
+            if !wasDirty { sights[index].seen[id]?[field.name] = have }
+        }
+    }
+
+    /// The record of a changed fault is read now, under the changes.
+    private func rebase(_ id: ObjectID, _ index: Int) {
+        guard let theirs = head[id], let base = sights[index].seen[id],
+            let ours = sights[index].mine[id]
+        else { return }
+        var record = theirs
+        for field in rules.fields(id) where field.isStored {
+            guard let base = base[field.name], let ours = ours[field.name],
+                let theirs = theirs[field.name]
+            else { continue }
+            record[field.name] =
+                ReferenceOffice.merge(field, base: base, ours: ours, theirs: theirs) ?? ours
+        }
+        if theirs != base { sights[index].disturbUndo(id) }
+        sights[index].seen[id] = theirs
+        sights[index].mine[id] = record
+    }
+
+    /// Believes what a context says, where only the implementation can know what it had read.
+    func adopt(_ index: Int) throws {
+        let context = contexts[index]
+        let objects = try registered(index)
+        var sight = sights[index]
+        sight.deleted = Set(context.deletedObjects.map(\.objectID.object))
+        sight.inserted = Set(context.insertedObjects.map(\.objectID.object))
+        for id in Set(sight.mine.keys) where objects[id] == nil || objects[id]?.isDeleted == true {
+            sight.mine[id] = nil
+            if !sight.deleted.contains(id) { sight.seen[id] = nil }
+        }
+        for id in sight.deleted where sight.seen[id] == nil { sight.seen[id] = head[id] }
+        for (id, object) in objects where !object.isDeleted {
+            if object.isFault && !object.hasChanges {
+                sight.seen[id] = nil
+                sight.mine[id] = nil
+                continue
+            }
+            let record = read(object)
+            if object.isDeleted { continue }
+            if sight.inserted.contains(id) {
+                sight.seen[id] = nil
+            } else if sight.seen[id] == nil {
+                guard let stored = head[id] else { continue }
+                sight.seen[id] = stored
+            }
+            sight.mine[id] = record
+        }
+        sights[index] = sight
+    }
+
+    /// Whether a context may act on relationships that others have changed behind its back.
+    func isGuessing(_ index: Int) -> Bool {
+        !sights[index].isFresh
+            || !rules.flaws(in: sights[index].view(head), afterSave: false).isEmpty
+    }
+
+    /// Compares the store with what it should hold.
+    func compareStore(_ moment: String) throws {
+        let found = try storeWorld()
+        if found != head { throw Mismatch("The store \(moment): \(difference(found, head))") }
+        if Int(try store.head().rawValue) != worlds.count {
+            throw Mismatch("The journal ends at \(try store.head()), not at \(worlds.count).")
+        }
+    }
+
+    func difference(_ found: World, _ expected: World) -> String {
+        var lines: [String] = []
+        for id in Set(found.keys).union(expected.keys).sorted() where found[id] != expected[id] {
+            guard let have = found[id], let want = expected[id] else {
+                lines.append("\(id) is \(found[id] == nil ? "missing" : "too many")")
+                continue
+            }
+            for (name, cell) in want.sorted(by: { $0.key < $1.key }) where have[name] != cell {
+                let text = have[name]?.description ?? "missing"
+                lines.append("\(rules.entity(id)) \(id).\(name) is \(text), should be \(cell)")
+            }
+        }
+        return lines.joined(separator: "; ")
+    }
+
+    func storeWorld() throws -> World {
+        var world: World = [:]
+        for (id, state) in try store.world() {
+            var record: Record = [:]
+            for field in rules.fields(id) where field.isStored {
+                let property = store.property(field.name, of: id)
+                if let slot = property.slot {
+                    let value = state.values[slot]
+                    record[field.name] =
+                        field.isAttribute ? .value(value) : .one(value.reference)
+                } else {
+                    let members = state.members[property.number] ?? [:]
+                    let ids = members.sorted {
+                        ($0.value, $0.key) < ($1.value, $1.key)
+                    }.map(\.key)
+                    record[field.name] = .many(field.kind == .list ? ids : ids.sorted())
+                }
+            }
+            world[id] = record
+        }
+        return world
+    }
+}
