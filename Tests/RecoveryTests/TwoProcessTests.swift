@@ -15,10 +15,13 @@ struct TwoProcessTests {
 
         async let other = #expect(processExitsWith: .success) { [path = path as String] in
             let store = try Store.open(at: path, options: PingPong.options)
-            try PingPong.play(store, when: 1)
+            let end = PingPong.end
+            while try PingPong.goesOn(store, when: 1, until: end) { sched_yield() }
             try store.close()
         }
-        try PingPong.play(temporary.store, when: 0)
+        // The other process is started by a task, which needs a thread to run on.
+        let end = PingPong.end
+        while try PingPong.goesOn(temporary.store, when: 0, until: end) { await Task.yield() }
         _ = await other
 
         try temporary.store.close()
@@ -115,26 +118,29 @@ enum PingPong {
     static let options = StoreOptions(
         initialMapSize: 256 << 10, durability: .relaxed, verification: .off)
 
-    /// Saves whenever the number of entries leaves `remainder` when divided by two.
-    static func play(_ store: Store, when remainder: UInt64) throws {
-        let end = ContinuousClock.now + .seconds(30)
-        while ContinuousClock.now < end {
-            let head = try store.head().rawValue
-            if head > turns { return }
-            guard head % 2 == remainder else {
-                sched_yield()
-                continue
-            }
-            let text = String(repeating: "turn \(head) ", count: 4_000)
-            let skill = try store.newObject("Skill")
-            try store.commit(
-                Draft(changes: [store.insert(skill, ["title": .string(text)])]))
-            let saved = SequenceNumber(head + 1)
-            let count = try store.read(at: saved) { try $0.world(of: "Skill") }
-            guard count == Int(head) else {
-                throw StoreError(.corrupt, "There are \(count) skills after entry \(saved).")
-            }
+    /// When waiting for the other process makes no sense any more.
+    static var end: ContinuousClock.Instant { .now + .seconds(240) }
+
+    /// Saves if the number of entries leaves `remainder` when divided by two.
+    ///
+    /// - Returns: Whether there are more turns.
+    static func goesOn(
+        _ store: Store, when remainder: UInt64, until end: ContinuousClock.Instant
+    ) throws -> Bool {
+        guard ContinuousClock.now < end else {
+            throw StoreError(.busy, "The other process does not take its turn.")
         }
-        throw StoreError(.busy, "The other process has not taken its turn for half a minute.")
+        let head = try store.head().rawValue
+        if head > turns { return false }
+        guard head % 2 == remainder else { return true }
+        let text = String(repeating: "turn \(head) ", count: 4_000)
+        let skill = try store.newObject("Skill")
+        try store.commit(Draft(changes: [store.insert(skill, ["title": .string(text)])]))
+        let saved = SequenceNumber(head + 1)
+        let count = try store.read(at: saved) { try $0.world(of: "Skill") }
+        guard count == Int(head) else {
+            throw StoreError(.corrupt, "There are \(count) skills after entry \(saved).")
+        }
+        return true
     }
 }
