@@ -79,7 +79,10 @@ let package = Package(
             ]),
         .testTarget(name: "ToolTests", dependencies: ["TestSupport", "daybook"]),
         .testTarget(
-            name: "RecoveryTests", dependencies: ["TestSupport", "Daybook", "daybook"]),
+            name: "RecoveryTests",
+            dependencies: [
+                "SnapshotStore", "ObjectModel", "JournalLog", "LMDB", "TestSupport", "daybook",
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <lmdb.h>
 #include <pthread.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
@@ -63,5 +64,14 @@ static inline long long daybook_room(const char *path) {
     if (statvfs(path, &found) != 0) {
         return -1;
     }
-    return (long long)found.f_bavail * (long long)found.f_frsize;
+    long long room = (long long)found.f_bavail * (long long)found.f_frsize;
+    // A limit on the length of files (setrlimit) ends the room just as a full disk does.
+    struct rlimit limit;
+    struct stat file;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY
+        && stat(path, &file) == 0) {
+        long long left = (long long)limit.rlim_cur - (long long)file.st_size;
+        if (left < room) room = left < 0 ? 0 : left;
+    }
+    return room;
 }

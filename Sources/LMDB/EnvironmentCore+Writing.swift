@@ -65,6 +65,7 @@ extension EnvironmentCore {
     private func beginWriting() throws(LMDBError) -> OpaquePointer {
         try checkUsable()
         if let reason = brokenReason.withLock({ $0 }) { throw .closedToWrites(reason: reason) }
+        clearDeadReadersNowAndThen()
         for _ in 0..<Self.attemptsMaximum {
             var pointer: OpaquePointer?
             let status = mdb_txn_begin(handle.pointer, nil, 0, &pointer)
@@ -77,6 +78,15 @@ extension EnvironmentCore {
             if resized != MDB_SUCCESS { throw .status(resized, "following a larger map") }
         }
         throw .status(MDB_MAP_RESIZED, "beginning to write")
+    }
+
+    /// Forgets readers of processes that were killed: for them no page would ever be used again,
+    /// and the file of a program that runs for long would grow with every write.
+    private func clearDeadReadersNowAndThen() {
+        let count = writesBegun.wrappingAdd(1, ordering: .relaxed).newValue
+        guard count % Self.readerCheckInterval == 0 else { return }
+        var dead: Int32 = 0
+        mdb_reader_check(handle.pointer, &dead)
     }
 
     /// Doubles the map. No transaction of this process is active meanwhile.
@@ -111,18 +121,25 @@ extension EnvironmentCore {
 
     /// Why a commit failed, and whether more may be written.
     ///
-    /// A disk without room leaves the last state as it was. After any other failure nobody knows
-    /// which pages reached the disk (a failed `fsync` drops them from the cache), so the
-    /// environment closes itself to writes.
+    /// A disk without room leaves the last state as it was, unless it was the meta page that found
+    /// none: then LMDB gives up. After any other failure nobody knows which pages reached the disk
+    /// (a failed `fsync` drops them from the cache), so the environment closes itself to writes.
     private func commitFailure(_ status: Int32) -> LMDBError {
-        if Self.isNoRoom(status) || (status == EIO && isDiskFull()) {
-            return .diskFull(osError: status)
-        }
-        let error = LMDBError.status(status, "committing")
-        close(toWrites: error.message)
+        let isFull = Self.isNoRoom(status) || (status == EIO && isDiskFull())
+        if isFull, !hasGivenUp() { return .diskFull(osError: status) }
+        let message = LMDBError.status(status, "committing").message
+        let reason = isFull ? "the disk is full" : String(message.dropLast())
+        close(toWrites: reason)
         return LMDBError(
-            .closedToWrites, LMDBError.closedToWrites(reason: error.message).message,
-            osError: status)
+            .closedToWrites, LMDBError.closedToWrites(reason: reason).message, osError: status)
+    }
+
+    /// Whether LMDB refuses everything since the meta page could not be written.
+    private func hasGivenUp() -> Bool {
+        var pointer: OpaquePointer?
+        let status = mdb_txn_begin(handle.pointer, nil, 0, &pointer)
+        if let pointer { mdb_txn_abort(pointer) }
+        return status == MDB_PANIC
     }
 
     /// Says "disk full" for what LMDB reports as an input/output error.
@@ -148,6 +165,8 @@ extension EnvironmentCore {
     }
 
     private static let attemptsMaximum = 16
+    /// The check costs a call to the operating system for each other process that reads.
+    private static let readerCheckInterval: UInt32 = 32
     /// Half of what 47 bits of user address space can hold.
     private static let mapSizeMaximum = 1 << 46
     private static let diskFullBelow: Int64 = 1 << 20

@@ -18,6 +18,9 @@ final class EnvironmentCore: Sendable {
     let writer = Writer()
     let tables: Mutex<[String: Table]>
 
+    /// How many write transactions this process has begun.
+    let writesBegun = Atomic<UInt32>(0)
+
     /// Why nothing more may be written, once that is so.
     let brokenReason = Mutex<String?>(nil)
 

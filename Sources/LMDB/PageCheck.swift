@@ -200,7 +200,15 @@ enum MetaCheck {
             findings.append(.damage(1, nil, "its page size differs from that of page 0"))
         }
         // A new file has 0 on both.
-        if first.transaction == 0, second.transaction == 0 { return findings }
+        if first.transaction == 0, second.transaction == 0 {
+            for (number, meta) in [first, second].enumerated() where !meta.main.isEmpty {
+                findings.append(
+                    .damage(
+                        UInt64(number), nil,
+                        "it has tables, which a new file of transaction 0 has not"))
+            }
+            return findings
+        }
         for (number, meta) in [first, second].enumerated()
         where meta.transaction & 1 != UInt64(number) {
             findings.append(

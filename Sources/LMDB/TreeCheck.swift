@@ -59,7 +59,10 @@ struct TreeCheck {
         checkFreePages(freed)
         checkTransaction(of: newest, largest: freed.last?.transaction)
         if older.transaction < newest.transaction {
-            checkTransaction(of: older, largest: largestFreeKey(older.free))
+            checkTransaction(
+                of: older, largest: largestFreeKey(older.free),
+                remark: "; either it was altered, or a write failed at its last step, which the "
+                    + "next save puts right")
         }
         let lost = uses.count { $0 == .none }
         if lost > 0 {
@@ -69,7 +72,13 @@ struct TreeCheck {
 
     /// Every transaction that changes anything frees the page it changed and says so in the
     /// free list under its own number. So a meta page whose number was altered gives itself away.
-    private mutating func checkTransaction(of meta: MetaPage, largest: UInt64?) {
+    ///
+    /// LMDB itself leaves such a page when it cannot write the meta page at the end of a commit: it
+    /// puts the old number back over the new roots. That page looks exactly as if the number had
+    /// been altered, so it is a finding, too.
+    private mutating func checkTransaction(
+        of meta: MetaPage, largest: UInt64?, remark: String = ""
+    ) {
         guard meta.transaction >= 2, !meta.main.isEmpty else {
             if let largest, largest > meta.transaction {
                 damage(meta.transaction & 1, nil, "its free list is newer than it is itself")
@@ -80,7 +89,7 @@ struct TreeCheck {
             let found = largest.map { "transaction \($0)" } ?? "none"
             damage(
                 meta.transaction & 1, nil,
-                "it is of transaction \(meta.transaction), its free list of \(found)")
+                "it is of transaction \(meta.transaction), its free list of \(found)\(remark)")
         }
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// What a run of the tool left behind.
 struct ToolResult: Sendable {
@@ -13,19 +14,8 @@ struct ToolResult: Sendable {
 
 /// Runs the tool as people and scripts do: as a process of its own.
 enum Tool {
-    /// The tool stands beside the test bundle, whichever scratch folder the build uses.
-    static let url: URL = {
-        let bundle = ProcessInfo.processInfo.arguments.first { $0.hasSuffix(".xctest") }
-        let folders = [
-            bundle.map { URL(fileURLWithPath: $0) }, Bundle.main.executableURL,
-            Bundle.main.bundleURL,
-        ]
-        let candidates = folders.compactMap { folder in
-            folder?.deletingLastPathComponent().appendingPathComponent("daybook")
-        }
-        return candidates.first { FileManager.default.isExecutableFile(atPath: $0.path) }
-            ?? URL(fileURLWithPath: "daybook")
-    }()
+    /// The tool as the build left it.
+    static let url = BuiltTool.daybook
 
     /// Runs the tool to its end.
     ///

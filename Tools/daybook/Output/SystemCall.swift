@@ -100,8 +100,11 @@ enum SystemCall {
 
     /// Makes a write to a closed pipe an answer instead of the end of the process, so that a
     /// recording is never cut off in the middle of a save.
+    ///
+    /// The same goes for a file that has reached the length the user may give it.
     static func ignoreBrokenPipes() {
         signal(SIGPIPE, SIG_IGN)
+        signal(SIGXFSZ, SIG_IGN)
     }
 
     /// Ends the process.

@@ -1,0 +1,138 @@
+import Foundation
+import JournalLog
+import ObjectModel
+import SnapshotStore
+import TestSupport
+import Testing
+
+/// What happens when there is no room.
+@Suite(.serialized)
+struct FullDiskTests {
+    /// Entries that fill a couple of megabytes.
+    private static let filling = (1...400).map {
+        Recorder.entry("full-\($0)", note: String(repeating: "page ", count: 1_600))
+    }
+
+    @Test func `on a full file system recording stops with a sentence and goes on with room`()
+        throws
+    {
+        let directory = try TemporaryDirectory()
+        let mounted = try MountedMemory(in: directory, bytes: 3 << 20)
+        // Where nothing may be mounted, a limit on the length of files stands for the full disk.
+        let recorder = Recorder(in: mounted?.url ?? directory.url)
+        try recorder.makeStore()
+        let ballast = recorder.directory.appendingPathComponent("ballast")
+        if mounted != nil { try Data(count: 1 << 20).write(to: ballast) }
+        let input = Recorder(in: directory.url)
+        let limit = try #require(BuiltTool.system("prlimit"))
+
+        let ran = try recorder.record(
+            try input.writeInput(Self.filling),
+            under: mounted == nil ? (limit, ["--fsize=2097152"]) : nil)
+
+        #expect(ran.ending == .exited(2), "\(ran.ending) \(ran.talk)")
+        #expect(ran.talk.isOneErrorLine, "\(ran.talk)")
+        #expect(ran.talk.contains("full"), "\(ran.talk)")
+        #expect(!ran.acknowledged.isEmpty && ran.acknowledged.count < Self.filling.count)
+        let head = try recorder.check(ran.acknowledged)
+        #expect(head.rawValue == ran.acknowledged.last?.sequence)
+        #expect(try recorder.findings() == [])
+        if mounted != nil { try FileManager.default.removeItem(at: ballast) }
+        let more = try recorder.record(
+            try input.writeInput([Recorder.entry("afterwards")], to: "more"))
+        #expect(more.ending == .exited(0), "\(more.talk)")
+        #expect(try recorder.check(more.acknowledged).rawValue == head.rawValue + 1)
+    }
+
+    @Test(arguments: [1 << 20, 1_000_000])
+    func `a file that may not grow stops recording with a sentence`(limit: Int) throws {
+        let directory = try TemporaryDirectory()
+        let recorder = Recorder(in: directory.url)
+        try recorder.makeStore()
+        let prlimit = try #require(BuiltTool.system("prlimit"))
+
+        let ran = try recorder.record(
+            try recorder.writeInput(Self.filling), under: (prlimit, ["--fsize=\(limit)"]))
+
+        #expect(ran.ending == .exited(2), "\(ran.ending) \(ran.talk)")
+        #expect(ran.talk.isOneErrorLine && ran.talk.contains("full"), "\(ran.talk)")
+        #expect(try recorder.check(ran.acknowledged).rawValue == ran.acknowledged.last?.sequence)
+        #expect(try recorder.findings() == [])
+    }
+
+    @Test func `a store that is open through a full disk saves again when there is room`() async {
+        await #expect(processExitsWith: .success) {
+            signal(SIGXFSZ, SIG_IGN)
+            let temporary = try TemporaryStore(
+                .sample, options: .counting(verification: .off, durability: .durable))
+            let store = temporary.store
+            var room = rlimit()
+            getrlimit(resourceFileSize, &room)
+            let unlimited = room
+            room.rlim_cur = 1 << 20
+            setrlimit(resourceFileSize, &room)
+            var saved = 0
+            var refusal: StoreError?
+
+            while refusal == nil, saved < 10_000 {
+                let skill = try store.newObject("Skill")
+                let title = String(repeating: "skill \(saved) ", count: 200)
+                do {
+                    try store.commit(
+                        Draft(changes: [store.insert(skill, ["title": .string(title)])]))
+                    saved += 1
+                } catch let error as StoreError {
+                    refusal = error
+                }
+            }
+
+            let count = try store.read { try $0.world(of: "Skill") }
+            #expect(refusal?.code == .full)
+            #expect(saved > 10 && count == saved)
+            room = unlimited
+            setrlimit(resourceFileSize, &room)
+            let skill = try store.newObject("Skill")
+            try store.commit(Draft(changes: [store.insert(skill, ["title": .string("room")])]))
+            #expect(try store.read { try $0.world(of: "Skill") } == saved + 1)
+            try store.close()
+            #expect(try Store.verify(path: temporary.path).isSound)
+        }
+    }
+}
+
+#if canImport(Glibc)
+private let resourceFileSize = __rlimit_resource_t(UInt32(RLIMIT_FSIZE.rawValue))
+#else
+private let resourceFileSize = RLIMIT_FSIZE
+#endif
+
+extension Snapshot {
+    /// How many objects an entity has.
+    func world(of entity: String) throws -> Int {
+        guard let entity = schema.entity(named: entity) else { return 0 }
+        return try count(Query(entity))
+    }
+}
+
+/// A file system in memory, as small as a test needs it, unmounted with this value.
+private final class MountedMemory {
+    let url: URL
+
+    /// Mounts one; nil where that is not allowed.
+    init?(in directory: TemporaryDirectory, bytes: Int) throws {
+        url = directory.url.appendingPathComponent("memory", isDirectory: true)
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        guard let mount = BuiltTool.system("mount") else { return nil }
+        let mounted = try ChildProcess.run(
+            mount, ["-t", "tmpfs", "-o", "size=\(bytes)", "tmpfs", url.path])
+        guard mounted.ending == .exited(0) else { return nil }
+    }
+
+    deinit {
+        guard let unmount = BuiltTool.system("umount") else { return }
+        #expect(throws: Never.self) {
+            let done = try ChildProcess.run(unmount, [url.path])
+            #expect(done.ending == .exited(0), "\(done.talk)")
+        }
+    }
+}
