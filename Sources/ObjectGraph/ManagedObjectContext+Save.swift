@@ -67,7 +67,8 @@ extension ManagedObjectContext {
         deltas.removeAll()
         undoManager?.noteSave()
         let sequence = receipt?.sequence
-        let summary = ChangeSummary(items.map(\.object))
+        let objects = items.map(\.object)
+        let summary = ChangeSummary(objects)
         lazy var saved = Set((receipt?.changes ?? []).map(\.object))
         let isAsSent = receipt?.conflicts.isEmpty != false && !hasForeignEntries(before: sequence)
         for item in items where !item.isAnnihilated {
@@ -77,8 +78,9 @@ extension ManagedObjectContext {
             settleSaved(item, wasSaved: wasSaved, sequence, isAsSent)
         }
         // A reference without inverse to a deleted object is taken back by the store alone.
-        if sequence != nil, !isAsSent || saved.count > items.count(where: { $0.change != nil }) {
-            mergeAdditions(of: receipt?.changes ?? [], to: items)
+        let sentCount = items.count { $0.change != nil }
+        if let receipt, sequence != nil, !isAsSent || receipt.changes.count > sentCount {
+            mergeAdditions(of: receipt.changes, to: items)
         }
         if let sequence {
             if sequence.rawValue == base.rawValue + 1 {
@@ -87,7 +89,7 @@ extension ManagedObjectContext {
                 ownEntries.insert(sequence)
             }
         }
-        for item in items { item.object.didSave() }
+        for object in objects { object.didSave() }
         postDidSave(summary, sequence)
     }
 
