@@ -1,0 +1,78 @@
+import Foundation
+import Testing
+
+/// The README's tour of the command, run as it stands there.
+@Suite struct ReadmeSessionTests {
+    @Test func `every command of the README prints what stands under it`() throws {
+        let readme = try Readme()
+        let folder = try ScratchFolder()
+        let files = readme.blocks("json")
+        try #require(files.count == 2)
+        try files[0].write(
+            to: folder.url.appendingPathComponent("model.json"), atomically: true, encoding: .utf8)
+        try files[1].write(
+            to: folder.url.appendingPathComponent("changes.jsonl"), atomically: true,
+            encoding: .utf8)
+
+        let steps = try readme.session()
+
+        #expect(steps.count > 5)
+        for step in steps {
+            let result = try Tool.shell(
+                "cd \"$FOLDER\" && daybook() { \"$DAYBOOK\" \"$@\"; } && { \(step.command); } 2>&1",
+                environment: ["FOLDER": folder.url.path])
+            #expect(result.text == step.output, "\(step.command)")
+        }
+    }
+}
+
+/// The README of the package.
+private struct Readme {
+    private let lines: [String]
+
+    /// A command and what it prints.
+    struct Step {
+        let command: String
+        var output: String
+    }
+
+    init() throws {
+        let root = URL(fileURLWithPath: #filePath)
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let text = try String(
+            contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
+        lines = text.components(separatedBy: "\n")
+    }
+
+    /// The blocks of code in a language.
+    func blocks(_ language: String) -> [String] {
+        var blocks: [String] = []
+        var open: String?
+        for line in lines {
+            if line == "```\(language)" {
+                open = ""
+            } else if line == "```", let block = open {
+                blocks.append(block)
+                open = nil
+            } else if let block = open {
+                open = block + line + "\n"
+            }
+        }
+        return blocks
+    }
+
+    /// The commands of the one session.
+    func session() throws -> [Step] {
+        let text = try #require(blocks("console").first)
+        var steps: [Step] = []
+        for line in text.dropLast().components(separatedBy: "\n") {
+            if line.hasPrefix("$ ") {
+                steps.append(Step(command: String(line.dropFirst(2)), output: ""))
+            } else {
+                try #require(!steps.isEmpty)
+                steps[steps.count - 1].output += line + "\n"
+            }
+        }
+        return steps
+    }
+}
