@@ -15,6 +15,8 @@ struct IncomingChanges {
 
     var updates: [GraphID: Update] = [:]
     var conflicts: [MergeConflict] = []
+    /// What was deleted in at least one of the entries.
+    var deleted: Set<ObjectID> = []
     var refreshed: Set<ManagedObject> = []
 
     /// Adds the edits of one entry.

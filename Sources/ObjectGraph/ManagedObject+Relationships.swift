@@ -20,10 +20,13 @@ extension ManagedObject {
         guard let slot = property.slot else { return members(of: property) }
         realizeIfNeeded()
         guard let id = values[slot].reference, let context = binding.context else { return [] }
-        if case .one(let object)? = relations[property.number], object.graphID.object == id {
-            return [object]
+        let target = GraphID(store: graphID.store, object: id)
+        if case .one(let object)? = relations[property.number], object.graphID == target {
+            if object.status.isDisjoint(with: [.gone, .detached]) { return [object] }
+            // Somebody else may have brought the record back, as another instance.
+            guard let other = context.identityMap[target], other !== object else { return [] }
         }
-        let object = context.object(GraphID(store: graphID.store, object: id))
+        let object = context.object(target)
         guard !object.status.contains(.gone) else { return [] }
         relations[property.number] = .one(object)
         return [object]

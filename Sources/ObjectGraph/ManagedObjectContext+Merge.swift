@@ -9,7 +9,8 @@ extension ManagedObjectContext {
     /// A notification from a context of another coordinator is ignored.
     ///
     /// - Returns: Edits pending here of properties that the others changed, too. The pending values
-    ///   are kept and now stand on the others' values; edits of objects they deleted are dropped.
+    ///   are kept and now stand on the others' values; edits of objects they deleted, and
+    ///   references to those, are dropped.
     @discardableResult
     public func mergeChanges(
         fromContextDidSave notification: Notification
@@ -54,6 +55,7 @@ extension ManagedObjectContext {
         }
         var conflicts = incoming.conflicts
         for update in incoming.updates.values { merge(update, &conflicts) }
+        conflicts += dropReferences(to: try incoming.deleted.filter { try !isStillThere($0) })
         if !incoming.refreshed.isEmpty { postDidChange(refreshed: incoming.refreshed) }
         return conflicts
     }
@@ -88,6 +90,7 @@ extension ManagedObjectContext {
         into incoming: inout IncomingChanges
     ) throws {
         forgetLists(touchedBy: change, id)
+        if change.isDelete { incoming.deleted.insert(id.object) }
         // What is to be inserted anew owes nothing to what others did with it before.
         guard let object = identityMap[id], !object.status.contains(.temporary) else { return }
         switch change.kind {
@@ -107,13 +110,24 @@ extension ManagedObjectContext {
             guard object.isFault || object.since < sequence.rawValue else { return }
             incoming.updates[id] = nil
             incoming.refreshed.insert(object)
-            if try coordinator.defaultStore.read(.latest, { try $0.row(id.object) }) != nil {
+            if try isStored(id.object) {
                 // A later entry has brought it back.
                 refreshMerging(object)
             } else {
                 mergeDelete(of: object, &incoming.conflicts)
             }
         }
+    }
+
+    private func isStored(_ object: ObjectID) throws -> Bool {
+        try coordinator.defaultStore.read(.latest, { try $0.row(object) }) != nil
+    }
+
+    /// Whether an object that others deleted was brought back: by them, or here to be saved again.
+    private func isStillThere(_ object: ObjectID) throws -> Bool {
+        let id = GraphID(store: coordinator.defaultStore.number, object: object)
+        if identityMap[id]?.status.contains(.temporary) == true { return true }
+        return try isStored(object)
     }
 
     private func merge(_ update: IncomingChanges.Update, _ conflicts: inout [MergeConflict]) {

@@ -177,7 +177,7 @@ extension ManagedObjectContext {
         if let item = pending[object.graphID] {
             if let change = item.change { withdrawReferences(of: change, object) }
             pending.remove(object.graphID)
-            undoManager?.forget(object)
+            undoManager?.forgetUnsaved(object)
         }
         object.values = []
         object.relations = [:]

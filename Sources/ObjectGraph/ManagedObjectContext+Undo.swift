@@ -73,7 +73,7 @@ extension ManagedObjectContext {
         var retargeted = change
         if case .insert = change.kind {
             // Somebody else may have brought the record back, as another instance.
-            let isTaken = identityMap[object.graphID].map { $0 !== object } ?? false
+            let isTaken = identityMap[object.graphID].map { $0 !== object && isThere($0) } ?? false
             return object.isEditable || object.status.contains(.gone) || isTaken ? nil : change
         }
         guard object.isEditable, object.realizeIfNeeded(), object.isEditable else { return nil }
@@ -105,6 +105,12 @@ extension ManagedObjectContext {
                 values: object.values, members: members.filter { !$0.isEmpty })
         }
         return retargeted
+    }
+
+    /// Whether an instance stands for a record; a reference that was left dangling makes one that
+    /// does not.
+    private func isThere(_ object: ManagedObject) -> Bool {
+        object.isFault ? fire(object) : !object.status.contains(.gone)
     }
 
     /// Takes an object's values over a change.

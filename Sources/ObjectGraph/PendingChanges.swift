@@ -185,6 +185,17 @@ struct PendingChanges {
         groups[id.object.entity]?.items[place].change = change
     }
 
+    /// Takes changes of an object out of the count that no step of undo reverses any more.
+    ///
+    /// - Returns: Whether the object has become clean by that.
+    mutating func forget(_ id: GraphID, _ weight: Int) -> Bool {
+        guard let place = groups[id.object.entity]?.places[id] else { return false }
+        groups[id.object.entity]?.items[place].depth -= weight
+        guard let item = self[id], item.depth == 0, item.change == nil else { return false }
+        remove(id)
+        return true
+    }
+
     /// Forgets an object.
     mutating func remove(_ id: GraphID) {
         groups[id.object.entity]?.remove(id)

@@ -19,6 +19,8 @@ public final class UndoManager {
     private weak var context: ManagedObjectContext?
     private var groups: [ChangeGroup] = []
     private var cursor = 0
+    /// Where the cursor stood at the last save: the groups between the two are pending.
+    private var savedCursor = 0
     private var openGroups: [ChangeGroup] = []
     private var disableCount = 0
 
@@ -89,6 +91,7 @@ public final class UndoManager {
         groups.removeAll()
         openGroups.removeAll()
         cursor = 0
+        savedCursor = 0
     }
 
     // MARK: - Grouping
@@ -157,6 +160,7 @@ public final class UndoManager {
     private func push(_ group: ChangeGroup) {
         guard !group.changes.isEmpty else { return }
         groups.removeSubrange(cursor...)
+        savedCursor = min(savedCursor, cursor)
         groups.append(group)
         cursor += 1
         trim()
@@ -167,6 +171,7 @@ public final class UndoManager {
         let surplus = min(groups.count - levelsOfUndo, cursor)
         groups.removeFirst(surplus)
         cursor -= surplus
+        savedCursor = max(savedCursor - surplus, 0)
     }
 
     // MARK: - Saves and merges
@@ -174,11 +179,20 @@ public final class UndoManager {
     /// Notes that everything recorded so far has been saved.
     func noteSave() {
         for index in groups.indices { groups[index].isSaved = true }
+        savedCursor = cursor
     }
 
-    /// Forgets every change of an object whose edits were dropped.
+    /// Forgets every change of an object that is no more.
     func forget(_ object: ManagedObject) {
         rewrite { _, recorded in recorded.object === object ? nil : recorded }
+    }
+
+    /// Forgets the changes of an object whose edits since the last save were dropped. What was saved
+    /// before can still be undone.
+    func forgetUnsaved(_ object: ManagedObject) {
+        rewrite { place, recorded in
+            recorded.object === object && place.index >= savedCursor ? nil : recorded
+        }
     }
 
     /// Makes the journal follow a value that somebody else has set.
@@ -189,9 +203,9 @@ public final class UndoManager {
         _ object: ManagedObject, _ property: PropertyNumber, inSlot slot: Int, onto theirs: Value
     ) {
         var isRebased = false
-        rewrite { group, recorded in
+        rewrite { place, recorded in
             guard recorded.object === object else { return recorded }
-            if case .delete(var values, let members) = recorded.change.kind, !group.isSaved {
+            if case .delete(var values, let members) = recorded.change.kind, !place.isSaved {
                 var rewritten = recorded
                 values[slot] = theirs
                 rewritten.change.kind = .delete(values: values, members: members)
@@ -202,7 +216,7 @@ public final class UndoManager {
                 let index = edits.firstIndex(where: { $0.property == property })
             else { return recorded }
             var rewritten = recorded
-            if group.isSaved {
+            if place.isSaved {
                 edits.remove(at: index)
             } else if !isRebased {
                 edits[index].old = theirs
@@ -213,19 +227,91 @@ public final class UndoManager {
         }
     }
 
-    private func rewrite(_ transform: (ChangeGroup, RecordedChange) -> RecordedChange?) {
+    /// Makes the journal as if some objects had never been referred to.
+    func dropReferences(to lost: Set<ObjectID>) {
+        // What a reference was before it came to lead to a lost object.
+        var earlier: [RelationKey: Value] = [:]
+        rewrite { _, recorded in
+            var rewritten = recorded
+            let entity = recorded.object.binding.schema
+            func emptied(_ values: [Value]) -> [Value] {
+                values.map { $0.leads(to: lost) ? .null : $0 }
+            }
+            switch recorded.change.kind {
+            case .insert(let values, let members):
+                rewritten.change.kind = .insert(
+                    values: emptied(values), members: members.without(lost))
+                return rewritten
+            case .delete(let values, let members):
+                rewritten.change.kind = .delete(
+                    values: emptied(values), members: members.without(lost))
+                return rewritten
+            case .update(var edits, let members):
+                for index in edits.indices {
+                    let key = RelationKey(
+                        owner: recorded.object.graphID, property: edits[index].property)
+                    if edits[index].old.leads(to: lost) {
+                        edits[index].old = earlier[key] ?? .null
+                    }
+                    if edits[index].new.leads(to: lost) {
+                        let back = entity.mayShare(key.property) ? edits[index].old : .null
+                        edits[index].new = back
+                        earlier[key] = back
+                    }
+                }
+                let kept = Change(
+                    object: recorded.change.object,
+                    kind: .update(
+                        edits: edits.filter { $0.old != $0.new }, members: members.without(lost)),
+                    cause: recorded.change.cause)
+                guard kept != recorded.change else { return recorded }
+                rewritten.change = kept
+                return kept.isEmpty ? nil : rewritten
+            }
+        }
+    }
+
+    /// A place in the journal; groups still open come after all others.
+    private struct Place {
+        let index: Int
+        let isSaved: Bool
+    }
+
+    private func rewrite(_ transform: (Place, RecordedChange) -> RecordedChange?) {
         var rewritten: [ChangeGroup] = []
-        var place = cursor
+        var places = (cursor: cursor, saved: savedCursor)
         for (index, group) in groups.enumerated() {
             var copy = group
-            copy.changes = group.changes.compactMap { transform(group, $0) }
+            let place = Place(index: index, isSaved: group.isSaved)
+            copy.changes = rewrite(group.changes, at: place, transform)
             if copy.changes.isEmpty {
-                if index < cursor { place -= 1 }
+                if index < cursor { places.cursor -= 1 }
+                if index < savedCursor { places.saved -= 1 }
             } else {
                 rewritten.append(copy)
             }
         }
+        for index in openGroups.indices {
+            let place = Place(index: groups.count, isSaved: false)
+            openGroups[index].changes = rewrite(openGroups[index].changes, at: place, transform)
+        }
         groups = rewritten
-        cursor = place
+        (cursor, savedCursor) = places
+    }
+
+    /// Rewrites the changes of one group. A change that goes no longer counts as pending.
+    private func rewrite(
+        _ changes: [RecordedChange], at place: Place,
+        _ transform: (Place, RecordedChange) -> RecordedChange?
+    ) -> [RecordedChange] {
+        let isOpen = place.index == groups.count
+        var weight = 0
+        if isOpen || (savedCursor..<max(savedCursor, cursor)).contains(place.index) { weight = 1 }
+        if !isOpen, (cursor..<max(savedCursor, cursor)).contains(place.index) { weight = -1 }
+        return changes.compactMap { recorded in
+            let kept = transform(place, recorded)
+            if kept == nil, weight != 0 { context?.noteForgotten(recorded.object, weight) }
+            return kept
+        }
     }
 }

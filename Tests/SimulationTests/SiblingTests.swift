@@ -217,4 +217,130 @@ import Testing
             #expect(again.storedValue(forKey: "label") == .string("theirs"))
         }
     }
+
+    @Test func `merging a delete drops pending references to what was deleted`() throws {
+        try ours.performAndWait {
+            let team = try make(Team.self)
+            let room = try make(Room.self)
+            let person = try make(Person.self)
+            person.first = "ours"
+            person.mentor = try make(Person.self)
+            try ours.save()
+            team.rooms = [room]
+            person.team = team
+            person.last = "ours"
+            try change(team) { team, theirs in theirs.delete(team) }
+
+            let conflicts = try ours.mergeChanges()
+
+            #expect(conflicts.map(\.kind) == [.reference, .reference])
+            #expect(Set(conflicts.map(\.object)) == [room.objectID.object, person.objectID.object])
+            #expect(!room.hasChanges)
+            #expect(room.team == nil)
+            #expect(person.last == "ours")
+            #expect(try ours.save() != nil)
+            ours.undo()
+            ours.redo()
+            #expect(room.team == nil)
+            #expect(person.team == nil)
+            try ours.save()
+        }
+    }
+
+    @Test func `merging a delete drops pending memberships of what was deleted`() throws {
+        try ours.performAndWait {
+            let plan = try make(Plan.self)
+            let kept = try make(Step.self)
+            let step = try make(Step.self)
+            let made = try make(Plan.self)
+            made.steps = [step]
+            plan.steps = [kept]
+            plan.steps = [step, kept]
+            let person = try make(Person.self)
+            let late = Plan(context: ours)
+            person.plans = [late, plan]
+            try ours.save()
+            person.plans = [late]
+            ours.processPendingChanges()
+            person.plans = [late, made]
+            try change(made) { made, theirs in theirs.delete(made) }
+
+            let conflicts = try ours.mergeChanges()
+
+            #expect(conflicts.map(\.kind) == [.reference])
+            #expect(person.plans == [late])
+            #expect(try ours.save() != nil)
+            ours.undo()
+            #expect(person.plans == [late, plan])
+            try ours.save()
+        }
+    }
+
+    @Test func `an insert keeps what it has besides a reference to what others deleted`() throws {
+        try ours.performAndWait {
+            let team = try make(Team.self)
+            let room = Room(context: ours)
+            room.label = "ours"
+            room.team = team
+            try change(team) { team, theirs in theirs.delete(team) }
+
+            let conflicts = try ours.mergeChanges()
+            try ours.save()
+
+            #expect(conflicts.map(\.kind) == [.reference])
+            #expect(room.team == nil)
+            #expect(room.label == "ours")
+        }
+    }
+
+    @Test func `an object is clean once its other edits are undone after a merged delete`() throws {
+        try ours.performAndWait {
+            let team = try make(Team.self)
+            let room = try make(Room.self)
+            room.label = "ours"
+            ours.processPendingChanges()
+            room.team = team
+            try change(team) { team, theirs in theirs.delete(team) }
+            try ours.mergeChanges()
+            #expect(room.hasChanges)
+
+            ours.undo()
+
+            #expect(room.label == "")
+            #expect(!room.hasChanges)
+        }
+    }
+
+    @Test func `a refresh that drops edits leaves what was saved before to undo`() throws {
+        try ours.performAndWait {
+            let room = try make(Room.self)
+            room.label = "saved"
+            try ours.save()
+            room.label = "dropped"
+            ours.refresh(room, mergeChanges: false)
+
+            ours.undo()
+
+            #expect(room.label == "")
+            #expect(ours.hasChanges)
+        }
+    }
+
+    @Test func `a reference left dangling reads as none, and undo brings its object back`() throws {
+        try ours.performAndWait {
+            let team = try make(Team.self)
+            let badge = try make(Badge.self) { $0.team = team }
+            ours.delete(team)
+            try ours.save()
+            #expect(badge.team == nil)
+            ours.refresh(badge, mergeChanges: false)
+            let stranger = badge.team
+
+            ours.undo()
+
+            #expect(stranger !== team)
+            #expect(ours.registeredObject(for: team.objectID) === team)
+            #expect(badge.team === team)
+        }
+    }
 }

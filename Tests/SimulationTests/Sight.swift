@@ -15,6 +15,8 @@ struct Sight {
     var isFresh = true
     var groups: [Group] = []
     var cursor = 0
+    /// Where the cursor stood at the last save.
+    var savedCursor = 0
     /// Whether undo is predicted; not once others' values have come in under recorded steps.
     var foreseesUndo = true
 
@@ -66,6 +68,7 @@ struct Sight {
         }
         guard !group.isEmpty else { return }
         groups.removeLast(groups.count - cursor)
+        savedCursor = min(savedCursor, cursor)
         groups.append(group)
         cursor += 1
     }
@@ -98,7 +101,13 @@ struct Sight {
     mutating func clearUndo() {
         groups = []
         cursor = 0
+        savedCursor = 0
         foreseesUndo = true
+    }
+
+    /// Notes that the edits of an object since the last save were dropped.
+    mutating func disturbUnsaved(_ id: ObjectID) {
+        if groups.dropFirst(savedCursor).contains(where: { $0[id] != nil }) { foreseesUndo = false }
     }
 
     /// Notes that an object has taken somebody else's values.

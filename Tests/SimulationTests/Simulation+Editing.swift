@@ -231,11 +231,29 @@ extension Simulation {
     func rollback(_ index: Int) throws {
         say(index, "rollback")
         contexts[index].rollback()
+        let dirty = Set(sights[index].mine.keys).union(sights[index].deleted)
+            .filter(sights[index].isDirty)
         for id in sights[index].inserted { sights[index].forget(id) }
         sights[index].mine = sights[index].seen
         sights[index].deleted = []
         sights[index].clearUndo()
+        if !sights[index].isFresh { for id in dirty { readListsAgain(id, index) } }
         if contexts[index].hasChanges { throw Mismatch("Rollback law: there are changes left.") }
+    }
+
+    /// A list that was not in memory is read when it is asked for, with what others have saved.
+    private func readListsAgain(_ id: ObjectID, _ index: Int) {
+        guard let stored = head[id], sights[index].mine[id] != nil,
+            let identifier = identifiers[id],
+            let object = contexts[index].registeredObject(for: identifier), !object.isFault
+        else { return }
+        for field in rules.fields(id) where field.isStored {
+            guard field.kind == .toMany || field.kind == .list,
+                let now = stored[field.name], read(field, of: object) == now
+            else { continue }
+            sights[index].seen[id]?[field.name] = now
+            sights[index].mine[id]?[field.name] = now
+        }
     }
 
     func reset(_ index: Int) throws {

@@ -69,6 +69,7 @@ extension Simulation {
             rebaseOntoHead(id, index)
         } else {
             if sight.isDirty(id) { sights[index].disturbUndo(id) }
+            sights[index].disturbUnsaved(id)
             if sight.seen[id] != head[id] { sights[index].disturbUndo(id) }
             sights[index].forget(id)
             if !object.isFault { throw Mismatch("S39: \(id) is no fault after the refresh.") }
@@ -122,6 +123,8 @@ extension Simulation {
         }
         for (id, ours) in sight.mine where sight.isDirty(id) {
             guard let base = sight.seen[id] else {
+                // Others have brought back what an undo brings back here.
+                if head[id] != nil { forecast.isTangled = true }
                 forecast.world[id] = ours
                 continue
             }
@@ -245,6 +248,7 @@ extension Simulation {
             throw Mismatch(
                 isEmpty ? "An empty net change was appended." : "Nothing was appended.")
         }
+        sights[index].savedCursor = sights[index].cursor
         let sight = sights[index]
         let old = head
         if let sequence {

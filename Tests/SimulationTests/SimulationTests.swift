@@ -13,8 +13,8 @@ struct SimulationPlan {
         if let seed = environment["DAYBOOK_SIMULATION_SEED"].flatMap({ UInt64($0) }) {
             seeds = [seed]
         } else {
-            let count = environment["DAYBOOK_SIMULATION_SEEDS"].flatMap { UInt64($0) } ?? 24
-            seeds = Array(20..<20 + max(count, 1))
+            let count = environment["DAYBOOK_SIMULATION_SEEDS"].flatMap { UInt64($0) } ?? 40
+            seeds = Array(1...max(count, 1))
         }
     }
 
