@@ -87,7 +87,7 @@ enum DamageSample {
         for number in 0...head.rawValue {
             let sequence = SequenceNumber(number)
             try store.read(at: sequence) { snapshot in
-                text += try describe(snapshot, &objects)
+                text += "at \(number)\n" + (try describe(snapshot, &objects))
             }
             if number > 0 {
                 let time = try store.entry(sequence).time
@@ -126,7 +126,7 @@ enum DamageSample {
     private static func describe(
         _ snapshot: borrowing Snapshot, _ objects: inout Set<ObjectID>
     ) throws -> String {
-        var text = "at \(snapshot.sequence)\n"
+        var text = ""
         for entity in snapshot.schema.entities {
             let found = try snapshot.fetch(Query(entity))
             objects.formUnion(found)
