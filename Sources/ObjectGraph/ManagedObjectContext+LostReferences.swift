@@ -23,8 +23,8 @@ extension ManagedObjectContext {
 
     /// Takes a change out of the count of what is pending, after the undo manager has forgotten it.
     ///
-    /// - Parameter weight: 1 for a change that had been made since the last save, -1 for one from
-    ///   before it that had been undone since.
+    /// The weight is 1 for a change that had been made since the last save, -1 for one from before
+    /// it that had been undone since.
     func noteForgotten(_ object: ManagedObject, _ weight: Int) {
         guard pending.forget(object.graphID, weight) else { return }
         object.status.remove(.updated)

@@ -143,6 +143,14 @@ struct ReferenceOffice {
         return .many(field.kind == .list ? kept + joined : (kept + joined).sorted())
     }
 
+    /// Whether a cell that reads as none may hold a reference left dangling.
+    func dangles(_ field: Field, _ cell: Cell?, reads have: Cell?, in world: World) -> Bool {
+        guard have == .one(nil), case .one(let target?)? = cell, world[target] == nil
+        else { return false }
+        let rule = field.inverse.map { Office.field(field.destination, $0).rule }
+        return rule != .nullify && rule != .cascade
+    }
+
     /// References to objects that are not there, and objects held by two where one may hold them.
     ///
     /// A reference without inverse is nobody's to take back before a save.

@@ -39,8 +39,14 @@ extension Simulation {
         // An object that others deleted and that was only let go of has not been changed.
         let sight = sights[index]
         let view = sight.view(head)
-        let known = before.filter { id, _ in
+        var known = before.filter { id, _ in
             view[id] != nil || sight.deleted.contains(id) || inserted.contains(id)
+        }
+        if isGuess {
+            // A list that was read only now is not an edit.
+            for (id, object) in try registered(index) where !object.hasChanges {
+                if known[id] != nil { known[id] = view[id] ?? known[id] }
+            }
         }
         sights[index].record(from: known, to: view)
         if isGuess, sights[index].foreseesUndo {

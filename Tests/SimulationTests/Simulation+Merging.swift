@@ -289,6 +289,10 @@ extension Simulation {
         var result = record
         for field in rules.fields(id) where field.isStored {
             guard let have = found[field.name], let saved = now[field.name] else { continue }
+            if rules.dangles(field, saved, reads: have, in: head) {
+                result[field.name] = saved
+                continue
+            }
             let isChanged = base == nil || base?[field.name] != record[field.name]
             if have != saved && (isChanged || have != record[field.name]) {
                 throw Mismatch(

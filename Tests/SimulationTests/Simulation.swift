@@ -210,6 +210,7 @@ final class Simulation {
                     "Context \(index): \(rules.entity(id)) \(id).\(field.name) is \(have), "
                         + "should be \(want).")
             }
+            if rules.dangles(field, want, reads: have, in: view) { continue }
             let wasDirty = sights[index].isDirty(id)
             sights[index].mine[id]?[field.name] = have
             if !wasDirty { sights[index].seen[id]?[field.name] = have }
@@ -241,6 +242,10 @@ final class Simulation {
         var sight = sights[index]
         sight.deleted = Set(context.deletedObjects.map(\.objectID.object))
         sight.inserted = Set(context.insertedObjects.map(\.objectID.object))
+        var view = sight.view(head)
+        for (id, object) in objects where !object.isDeleted && !object.isFault {
+            view[id] = view[id] ?? [:]
+        }
         for id in Set(sight.mine.keys) where objects[id] == nil || objects[id]?.isDeleted == true {
             sight.mine[id] = nil
             if !sight.deleted.contains(id) { sight.seen[id] = nil }
@@ -252,8 +257,14 @@ final class Simulation {
                 sight.mine[id] = nil
                 continue
             }
-            let record = read(object)
+            var record = read(object)
             if object.isDeleted { continue }
+            for field in rules.fields(id) {
+                let known = sight.mine[id]?[field.name] ?? head[id]?[field.name]
+                if rules.dangles(field, known, reads: record[field.name], in: view) {
+                    record[field.name] = known
+                }
+            }
             if sight.inserted.contains(id) {
                 sight.seen[id] = nil
             } else if sight.seen[id] == nil {
@@ -261,6 +272,8 @@ final class Simulation {
                 sight.seen[id] = stored
             }
             sight.mine[id] = record
+            // A list that was read only now is not an edit.
+            if !object.hasChanges { sight.seen[id] = record }
         }
         sights[index] = sight
     }
