@@ -48,7 +48,7 @@ extension ManagedObject {
 
     /// Sets a value and records the change.
     func setValue(_ newValue: Value, inSlot slot: Int) {
-        realizeIfNeeded()
+        guard realizeIfNeeded() else { return }
         let value = newValue.normalized
         if !status.contains(.bornInEvent) {
             guard values[slot] != value else { return }

@@ -78,8 +78,8 @@ extension ManagedObject {
     ///
     /// A deleted object keeps the references it had.
     func setReference(to destination: ManagedObject?, of property: SchemaProperty) {
-        realizeIfNeeded()
-        guard let slot = property.slot, let end = property.end, let context = binding.context,
+        guard realizeIfNeeded(), let slot = property.slot, let end = property.end,
+            let context = binding.context,
             isEditable, values[slot].reference != destination?.graphID.object
         else { return }
         if end.inverse == property.number {

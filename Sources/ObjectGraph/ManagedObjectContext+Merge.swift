@@ -223,11 +223,16 @@ extension ManagedObjectContext {
                         property: edit.property, base: edit.old, ours: edit.new))
             }
         }
+        dropPending(of: object)
+        object.status.insert(.gone)
+    }
+
+    /// Forgets all that is pending for an object that is no more.
+    func dropPending(of object: ManagedObject) {
         if let change = pending[object.graphID]?.change { withdrawReferences(of: change, object) }
         pending.remove(object.graphID)
         undoManager?.forget(object)
         object.status.subtract([.inserted, .updated, .deleted])
-        object.status.insert(.gone)
     }
 
     /// Lets lists that a foreign change touches be read again when they are asked for.

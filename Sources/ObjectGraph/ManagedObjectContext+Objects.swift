@@ -96,6 +96,7 @@ extension ManagedObjectContext {
     // MARK: - Faults
 
     /// Reads a fault's record. When there is none, the object counts as deleted and reads as empty.
+    /// When the store cannot be read, it reads as empty this time and stays a fault.
     ///
     /// - Returns: Whether the record was there.
     func fire(_ object: ManagedObject) -> Bool {
@@ -103,7 +104,13 @@ extension ManagedObjectContext {
             try realize(object)
             return true
         } catch {
-            markInaccessible(object, error)
+            object.values = object.binding.schema.defaults.map { _ in .null }
+            let code = (error as? StoreError)?.code
+            if code == .objectDeleted || code == .noSuchObject {
+                object.status.remove(.fault)
+                object.status.insert(.gone)
+            }
+            inaccessibleFaultHandler?(object.objectID, error)
             return false
         }
     }
@@ -128,13 +135,6 @@ extension ManagedObjectContext {
         object.since = row.since.rawValue
         object.status.remove(.fault)
         withoutRecording { object.awakeFromFetch() }
-    }
-
-    private func markInaccessible(_ object: ManagedObject, _ error: any Error) {
-        object.values = object.binding.schema.defaults.map { _ in .null }
-        object.status.remove(.fault)
-        object.status.insert(.gone)
-        inaccessibleFaultHandler?(object.objectID, error)
     }
 
     func withoutRecording(_ body: () -> Void) {
@@ -190,7 +190,15 @@ extension ManagedObjectContext {
         let mine = object.values
         let change = pending[object.graphID]?.change
         object.status.insert(.fault)
-        guard fire(object) else { return }
+        guard fire(object) else {
+            if object.status.contains(.gone) {
+                dropPending(of: object)
+            } else {
+                object.values = mine
+                object.status.remove(.fault)
+            }
+            return
+        }
         if let change { rebase(change, of: object, edited: mine) }
         object.relations = [:]
         let schema = object.binding.schema

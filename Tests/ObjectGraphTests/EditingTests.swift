@@ -450,6 +450,27 @@ import Testing
         }
     }
 
+    @Test func `a merging refresh of an object deleted elsewhere leaves nothing to save`() throws {
+        let store = try StaffStore()
+        let first = store.context("first")
+        try first.performAndWait { () throws in
+            let ada = Employee(context: first)
+            ada.lastName = "Byron"
+            try first.save()
+            ada.lastName = "Lovelace"
+            try store.inContext { (second) throws in
+                second.delete(try #require(try second.fetch(FetchRequest<Employee>()).first))
+                try second.save()
+            }
+
+            first.refresh(ada, mergeChanges: true)
+
+            #expect(ada.isDeleted)
+            #expect(!first.hasChanges)
+            #expect(try first.save() == nil)
+        }
+    }
+
     @Test func `a pinned context reads the past`() throws {
         let store = try StaffStore()
         let (id, then) = try store.inContext { (context) throws in
