@@ -191,12 +191,10 @@ extension ManagedObjectContext {
         let change = pending[object.graphID]?.change
         object.status.insert(.fault)
         guard fire(object) else {
-            if object.status.contains(.gone) {
-                dropPending(of: object)
-            } else {
-                object.values = mine
-                object.status.remove(.fault)
-            }
+            // What was read of a deleted object stays readable.
+            object.values = mine
+            object.status.remove(.fault)
+            if object.status.contains(.gone) { dropPending(of: object) }
             return
         }
         if let change { rebase(change, of: object, edited: mine) }

@@ -42,15 +42,7 @@ package struct ThreeWayMerge {
         case (.insert, nil):
             return MergeOutcome(change: ours, conflicts: [])
         case (.insert(let values, let members), let current?):
-            // Only an undone delete meets its object alive: somebody undid it first.
-            let asUpdate = Change(
-                object: ours.object,
-                kind: .update(edits: [], members: members), cause: ours.cause)
-            var outcome = merge(ours: asUpdate, seen: nil, current: current)
-            if values != current.values {
-                outcome.conflicts.append(MergeConflict(kind: .value, object: ours.object))
-            }
-            return outcome
+            return merge(inserted: values, members, of: ours, into: current)
         case (.update(let edits, let members), let current?):
             return merge(edits, members, of: ours, seen: seen, into: current)
         case (.update(let edits, let members), nil):
@@ -95,6 +87,27 @@ package struct ThreeWayMerge {
             kind: .update(edits: kept, members: members.compactMap { $0.rebased(on: current) }),
             cause: ours.cause)
         return MergeOutcome(change: change.isEmpty ? nil : change, conflicts: conflicts)
+    }
+
+    /// An undone delete that meets its object alive, because somebody else brought it back first.
+    /// Nobody can say which values both started from, so every difference is a conflict.
+    private func merge(
+        inserted values: [Value], _ members: [MembershipEdit], of ours: Change,
+        into current: ObjectState
+    ) -> MergeOutcome {
+        let differences = overwriting(current.values, with: [], on: values)
+        let oursWins = policy == .mergeByPropertyObjectTrump || policy == .overwrite
+        let asUpdate = Change(
+            object: ours.object,
+            kind: .update(edits: oursWins ? differences : [], members: members),
+            cause: ours.cause)
+        var outcome = merge(ours: asUpdate, seen: nil, current: current)
+        outcome.conflicts += differences.map {
+            MergeConflict(
+                kind: .value, object: ours.object, property: $0.property, theirs: $0.old,
+                ours: $0.new)
+        }
+        return outcome
     }
 
     /// Edits that make `current` what we had in memory.
