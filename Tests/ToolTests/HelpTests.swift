@@ -64,7 +64,7 @@ import Testing
 
     @Test func `groff reads the manual page without a warning`() throws {
         let result = try Tool.shell(
-            "command -v groff > /dev/null || exit 0; $DAYBOOK manual | groff -man -ww -Tutf8 -z")
+            "$DAYBOOK manual | groff -man -ww -Tutf8 -z")
 
         #expect(result.status == 0)
         #expect(result.talk.isEmpty, "\(result.talk)")
@@ -95,9 +95,9 @@ import Testing
     }
 
     @Test(arguments: ["bash", "zsh", "fish"])
-    func `a shell that is here accepts its script`(shell: String) throws {
+    func `every shell accepts its script`(shell: String) throws {
         let result = try Tool.shell(
-            "command -v \(shell) > /dev/null || exit 0; $DAYBOOK completion \(shell) | \(shell) -n")
+            "$DAYBOOK completion \(shell) | \(shell) -n")
 
         #expect(result.status == 0)
         #expect(result.talk.isEmpty, "\(result.talk)")
