@@ -25,7 +25,7 @@ extension ManagedObjectContext {
         for object in pending.items.map(\.object) { object.willSave() }
         processPendingChanges()
         guard !pending.isEmpty else { return nil }
-        if let insertFailure { throw insertFailure }
+        if let insertFailure, pending.items.contains(where: \.isUnsavable) { throw insertFailure }
         try validate()
         let draft = draft(author: author ?? self.author, note: note, date)
         guard !draft.changes.isEmpty else {
@@ -210,6 +210,11 @@ extension ManagedObjectContext {
 }
 
 extension PendingChanges.Item {
+    /// Whether the object was made when the store had no number to give.
+    fileprivate var isUnsavable: Bool {
+        change != nil && object.graphID.isProvisional
+    }
+
     /// Whether there is a change of which all is sent to the store.
     fileprivate var isWhollyPersistent: Bool {
         let schema = object.binding.schema

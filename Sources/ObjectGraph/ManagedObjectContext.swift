@@ -95,7 +95,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
     /// Whether changes to objects are made without being recorded, as in `awakeFromFetch`.
     var isRecordingSuspended = false
     var subscription: Subscription?
-    /// Why a new object could not get a number from the store; thrown by the next save.
+    /// Why a new object could not get a number from the store; thrown by a save that
+    /// would save such an object.
     var insertFailure: (any Error)?
 
     /// Makes a context.

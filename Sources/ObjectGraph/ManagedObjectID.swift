@@ -48,6 +48,13 @@ struct GraphID: Hashable, Sendable {
     let store: UInt32
     let object: ObjectID
 
+    /// The highest bit marks numbers that no store has given out; see
+    /// ``PersistentStoreCoordinator/provisionalID(of:)``.
+    static let provisionalMark: UInt64 = 1 << 63
+
+    /// Whether the object can never be saved.
+    var isProvisional: Bool { object.number & Self.provisionalMark != 0 }
+
     static func == (left: GraphID, right: GraphID) -> Bool {
         left.object.number == right.object.number && left.store == right.store
             && left.object.entity == right.object.entity

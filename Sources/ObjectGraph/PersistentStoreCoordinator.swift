@@ -106,7 +106,7 @@ public final class PersistentStoreCoordinator: Sendable {
         let number = provisionalNumbers.wrappingAdd(1, ordering: .relaxed).newValue
         return GraphID(
             store: defaultStore.number,
-            object: ObjectID(entity: entity, number: number | 1 << 63))
+            object: ObjectID(entity: entity, number: number | GraphID.provisionalMark))
     }
 }
 

@@ -1,3 +1,4 @@
+import Foundation
 import JournalLog
 import ObjectModel
 import SnapshotStore
@@ -267,6 +268,41 @@ import Testing
                 let ada = Employee(context: first)
                 second.performAndWait { ada.department = Department(context: second) }
             }
+        }
+    }
+
+    @Test func `an insert that cannot be saved is named by the save and gone after a rollback`()
+        throws
+    {
+        let store = try StaffStore()
+        let folder = try TemporaryDirectory()
+        let url = folder.url.appendingPathComponent("copy.daybook")
+        try FileManager.default.copyItem(at: store.url, to: url)
+        var options = PersistentStoreOptions()
+        options.isReadOnly = true
+        let container = try PersistentContainer(url, model: staff, options: options)
+        let context = container.newBackgroundContext()
+        try context.performAndWait { () throws in
+            _ = Employee(context: context)
+
+            let error = #expect(throws: StoreError.self) { try context.save() }
+            #expect(error?.code == .readOnly)
+            context.rollback()
+
+            #expect(try context.save() == nil)
+            #expect(!context.hasChanges)
+        }
+    }
+
+    @Test func `a failed insert that was rolled back does not refuse later saves`() throws {
+        let store = try StaffStore()
+        try store.inContext { (context) throws in
+            // As after an insert on a full disk that has room again.
+            context.insertFailure = StoreError.readOnlyContext()
+            let ada = Employee(context: context)
+            ada.lastName = "Lovelace"
+
+            #expect(try context.save() != nil)
         }
     }
 

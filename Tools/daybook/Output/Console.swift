@@ -69,13 +69,6 @@ final class Console {
         try output.flush()
     }
 
-    /// From now on the command finishes its work even when nobody reads its output any more.
-    ///
-    /// A recording whose acknowledgements nobody reads is still a recording.
-    func finishesWithoutReader() {
-        output.whenClosed = .discard
-    }
-
     /// Gives up on output that cannot be written, so that the reason can still be told.
     func discardOutput() {
         output.whenClosed = .discard
