@@ -13,11 +13,17 @@ struct IncomingChanges {
         var sequence: SequenceNumber
     }
 
+    /// Whose entries they are.
+    let store: PersistentStore
     var updates: [GraphID: Update] = [:]
     var conflicts: [MergeConflict] = []
     /// What was deleted in at least one of the entries.
     var deleted: Set<ObjectID> = []
     var refreshed: Set<ManagedObject> = []
+
+    init(store: PersistentStore) {
+        self.store = store
+    }
 
     /// Adds the edits of one entry.
     mutating func append(

@@ -140,7 +140,13 @@ extension ManagedObject {
         ManagedObjectID(
             storeIdentifier: binding.context?.storeIdentifier(graphID.store) ?? .init(),
             object: graphID.object, entityName: binding.schema.name,
-            isTemporaryID: status.contains(.temporary))
+            isTemporaryID: status.contains(.temporary) || isUnsavedAbove)
+    }
+
+    /// Whether the object is pending in a parent context and in no store yet.
+    private var isUnsavedAbove: Bool {
+        guard since == 0, let context = binding.context, context.parent != nil else { return false }
+        return !context.isStored(graphID)
     }
 
     /// The context, or nil after it has gone or the object has left it.

@@ -21,7 +21,7 @@ extension ManagedObjectContext {
         delete(object, cause: nil)
     }
 
-    private func delete(_ object: ManagedObject, cause: ObjectID?) {
+    func delete(_ object: ManagedObject, cause: ObjectID?) {
         guard object.realizeIfNeeded(), !object.status.contains(.gone) else { return }
         recordDelete(of: object, cause: cause)
         object.status.insert(.deleted)
@@ -33,10 +33,15 @@ extension ManagedObjectContext {
     func registerInsert(_ object: ManagedObject) {
         identityMap.registerNew(object)
         if retainsRegisteredObjects { retainedObjects.insert(object) }
-        object.eventIndex = Int32(event.count)
-        object.status.insert(.bornInEvent)
-        event.append(EventRecord(object: object, kind: .insert))
+        recordInsert(of: object)
         object.awakeFromInsert()
+    }
+
+    /// Notes that an object is new; what is set in the same event needs no record of its own.
+    func recordInsert(of object: ManagedObject) {
+        object.eventIndex = Int32(event.count)
+        object.status.insert([.inserted, .bornInEvent])
+        event.append(EventRecord(object: object, kind: .insert))
     }
 
     /// Notes that a property is about to change, before the new value is set.

@@ -24,7 +24,7 @@ extension ManagedObjectContext {
         let store = coordinator.defaultStore
         let isOverlaid = request.includesPendingChanges && !pending.isEmpty
         if !isOverlaid, case .query(let query) = try plan(request) {
-            return try store.read(readingMode) { try $0.count(query) }
+            return try underlyingCount(query, store)
         }
         return try objectIDs(request).count
     }
@@ -59,6 +59,11 @@ extension ManagedObjectContext {
 
     private func objectIDs<Object>(_ request: FetchRequest<Object>) throws -> [GraphID] {
         assertOnQueue()
+        guard let parent else { return try localObjectIDs(request) }
+        return try parent.performForChild { try localObjectIDs(request) }
+    }
+
+    private func localObjectIDs<Object>(_ request: FetchRequest<Object>) throws -> [GraphID] {
         processPendingChanges()
         let store = coordinator.defaultStore
         let found: [ObjectID]
@@ -66,7 +71,7 @@ extension ManagedObjectContext {
         case .query(let query) where request.includesPendingChanges && !pending.isEmpty:
             found = try fetchOverPending(query, store)
         case .query(let query):
-            found = try store.read(readingMode) { try $0.fetch(query) }
+            found = try underlyingFetch(query, store)
         case .memory:
             found = try fetchInMemory(request, store)
         }
@@ -86,7 +91,7 @@ extension ManagedObjectContext {
         let candidates =
             isOverlaid
             ? try fetchOverPending(all, store)
-            : try store.read(readingMode) { try $0.fetch(all) }
+            : try underlyingFetch(all, store)
         let source = ContextSource(context: self, store: store)
         let matches = try candidates.filter { id in
             guard let object = object(GraphID(store: store.number, object: id)) as? Object else {
@@ -100,7 +105,7 @@ extension ManagedObjectContext {
 
     /// Lays what is pending over what the store has: condition, order, limit and offset apply to the
     /// whole.
-    private func fetchOverPending(_ query: Query, _ store: PersistentStore) throws -> [ObjectID] {
+    func fetchOverPending(_ query: Query, _ store: PersistentStore) throws -> [ObjectID] {
         var candidates = query
         candidates.sortings = []
         candidates.limit = nil
@@ -109,7 +114,7 @@ extension ManagedObjectContext {
         // the store's own answer is of no use then.
         let isLocal = !query.crossesRelationships
         if !isLocal { candidates.filter = .constant(true) }
-        let stored = try store.read(readingMode) { try $0.fetch(candidates) }
+        let stored = try underlyingFetch(candidates, store)
         let source = ContextSource(context: self, store: store)
         var matches: [ObjectID] = []
         for id in stored where pending[GraphID(store: store.number, object: id)] == nil {
@@ -136,20 +141,8 @@ private struct ContextSource: FilterSource {
     let store: PersistentStore
 
     func value(of property: SchemaProperty, in object: ObjectID) throws -> Value {
-        let id = GraphID(store: store.number, object: object)
-        if let item = context.pending[id] {
-            guard !item.object.isDeleted,
-                let slot = item.object.binding.schema.property(property.number)?.slot
-            else { return .null }
-            return item.object.values[slot]
-        }
-        guard property.isPersistent else {
-            guard let registered = context.identityMap[id], !registered.isFault,
-                let slot = registered.binding.schema.property(property.number)?.slot
-            else { return property.attribute?.defaultValue ?? .null }
-            return registered.values[slot]
-        }
-        return try store.read(context.readingMode) { try $0.value(of: property, in: object) }
+        try context.currentValue(
+            of: property, in: GraphID(store: store.number, object: object))
     }
 
     func members(of property: SchemaProperty, in object: ObjectID) throws -> [ObjectID] {

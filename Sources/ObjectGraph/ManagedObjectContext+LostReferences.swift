@@ -5,11 +5,12 @@ extension ManagedObjectContext {
     /// have deleted.
     ///
     /// - Returns: A conflict for each pending reference that was dropped.
-    func dropReferences(to lost: Set<ObjectID>) -> [MergeConflict] {
+    func dropReferences(to lost: Set<ObjectID>, inStore store: UInt32) -> [MergeConflict] {
         guard !lost.isEmpty else { return [] }
         var conflicts: [MergeConflict] = []
         for item in Array(pending.items) {
-            guard let change = item.change, !change.isDelete else { continue }
+            guard let change = item.change, !change.isDelete, item.object.graphID.store == store
+            else { continue }
             var kept = change
             let dropped = kept.dropReferences(to: lost, of: item.object.binding.schema)
             guard !dropped.isEmpty else { continue }
@@ -17,7 +18,7 @@ extension ManagedObjectContext {
             forgetLists(touchedBy: change, item.object.graphID)
             take(kept, of: item.object)
         }
-        undoManager?.dropReferences(to: lost)
+        undoManager?.dropReferences(to: lost, inStore: store)
         return conflicts
     }
 
@@ -66,11 +67,16 @@ extension Change {
         if case .delete = kind { true } else { false }
     }
 
+    /// Whether this brings the object into the store.
+    var isInsert: Bool {
+        if case .insert = kind { true } else { false }
+    }
+
     /// Takes out of an insert or update what leads to some objects.
     ///
     /// A reference goes back to what it was before; one to an object that only one may hold becomes
     /// empty, since another may have taken that object meanwhile.
-    fileprivate mutating func dropReferences(
+    mutating func dropReferences(
         to lost: Set<ObjectID>, of entity: SchemaEntity
     ) -> [MergeConflict] {
         var conflicts: [MergeConflict] = []

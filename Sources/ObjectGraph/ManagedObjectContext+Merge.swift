@@ -4,9 +4,11 @@ public import ObjectModel
 import SnapshotStore
 
 extension ManagedObjectContext {
-    /// Merges the save that a notification tells of, and all entries before it.
+    /// Merges the save that a notification tells of.
     ///
-    /// A notification from a context of another coordinator is ignored.
+    /// A context that works with stores merges all entries before it as well. A child takes in what
+    /// its parent has now of the objects that were saved. A notification from a context of another
+    /// coordinator is ignored.
     ///
     /// - Returns: Edits pending here of properties that the others changed, too. The pending values
     ///   are kept and now stand on the others' values; edits of objects they deleted, and
@@ -15,69 +17,90 @@ extension ManagedObjectContext {
     public func mergeChanges(
         fromContextDidSave notification: Notification
     ) throws -> [MergeConflict] {
-        guard let context = notification.object as? ManagedObjectContext,
-            context.coordinator === coordinator,
-            let sequence = notification.userInfo?[Self.sequenceKey] as? SequenceNumber
+        assertOnQueue()
+        guard let context = notification.object as? ManagedObjectContext, context !== self,
+            context.coordinator === coordinator
         else { return [] }
-        return try mergeChanges(through: sequence)
+        if parent != nil {
+            let changes = notification.userInfo?[Self.changesKey] as? [GraphChange]
+            return mergeParent(changes ?? [])
+        }
+        guard let saved = notification.userInfo?[Self.positionsKey] as? [UInt32: SequenceNumber]
+        else { return [] }
+        var conflicts: [MergeConflict] = []
+        for store in coordinator.persistentStores {
+            guard let sequence = saved[store.number] else { continue }
+            conflicts += try mergeEntries(of: store, through: sequence)
+        }
+        return conflicts
     }
 
     /// Replays what others have saved, up to an entry, under what is pending here.
     ///
-    /// Merging the same entries again changes nothing.
+    /// Merging the same entries again changes nothing. A child takes in what its parent has now of
+    /// all objects that are registered here.
     ///
-    /// - Parameter sequence: The last entry to merge; the newest when nil.
+    /// - Parameter sequence: The last entry to merge of the coordinator's first store; the newest of
+    ///   every store when nil.
     /// - Returns: As ``mergeChanges(fromContextDidSave:)``.
     /// - Throws: ``StoreError`` when an entry cannot be read; entries before it have been merged.
-    /// - Complexity: O(*k*), *k* the number of changes in the entries.
+    /// - Complexity: O(*k*), *k* the number of changes in the entries; for a child, of objects.
     @discardableResult
     public func mergeChanges(
         through sequence: SequenceNumber? = nil
     ) throws -> [MergeConflict] {
         assertOnQueue()
-        guard case .latest = readingMode else { return [] }
+        if parent != nil { return mergeWholeParent() }
+        if let sequence { return try mergeEntries(of: coordinator.defaultStore, through: sequence) }
+        var conflicts: [MergeConflict] = []
+        for store in coordinator.persistentStores {
+            conflicts += try mergeEntries(of: store, through: store.head())
+        }
+        return conflicts
+    }
+
+    @discardableResult
+    private func mergeEntries(
+        of store: PersistentStore, through target: SequenceNumber
+    ) throws -> [MergeConflict] {
+        guard !isReadOnly else { return [] }
         processPendingChanges()
-        let store = coordinator.defaultStore.store
-        let target = try sequence ?? store.head()
-        guard base < target else { return [] }
-        var incoming = IncomingChanges()
-        defer { noteAllReferences() }
-        let first = SequenceNumber(rawValue: base.rawValue + 1)
-        try store.entries(from: first, through: target) { entry in
-            if ownEntries.remove(entry.sequence) == nil {
+        var position = position(in: store)
+        guard position.base < target else { return [] }
+        var incoming = IncomingChanges(store: store)
+        var changes: [GraphChange] = []
+        defer {
+            noteAllReferences()
+            tellFollowers(changes)
+        }
+        let first = SequenceNumber(rawValue: position.base.rawValue + 1)
+        if position.pinned != nil { position.pinned = target }
+        // What is read from here on is what the entries lead to.
+        positions[store.number]?.pinned = position.pinned
+        try store.store.entries(from: first, through: target) { entry in
+            if position.ownEntries.remove(entry.sequence) == nil {
                 for change in entry.changes {
-                    let id = GraphID(store: coordinator.defaultStore.number, object: change.object)
+                    let id = GraphID(store: store.number, object: change.object)
                     try collect(change, id, entry.sequence, into: &incoming)
+                    if !followers.isEmpty { changes.append(GraphChange(id: id, change: change)) }
                 }
             }
-            base = entry.sequence
+            position.base = entry.sequence
+            positions[store.number] = position
             return .proceed
         }
         var conflicts = incoming.conflicts
         for update in incoming.updates.values { merge(update, &conflicts) }
-        conflicts += dropReferences(to: try incoming.deleted.filter { try !isStillThere($0) })
+        let lost = try incoming.deleted.filter { try !isStillThere($0, in: store) }
+        conflicts += dropReferences(to: lost, inStore: store.number)
         if !incoming.refreshed.isEmpty { postDidChange(refreshed: incoming.refreshed) }
         return conflicts
     }
 
-    /// Whether the context merges what others save as they save it.
-    public var automaticallyMergesChangesFromParent: Bool {
-        get { subscription != nil }
-        set {
-            guard newValue != (subscription != nil) else { return }
-            guard newValue else {
-                subscription = nil
-                return
-            }
-            subscription = coordinator.defaultStore.store.subscribe { [weak self] sequence in
-                self?.perform { [weak self] in self?.mergeAsTheyCome(sequence) }
-            }
-        }
-    }
-
-    private func mergeAsTheyCome(_ sequence: SequenceNumber) {
+    func mergeAsTheyCome(_ sequence: SequenceNumber, in store: PersistentStore) {
+        guard queryGeneration == nil else { return }
         do {
-            try mergeChanges(through: sequence)
+            try mergeEntries(of: store, through: sequence)
         } catch {
             mergeFailureHandler?(error)
         }
@@ -110,7 +133,7 @@ extension ManagedObjectContext {
             guard object.isFault || object.since < sequence.rawValue else { return }
             incoming.updates[id] = nil
             incoming.refreshed.insert(object)
-            if try isStored(id.object) {
+            if try isStored(id.object, in: incoming.store) {
                 // A later entry has brought it back.
                 refreshMerging(object)
             } else {
@@ -119,15 +142,15 @@ extension ManagedObjectContext {
         }
     }
 
-    private func isStored(_ object: ObjectID) throws -> Bool {
-        try coordinator.defaultStore.read(.latest, { try $0.row(object) }) != nil
+    private func isStored(_ object: ObjectID, in store: PersistentStore) throws -> Bool {
+        try store.read(at: nil) { try $0.exists(object) }
     }
 
     /// Whether an object that others deleted was brought back: by them, or here to be saved again.
-    private func isStillThere(_ object: ObjectID) throws -> Bool {
-        let id = GraphID(store: coordinator.defaultStore.number, object: object)
+    private func isStillThere(_ object: ObjectID, in store: PersistentStore) throws -> Bool {
+        let id = GraphID(store: store.number, object: object)
         if identityMap[id]?.status.contains(.temporary) == true { return true }
-        return try isStored(object)
+        return try isStored(object, in: store)
     }
 
     private func merge(_ update: IncomingChanges.Update, _ conflicts: inout [MergeConflict]) {
@@ -214,7 +237,7 @@ extension ManagedObjectContext {
         pending.replace(object.graphID, with: rebased.isEmpty ? nil : rebased)
     }
 
-    private func mergeDelete(of object: ManagedObject, _ conflicts: inout [MergeConflict]) {
+    func mergeDelete(of object: ManagedObject, _ conflicts: inout [MergeConflict]) {
         if case .update(let edits, _)? = pending[object.graphID]?.change?.kind {
             for edit in edits {
                 conflicts.append(

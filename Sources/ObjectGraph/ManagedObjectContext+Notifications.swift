@@ -48,13 +48,27 @@ extension ManagedObjectContext {
     /// In the notification of a save: the number of the entry.
     public static let sequenceKey = "sequence"
 
-    func postDidSave(_ summary: ChangeSummary, _ sequence: SequenceNumber?) {
+    /// In the notification of a save: what children merge.
+    static let changesKey = "changes"
+    /// In the notification of a save: the number of the entry in each store.
+    static let positionsKey = "positions"
+
+    func postDidSave(
+        _ summary: ChangeSummary, _ changes: [GraphChange],
+        _ entries: [(store: UInt32, sequence: SequenceNumber)]
+    ) {
         var information: [AnyHashable: Any] = [
             Self.insertedObjectsKey: summary.inserted,
             Self.updatedObjectsKey: summary.updated,
             Self.deletedObjectsKey: summary.deleted,
+            Self.changesKey: changes,
         ]
-        if let sequence { information[Self.sequenceKey] = sequence }
+        if let last = entries.last {
+            information[Self.sequenceKey] = last.sequence
+            information[Self.positionsKey] = Dictionary(
+                entries.map { ($0.store, $0.sequence) }
+            ) { _, later in later }
+        }
         NotificationCenter.default.post(
             name: .managedObjectContextDidSave, object: self, userInfo: information)
     }

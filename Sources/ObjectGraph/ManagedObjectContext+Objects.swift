@@ -80,7 +80,7 @@ extension ManagedObjectContext {
     /// cannot be saved, and the next save throws the reason.
     func newID(of binding: EntityBinding) -> GraphID {
         let entity = binding.schema.number
-        guard case .latest = readingMode else { return coordinator.provisionalID(of: entity) }
+        guard !isReadOnly else { return coordinator.provisionalID(of: entity) }
         do {
             return try coordinator.newID(of: entity)
         } catch {
@@ -121,13 +121,8 @@ extension ManagedObjectContext {
     ///   the record has been deleted.
     func realize(_ object: ManagedObject) throws {
         assertOnQueue()
-        guard let store = coordinator.store(object.graphID.store) else {
-            throw StoreError.noSuchObject(object.objectID.description)
-        }
-        let id = object.graphID.object
-        guard let row = try store.read(readingMode, { try $0.row(id) }) else {
-            throw try store.disappearance(of: id)
-        }
+        let id = object.graphID
+        guard let row = try underlyingRow(of: id) else { throw try disappearance(of: id) }
         let schema = object.binding.schema
         object.values =
             schema.slots.count == schema.storedSlotCount
@@ -243,26 +238,17 @@ extension ManagedObjectContext {
 
     // MARK: - Relationships
 
-    /// The members of a relationship: what the store has, with what has joined and left here.
+    /// The members of a relationship; none when they cannot be read.
     func loadMembers(of property: SchemaProperty, in object: ManagedObject) -> [ObjectID: Double] {
-        var members: [ObjectID: Double] = [:]
-        let id = object.graphID.object
-        if !object.status.contains(.temporary), let store = coordinator.store(object.graphID.store)
-        {
-            do {
-                let stored: [Member] = try store.read(readingMode) {
-                    try $0.members(of: property, in: id)
-                }
-                for member in stored {
-                    members[member.object] = member.order
-                }
-            } catch {
-                inaccessibleFaultHandler?(object.objectID, error)
-            }
+        do {
+            return try currentMembers(of: property, in: object.graphID)
+        } catch {
+            inaccessibleFaultHandler?(object.objectID, error)
+            var members: [ObjectID: Double] = [:]
+            deltas.overlay(
+                RelationKey(owner: object.graphID, property: property.number), on: &members)
+            return members
         }
-        deltas.overlay(
-            RelationKey(owner: object.graphID, property: property.number), on: &members)
-        return members
     }
 
     /// Makes the inverse of a stored to-one relationship follow.

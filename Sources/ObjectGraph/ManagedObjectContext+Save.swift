@@ -4,46 +4,137 @@ import ObjectModel
 import SnapshotStore
 
 extension ManagedObjectContext {
-    /// Appends everything that has changed since the last save to the journal, as one entry.
+    /// Saves everything that has changed since the last save.
+    ///
+    /// A context that works with stores appends one entry to the journal of each store in which
+    /// something has changed, store after store. A child puts its changes into its parent, as
+    /// one step of undo there; nothing reaches a store before the context at the root is saved.
     ///
     /// - Parameters:
-    ///   - author: Who saves; the context's ``author`` when nil.
-    ///   - note: Why, in words.
+    ///   - author: Who saves; the context's ``author`` when nil, and when that is nil as well, the
+    ///     authors of what children have saved into the context.
+    ///   - note: Why, in words; when nil, the notes of what children have saved into the context.
     ///   - date: When it happened, if not now. The store keeps its own recording time beside it.
-    /// - Returns: The number of the entry; nil when nothing was left to append.
+    /// - Returns: The number of the entry, the last one where several stores were saved; nil when
+    ///   nothing was left to append, and for a child.
     /// - Throws: ``StoreError`` with code `validation` and every failure, `duplicate`, `conflict` with
-    ///   every ``MergeConflict``, `readOnly`, `full` or `io`. Everything is then still pending: mend
-    ///   it and save again.
+    ///   every ``MergeConflict``, `readOnly`, `full` or `io`. Everything is then still pending, except
+    ///   in stores that were saved before the one that refused: mend it and save again.
     /// - Complexity: O(*k* log *n*), *k* the number of changes, *n* of objects in the store.
     @discardableResult
     public func save(
         author: String? = nil, note: String? = nil, at date: Date? = nil
     ) throws -> SequenceNumber? {
         assertOnQueue()
-        guard case .latest = readingMode else { throw StoreError.readOnlyContext() }
+        guard !isReadOnly else { throw StoreError.readOnlyContext() }
         processPendingChanges()
         for object in pending.items.map(\.object) { object.willSave() }
         processPendingChanges()
         guard !pending.isEmpty else { return nil }
         if let insertFailure, pending.items.contains(where: \.isUnsavable) { throw insertFailure }
         try validate()
-        let draft = draft(author: author ?? self.author, note: note, date)
-        guard !draft.changes.isEmpty else {
-            finishSave(nil)
-            return nil
+        let credit = SaveCredit(author: author ?? self.author, note: note, context: name)
+        let items = pending.items
+        let summary = ChangeSummary(items.map(\.object))
+        var entries: [(store: UInt32, sequence: SequenceNumber)] = []
+        if let parent {
+            try save(items, into: parent, credit.completed(from: credits))
+        } else {
+            entries = try saveToStores(items, header(credit, date))
         }
-        let receipt = try coordinator.defaultStore.store.commit(draft)
-        finishSave(receipt)
-        return receipt.sequence
+        credits.removeAll()
+        for item in items { item.object.didSave() }
+        let changes = items.compactMap { item in
+            item.change.map { GraphChange(id: item.object.graphID, change: $0) }
+        }
+        postDidSave(summary, changes, entries)
+        tellFollowers(changes)
+        return entries.last?.sequence
     }
 
-    private func draft(author: String?, note: String?, _ date: Date?) -> Draft {
+    /// Forgets what was pending, now that it is saved.
+    func finishPending() {
+        pending.removeAll()
+        deltas.removeAll()
+        undoManager?.noteSave()
+    }
+
+    private func header(_ credit: SaveCredit, _ date: Date?) -> EntryHeader {
+        let credit = credit.completed(from: credits)
+        return EntryHeader(
+            kind: .save, author: credit.author, note: credit.note, context: credit.context,
+            occurredAt: date?.microseconds)
+    }
+
+    // MARK: - To stores
+
+    /// What a save to one store has come to.
+    private struct StoreSave {
+        let store: PersistentStore
+        let items: [PendingChanges.Item]
+        let receipt: Receipt?
+    }
+
+    /// Appends an entry to each store that the changes concern.
+    ///
+    /// - Returns: The entries, in the order of the stores.
+    private func saveToStores(
+        _ items: [PendingChanges.Item], _ header: EntryHeader
+    ) throws -> [(store: UInt32, sequence: SequenceNumber)] {
+        var saves: [StoreSave] = []
+        do {
+            for (number, items) in groups(of: items) {
+                guard let store = coordinator.store(number) else { continue }
+                saves.append(try save(items, to: store, header))
+            }
+        } catch {
+            finish(saves)
+            throw error
+        }
+        finishPending()
+        for save in saves { settle(save) }
+        return saves.compactMap { save in
+            save.receipt?.sequence.map { (save.store.number, $0) }
+        }
+    }
+
+    private func groups(
+        of items: [PendingChanges.Item]
+    ) -> [(key: UInt32, value: [PendingChanges.Item])] {
+        guard let store = items.first?.object.graphID.store else { return [] }
+        guard items.contains(where: { $0.object.graphID.store != store }) else {
+            return [(store, items)]
+        }
+        return Dictionary(grouping: items, by: \.object.graphID.store).sorted { $0.key < $1.key }
+    }
+
+    private func save(
+        _ items: [PendingChanges.Item], to store: PersistentStore, _ header: EntryHeader
+    ) throws -> StoreSave {
+        var header = header
+        header.base = position(in: store).base
+        let draft = draft(of: items, header)
+        let receipt = draft.changes.isEmpty ? nil : try store.store.commit(draft)
+        return StoreSave(store: store, items: items, receipt: receipt)
+    }
+
+    /// Where a later store has refused: what the earlier ones have taken is no longer pending.
+    private func finish(_ saves: [StoreSave]) {
+        guard !saves.isEmpty else { return }
+        for save in saves {
+            for item in save.items { pending.remove(item.object.graphID) }
+            settle(save)
+        }
+        noteAllReferences()
+    }
+
+    private func draft(of items: [PendingChanges.Item], _ header: EntryHeader) -> Draft {
         var changes: [Change] = []
         var seen: [ObjectID: [Value]] = [:]
         var seenSince: [ObjectID: SequenceNumber] = [:]
         let needsValues =
             mergePolicy == .overwrite || mergePolicy == .mergeByPropertyObjectTrump
-        for item in pending.items {
+        for item in items {
             guard let change = item.change?.persistent(of: item.object.binding.schema) else {
                 continue
             }
@@ -51,26 +142,25 @@ extension ManagedObjectContext {
             if conflictGranularity == .row {
                 seenSince[change.object] = SequenceNumber(rawValue: item.object.since)
             }
-            if needsValues, case .update = change.kind { seen[change.object] = item.valuesSeen }
+            if needsValues, case .update = change.kind {
+                let count = item.object.binding.schema.storedSlotCount
+                seen[change.object] = Array(item.valuesSeen.prefix(count))
+            }
         }
-        let header = EntryHeader(
-            kind: .save, author: author, note: note, context: name,
-            occurredAt: date?.microseconds, base: base, undoes: nil)
         return Draft(
             header: header, changes: changes, seen: seen, seenSince: seenSince,
             policy: mergePolicy, detection: conflictGranularity == .row ? .perRow : .perProperty)
     }
 
-    private func finishSave(_ receipt: Receipt?) {
-        let items = pending.items
-        pending.removeAll()
-        deltas.removeAll()
-        undoManager?.noteSave()
+    /// Makes the context agree with what a store has made of its changes.
+    private func settle(_ save: StoreSave) {
+        let items = save.items
+        let receipt = save.receipt
         let sequence = receipt?.sequence
-        let objects = items.map(\.object)
-        let summary = ChangeSummary(objects)
+        let hasForeign =
+            sequence.map { position(in: save.store).hasForeignEntries(before: $0) } ?? false
         lazy var saved = Set((receipt?.changes ?? []).map(\.object))
-        let isAsSent = receipt?.conflicts.isEmpty != false && !hasForeignEntries(before: sequence)
+        let isAsSent = receipt?.conflicts.isEmpty != false && !hasForeign
         for item in items where !item.isAnnihilated {
             let wasSaved =
                 isAsSent && item.isWhollyPersistent
@@ -80,27 +170,13 @@ extension ManagedObjectContext {
         // A reference without inverse to a deleted object is taken back by the store alone.
         let sentCount = items.count { $0.change != nil }
         if let receipt, sequence != nil, !isAsSent || receipt.changes.count > sentCount {
-            mergeAdditions(of: receipt.changes, to: items)
+            mergeAdditions(of: receipt.changes, to: items, save.store)
         }
-        if let sequence {
-            if sequence.rawValue == base.rawValue + 1 {
-                base = sequence
-            } else {
-                ownEntries.insert(sequence)
-            }
-        }
-        for object in objects { object.didSave() }
-        postDidSave(summary, sequence)
-    }
-
-    /// Whether others have saved entries that this context has not merged, before its own.
-    private func hasForeignEntries(before sequence: SequenceNumber?) -> Bool {
-        guard let sequence else { return false }
-        return sequence.rawValue - base.rawValue - 1 > UInt64(ownEntries.count)
+        if let sequence { positions[save.store.number]?.noteSave(sequence) }
     }
 
     /// Makes an object agree with what the store has made of its change.
-    private func settleSaved(
+    func settleSaved(
         _ item: PendingChanges.Item, wasSaved: Bool, _ sequence: SequenceNumber?,
         _ isAsSent: Bool
     ) {
@@ -119,7 +195,7 @@ extension ManagedObjectContext {
     }
 
     /// Takes the values that others have saved or that a policy has settled.
-    private func readAgain(_ object: ManagedObject) {
+    func readAgain(_ object: ManagedObject) {
         let schema = object.binding.schema
         let mine = object.values
         object.status.insert(.fault)
@@ -141,14 +217,14 @@ extension ManagedObjectContext {
 
     /// Makes the rest of the context follow where the store has saved something else than was sent.
     private func mergeAdditions(
-        of saved: [Change], to items: [PendingChanges.Item]
+        of saved: [Change], to items: [PendingChanges.Item], _ store: PersistentStore
     ) {
         let sent = Set(items.map(\.object.graphID))
         for item in items {
             if let change = item.change { forgetLists(touchedBy: change, item.object.graphID) }
         }
         for change in saved {
-            let id = GraphID(store: coordinator.defaultStore.number, object: change.object)
+            let id = GraphID(store: store.number, object: change.object)
             forgetLists(touchedBy: change, id)
             // A reference to a deleted object that the store has emptied.
             guard !sent.contains(id), let object = identityMap[id], !object.isFault else {
@@ -171,10 +247,10 @@ extension PendingChanges.Item {
         return change != nil && schema.slots.count == schema.storedSlotCount
     }
 
-    /// All stored values as they were before the pending edits.
-    fileprivate var valuesSeen: [Value] {
+    /// All values as they were before the pending edits.
+    var valuesSeen: [Value] {
         let schema = object.binding.schema
-        var values = Array(object.values.prefix(schema.storedSlotCount))
+        var values = object.values
         if case .update(let edits, _)? = change?.kind {
             for edit in edits {
                 if let slot = schema.property(edit.property)?.slot, slot < values.count {

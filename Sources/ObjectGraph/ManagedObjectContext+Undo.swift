@@ -48,8 +48,12 @@ extension ManagedObjectContext {
         }
         identityMap.removeAll()
         retainedObjects.removeAll()
-        base = coordinator.headForNewContext()
-        ownEntries.removeAll()
+        credits.removeAll()
+        for store in coordinator.persistentStores {
+            let pinned = positions[store.number]?.pinned
+            positions[store.number] = StorePosition(
+                base: coordinator.headForNewContext(of: store), pinned: pinned)
+        }
     }
 
     /// Moves the cursor over one recorded change: the one path of undo and redo.

@@ -45,11 +45,13 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
     /// The coordinator whose stores the context reads and saves to.
     public let coordinator: PersistentStoreCoordinator
+    /// The context that this one reads from and saves to; nil for one that works with the stores.
+    public let parent: ManagedObjectContext?
     /// On which queue the context lives.
     public let concurrencyType: ConcurrencyType
     /// Where the context reads.
     public let readingMode: ReadingMode
-    let queue: DispatchQueue
+    let lane: ExecutionLane
 
     /// A name for debugging, kept in the entries that this context saves.
     public var name: String?
@@ -88,46 +90,78 @@ public final class ManagedObjectContext: @unchecked Sendable {
     var undeliveredDeletes: [ManagedObject] = []
     var pending = PendingChanges()
     var deltas = RelationDeltas()
-    /// The entry up to which the saves of others have been merged.
-    var base: SequenceNumber
-    /// Entries after the base that this context saved itself.
-    var ownEntries: Set<SequenceNumber> = []
+    /// How far the context has followed each store, by the store's number.
+    var positions: [UInt32: StorePosition] = [:]
+    /// The state the context is held to, as it was asked for; nil for always the newest.
+    var queryGeneration: QueryGenerationToken?
+    /// Whether the next read settles which entries ``QueryGenerationToken/current`` means.
+    var isPinningAtNextRead = false
+    /// The children that take in at once what this context saves and merges.
+    var followers: [Follower] = []
+    /// Who saved into this context since it was last saved.
+    var credits: [SaveCredit] = []
     /// Whether changes to objects are made without being recorded, as in `awakeFromFetch`.
     var isRecordingSuspended = false
-    var subscription: Subscription?
+    var subscriptions: [Subscription] = []
+    var isFollowing = false
     /// Why a new object could not get a number from the store; thrown by a save that
     /// would save such an object.
     var insertFailure: (any Error)?
 
-    /// Makes a context.
+    /// Makes a context that works with stores.
     ///
     /// - Parameters:
     ///   - coordinator: The stores to work with; at least one must have been added.
     ///   - concurrencyType: On which queue the context lives.
     ///   - readingMode: Where the context reads.
-    public init(
+    public convenience init(
         coordinator: PersistentStoreCoordinator, concurrencyType: ConcurrencyType = .privateQueue,
         readingMode: ReadingMode = .latest
     ) {
+        self.init(coordinator, nil, concurrencyType, readingMode)
+        for store in coordinator.persistentStores {
+            positions[store.number] = StorePosition(
+                base: coordinator.headForNewContext(of: store))
+        }
+        if case .pinned(let sequence) = readingMode {
+            queryGeneration = QueryGenerationToken(sequences: [:])
+            positions[coordinator.defaultStore.number]?.pinned = sequence
+        }
+    }
+
+    /// Makes a context on top of another: it reads what its parent has, unsaved changes included, and
+    /// a save puts its changes into the parent, where they are pending until the parent is saved.
+    ///
+    /// - Parameters:
+    ///   - parent: The context under this one, which it keeps alive.
+    ///   - concurrencyType: On which queue the context lives.
+    public convenience init(
+        parent: ManagedObjectContext, concurrencyType: ConcurrencyType = .privateQueue
+    ) {
+        self.init(parent.coordinator, parent, concurrencyType, parent.readingMode)
+    }
+
+    private init(
+        _ coordinator: PersistentStoreCoordinator, _ parent: ManagedObjectContext?,
+        _ concurrencyType: ConcurrencyType, _ readingMode: ReadingMode
+    ) {
         self.coordinator = coordinator
+        self.parent = parent
         self.concurrencyType = concurrencyType
         self.readingMode = readingMode
-        switch concurrencyType {
-        case .mainQueue:
-            queue = .main
-        case .privateQueue:
-            queue = DispatchQueue(label: "Daybook.ManagedObjectContext")
-        }
-        base = coordinator.headForNewContext()
-        if concurrencyType == .privateQueue {
-            queue.setSpecific(key: Self.queueKey, value: ObjectIdentifier(self))
-        }
+        lane =
+            switch concurrencyType {
+            case .mainQueue: .main
+            case .privateQueue:
+                ExecutionLane(queue: DispatchQueue(label: "Daybook.ManagedObjectContext"))
+            }
         let manager = UndoManager()
         manager.attach(to: self)
         undoManager = manager
     }
 
-    static let queueKey = DispatchSpecificKey<ObjectIdentifier>()
+    /// Whether the context reads a point in the past, so that nothing in it can be saved.
+    var isReadOnly: Bool { readingMode != .latest }
 
     /// Whether any object has been inserted, edited or deleted since the last save.
     public var hasChanges: Bool {

@@ -25,14 +25,11 @@ public final class PersistentStore: Sendable {
         try store.head()
     }
 
-    /// Reads in a context's mode.
+    /// Reads the state after an entry; nil for the newest.
     func read<Result>(
-        _ mode: ReadingMode, _ body: (borrowing Snapshot) throws -> Result
+        at sequence: SequenceNumber?, _ body: (borrowing Snapshot) throws -> Result
     ) throws -> Result {
-        switch mode {
-        case .latest: try store.read(body)
-        case .pinned(let sequence): try store.read(at: sequence, body)
-        }
+        try store.read(at: sequence, body)
     }
 
     /// Why an object's record is not there: the entry that deleted it, who and when.

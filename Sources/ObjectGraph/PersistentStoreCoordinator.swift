@@ -81,9 +81,9 @@ public final class PersistentStoreCoordinator: Sendable {
         }
     }
 
-    func headForNewContext() -> SequenceNumber {
+    func headForNewContext(of store: PersistentStore) -> SequenceNumber {
         do {
-            return try defaultStore.head()
+            return try store.head()
         } catch {
             // A store that cannot be read says so at the first fetch; merging from the beginning is
             // right, only slower.

@@ -17,6 +17,22 @@ extension StoreError {
                 + "A context pinned to an earlier entry still reads it.")
     }
 
+    static func deletedInParent(_ name: String) -> StoreError {
+        StoreError(
+            .objectDeleted,
+            "'\(name)' is deleted in the parent context, which has not been saved. Roll that back or "
+                + "let the object go.")
+    }
+
+    static func noGeneration(isChild: Bool) -> StoreError {
+        StoreError(
+            .generation,
+            isChild
+                ? "A context with a parent reads what its parent has. Set the query generation of the "
+                    + "context at the root."
+                : "A context that reads at a point in the past stays there. Make another context.")
+    }
+
     static func noSuchMoment(_ sequence: SequenceNumber, head: SequenceNumber) -> StoreError {
         StoreError(
             .noSuchEntry, "There is no entry \(sequence): the journal ends at entry \(head).")

@@ -228,10 +228,11 @@ public final class UndoManager {
     }
 
     /// Makes the journal as if some objects had never been referred to.
-    func dropReferences(to lost: Set<ObjectID>) {
+    func dropReferences(to lost: Set<ObjectID>, inStore store: UInt32) {
         // What a reference was before it came to lead to a lost object.
         var earlier: [RelationKey: Value] = [:]
         rewrite { _, recorded in
+            guard recorded.object.graphID.store == store else { return recorded }
             var rewritten = recorded
             let entity = recorded.object.binding.schema
             func emptied(_ values: [Value]) -> [Value] {

@@ -1,6 +1,6 @@
 internal import JournalLog
 internal import LMDB
-internal import ObjectModel
+package import ObjectModel
 
 extension StoreError {
     static func notAStore(_ path: String, cause: (any Error)? = nil) -> StoreError {
@@ -42,7 +42,7 @@ extension StoreError {
                 : "There is no entry \(sequence): the journal has entries 1 to \(head).")
     }
 
-    static func conflict(_ conflicts: [MergeConflict], in schema: Schema) -> StoreError {
+    package static func conflict(_ conflicts: [MergeConflict], in schema: Schema) -> StoreError {
         let lines = conflicts.map { $0.line(in: schema) }
         let count = conflicts.count == 1 ? "1 conflict" : "\(conflicts.count) conflicts"
         return StoreError(

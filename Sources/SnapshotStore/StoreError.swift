@@ -42,7 +42,7 @@ public struct StoreError: Error, Sendable {
             case notAStore, newerFormat, corrupt, truncated, missing, exists, permission, readOnly
             case busy, full, modelMismatch, model, conflict, validation, duplicate, noSuchEntity
             case noSuchEntry, noSuchObject, objectDeleted, undoBlocked, digestMismatch, closed
-            case unsupportedFileSystem, inputOutput
+            case unsupportedFileSystem, inputOutput, generation
         }
 
         private let wrapped: Wrapped
@@ -100,6 +100,8 @@ public struct StoreError: Error, Sendable {
         public static let closed = Code(.closed)
         /// The file system cannot hold a store.
         public static let unsupportedFileSystem = Code(.unsupportedFileSystem)
+        /// A context cannot be held to the state that was asked for.
+        public static let generation = Code(.generation)
         /// The operating system failed to read or write.
         public static let inputOutput = Code(.inputOutput)
     }

@@ -1,0 +1,279 @@
+import ObjectModel
+import SnapshotStore
+
+/// A change together with the store of its object.
+struct GraphChange {
+    let id: GraphID
+    let change: Change
+}
+
+/// A child that takes in at once what its parent saves and merges.
+struct Follower {
+    weak var context: ManagedObjectContext?
+}
+
+/// What a child hands to its parent.
+struct ChildSave {
+    struct Item {
+        let id: GraphID
+        /// The net change, transient properties included.
+        let change: Change
+        /// All values as the child saw them before it changed them; empty for an insert.
+        let seen: [Value]
+    }
+
+    /// In the order of an entry.
+    let items: [Item]
+    let policy: MergePolicy
+    let granularity: ConflictGranularity
+    let credit: SaveCredit
+}
+
+extension ManagedObjectContext {
+    // MARK: - The child's side
+
+    /// Puts changes into the parent.
+    func save(
+        _ items: [PendingChanges.Item], into parent: ManagedObjectContext, _ credit: SaveCredit
+    ) throws {
+        let changed = items.compactMap { item -> ChildSave.Item? in
+            guard let change = item.change, !change.isEmpty else { return nil }
+            return ChildSave.Item(
+                id: item.object.graphID, change: change,
+                seen: change.isInsert ? [] : item.valuesSeen)
+        }
+        let save = ChildSave(
+            items: changed.sorted { $0.change.precedes($1.change) }, policy: mergePolicy,
+            granularity: conflictGranularity, credit: credit)
+        let moved = try parent.performForChild { try parent.accept(save, from: self) }
+        finishPending()
+        for item in items where !item.isAnnihilated {
+            let isMoved = moved.contains(item.object.graphID)
+            settleSaved(item, wasSaved: true, nil, !isMoved)
+        }
+        if !moved.isEmpty { for item in items { forgetLists(of: item) } }
+    }
+
+    private func forgetLists(of item: PendingChanges.Item) {
+        if let change = item.change { forgetLists(touchedBy: change, item.object.graphID) }
+    }
+
+    // MARK: - The parent's side
+
+    /// What a child's change has come to in the parent.
+    private struct Arrival {
+        let id: GraphID
+        /// Held, because nobody else may hold it until it has changed; nil when it is to be made.
+        let object: ManagedObject?
+        let change: Change
+    }
+
+    /// Takes in what a child saves, as changes of this context and one step of undo.
+    ///
+    /// The changes are merged, property by property, under the child's policy with what the
+    /// objects have become here since the child read them.
+    ///
+    /// - Returns: The objects that came out otherwise than the child has them.
+    /// - Throws: ``StoreError`` with code `conflict`; nothing has changed then.
+    private func accept(
+        _ save: ChildSave, from child: ManagedObjectContext
+    ) throws -> Set<GraphID> {
+        processPendingChanges()
+        var conflicts: [MergeConflict] = []
+        var moved: Set<GraphID> = []
+        var arrivals: [Arrival] = []
+        let deleted = Set(save.items.lazy.filter(\.change.isDelete).map(\.id))
+        for item in save.items {
+            let outcome = try merge(item, of: save, without: deleted)
+            conflicts += outcome.conflicts
+            if !outcome.conflicts.isEmpty || outcome.isMoved { moved.insert(item.id) }
+            guard let change = outcome.change else { continue }
+            arrivals.append(Arrival(id: item.id, object: outcome.object, change: change))
+        }
+        if !conflicts.isEmpty, save.policy == .error {
+            throw StoreError.conflict(conflicts, in: coordinator.model.schema)
+        }
+        for arrival in arrivals { take(arrival) }
+        processPendingChanges()
+        for arrival in arrivals where arrival.change.isInsert {
+            // Where the object was deleted here, it has come back rather than been made.
+            if let item = pending[arrival.id] { settle(item.object, item) }
+        }
+        if save.credit.isTelling { credits.append(save.credit) }
+        tellFollowers(
+            arrivals.map { GraphChange(id: $0.id, change: $0.change) }, except: child)
+        return moved
+    }
+
+    private struct ArrivalOutcome {
+        let object: ManagedObject?
+        var change: Change?
+        var conflicts: [MergeConflict]
+        /// Whether the object has other values here than the child saw.
+        var isMoved: Bool
+    }
+
+    private func merge(
+        _ item: ChildSave.Item, of save: ChildSave, without deleted: Set<GraphID>
+    ) throws -> ArrivalOutcome {
+        let schema = binding(item.id.object.entity).schema
+        let object = try currentObject(item.id)
+        let current = object.map(state)
+        var change = item.change
+        var isMoved = false
+        if let current {
+            change.startTransients(from: current.values, of: schema)
+            isMoved = !change.isInsert && !current.values.elementsEqual(item.seen)
+        }
+        var outcome = ThreeWayMerge(of: schema, policy: save.policy).merge(
+            ours: change, seen: item.seen, current: current)
+        if save.granularity == .row, isMoved, outcome.conflicts.isEmpty {
+            outcome.conflicts = [MergeConflict(kind: .value, object: item.id.object)]
+        }
+        if var kept = outcome.change, !kept.isDelete {
+            let lost = kept.destinations.filter {
+                let id = GraphID(store: item.id.store, object: $0)
+                return identityMap[id]?.isDeleted == true && !deleted.contains(id)
+            }
+            outcome.conflicts += kept.dropReferences(to: Set(lost), of: schema)
+            outcome.change = kept.isEmpty ? nil : kept
+        }
+        return ArrivalOutcome(
+            object: object, change: outcome.change, conflicts: outcome.conflicts, isMoved: isMoved)
+    }
+
+    /// An object as it stands here, read; nil when there is no such object.
+    private func currentObject(_ id: GraphID) throws -> ManagedObject? {
+        if identityMap[id] == nil, try underlyingRow(of: id) == nil { return nil }
+        let object = object(id)
+        if object.isFault {
+            do {
+                try realize(object)
+            } catch let error as StoreError
+                where error.code == .objectDeleted || error.code == .noSuchObject
+            {
+                return nil
+            }
+        }
+        return object.isDeleted ? nil : object
+    }
+
+    private func state(of object: ManagedObject) -> ObjectState {
+        var members: [PropertyNumber: [ObjectID: Double]] = [:]
+        for property in object.binding.schema.storedToMany {
+            let orders = object.memberList(of: property, self).orders
+            if !orders.isEmpty { members[property.number] = orders }
+        }
+        return ObjectState(values: object.values, members: members)
+    }
+
+    /// Makes a change that comes from a child, as if it had been made here.
+    private func take(_ arrival: Arrival) {
+        switch arrival.change.kind {
+        case .insert(let values, let members):
+            takeMembers(members, of: takeInsert(arrival.id, values))
+        case .update(let edits, let members):
+            guard let object = arrival.object else { return }
+            takeEdits(edits, of: object)
+            takeMembers(members, of: object)
+        case .delete:
+            guard let object = arrival.object else { return }
+            delete(object, cause: arrival.change.cause)
+        }
+    }
+
+    private func takeInsert(_ id: GraphID, _ values: [Value]) -> ManagedObject {
+        let binding = binding(id.object.entity)
+        let object =
+            identityMap[id] ?? binding.entity.type.init(FaultSeed(binding: binding, graphID: id))
+        object.values = values
+        object.relations = [:]
+        if object.status.isDisjoint(with: [.deleted, .gone]) {
+            object.status = [.temporary]
+            identityMap.registerNew(object)
+        }
+        object.status.subtract([.fault, .deleted, .gone])
+        if retainsRegisteredObjects { retainedObjects.insert(object) }
+        recordInsert(of: object)
+        for property in binding.schema.referenceSlots {
+            let new = property.slot.flatMap { values[$0].reference }
+            noteReference(of: object, property, from: nil, to: new)
+        }
+        return object
+    }
+
+    private func takeEdits(_ edits: [Edit], of object: ManagedObject) {
+        for edit in edits {
+            guard let property = object.binding.schema.property(edit.property),
+                let slot = property.slot
+            else { continue }
+            recordEdit(of: object, slot: slot)
+            object.values[slot] = edit.new
+            guard property.end != nil else { continue }
+            object.relations[property.number] = nil
+            noteReference(
+                of: object, property, from: edit.old.reference, to: edit.new.reference)
+        }
+    }
+
+    private func takeMembers(_ edits: [MembershipEdit], of object: ManagedObject) {
+        for edit in edits {
+            guard let property = object.binding.schema.property(edit.property) else { continue }
+            var left = Dictionary(edit.removed.map { ($0.object, $0.order) }) { first, _ in first }
+            for member in edit.added {
+                let old = left.removeValue(forKey: member.object)
+                takeMember(member.object, of: object, property, from: old, to: member.order)
+            }
+            for (member, old) in left {
+                takeMember(member, of: object, property, from: old, to: nil)
+            }
+        }
+    }
+
+    private func takeMember(
+        _ member: ObjectID, of object: ManagedObject, _ property: SchemaProperty,
+        from old: Double?, to new: Double?
+    ) {
+        recordMembership(of: object, property, member, from: old, to: new)
+        noteMembership(of: object, property, member, from: old, to: new)
+    }
+}
+
+extension SaveCredit {
+    fileprivate var isTelling: Bool { author != nil || note != nil || context != nil }
+}
+
+extension Change {
+    /// The objects that an insert or update comes to refer to.
+    fileprivate var destinations: [ObjectID] {
+        var found = members.flatMap { $0.added.map(\.object) }
+        switch kind {
+        case .insert(let values, _): found += values.compactMap(\.reference)
+        case .update(let edits, _): found += edits.compactMap(\.new.reference)
+        case .delete: break
+        }
+        return found
+    }
+
+    /// Lets edits of transient properties start from where the object stands: nobody else's transient
+    /// value is in conflict with ours.
+    fileprivate mutating func startTransients(from values: [Value], of entity: SchemaEntity) {
+        func old(_ property: PropertyNumber) -> Value? {
+            guard let slot = entity.property(property)?.slot, slot >= entity.storedSlotCount
+            else { return nil }
+            return values[slot]
+        }
+        switch kind {
+        case .insert: return
+        case .update(let edits, let members):
+            let moved = edits.map {
+                Edit(property: $0.property, old: old($0.property) ?? $0.old, new: $0.new)
+            }
+            kind = .update(edits: moved.filter { $0.old != $0.new }, members: members)
+        case .delete(let seen, let members):
+            let count = entity.storedSlotCount
+            kind = .delete(
+                values: Array(seen.prefix(count)) + values.dropFirst(count), members: members)
+        }
+    }
+}

@@ -1,0 +1,149 @@
+import ObjectModel
+import SnapshotStore
+
+extension ManagedObjectContext {
+    /// Whether the context takes in what others save as they save it: to its stores, or, for a child,
+    /// what its parent saves and merges and what siblings save into the parent.
+    ///
+    /// A context that is held to a query generation stays there all the same.
+    public var automaticallyMergesChangesFromParent: Bool {
+        get { isFollowing }
+        set {
+            guard newValue != isFollowing else { return }
+            isFollowing = newValue
+            subscriptions = []
+            if let parent {
+                follow(parent)
+            } else if newValue {
+                for store in coordinator.persistentStores { follow(store) }
+            }
+        }
+    }
+
+    private func follow(_ parent: ManagedObjectContext) {
+        parent.performForChild {
+            parent.followers.removeAll { $0.context == nil || $0.context === self }
+            if isFollowing { parent.followers.append(Follower(context: self)) }
+        }
+    }
+
+    func follow(_ store: PersistentStore) {
+        let subscription = store.store.subscribe { [weak self, weak store] sequence in
+            guard let self, let store else { return }
+            perform { [weak self] in self?.mergeAsTheyCome(sequence, in: store) }
+        }
+        subscriptions.append(subscription)
+    }
+
+    /// Lets children that follow take in what has changed here.
+    func tellFollowers(_ changes: [GraphChange], except saver: ManagedObjectContext? = nil) {
+        guard !changes.isEmpty else { return }
+        for follower in followers {
+            guard let child = follower.context, child !== saver else { continue }
+            child.perform { [weak child] in child?.mergeParent(changes) }
+        }
+    }
+
+    /// Takes in what has changed in the parent, under what is pending here.
+    ///
+    /// - Returns: Pending edits that collided; the pending values are kept.
+    @discardableResult
+    func mergeParent(_ changes: [GraphChange]) -> [MergeConflict] {
+        processPendingChanges()
+        var conflicts: [MergeConflict] = []
+        var refreshed: Set<ManagedObject> = []
+        var lost: [UInt32: Set<ObjectID>] = [:]
+        for change in changes { forgetLists(touchedBy: change.change, change.id) }
+        for change in changes {
+            let isThere = !change.change.isDelete || isUnderlying(change.id)
+            if !isThere { lost[change.id.store, default: []].insert(change.id.object) }
+            guard let object = identityMap[change.id], !object.status.contains(.temporary) else {
+                continue
+            }
+            guard isThere else {
+                if !object.status.contains(.gone) { mergeDelete(of: object, &conflicts) }
+                refreshed.insert(object)
+                continue
+            }
+            if object.status.contains(.gone) {
+                object.values = []
+                object.status = .fault
+                refreshed.insert(object)
+            } else if !object.isFault {
+                conflicts += mergeAgain(object)
+                refreshed.insert(object)
+            }
+        }
+        for (store, lost) in lost {
+            conflicts += dropReferences(to: lost, inStore: store)
+        }
+        noteAllReferences()
+        if !refreshed.isEmpty { postDidChange(refreshed: refreshed) }
+        tellFollowers(changes)
+        return conflicts
+    }
+
+    /// Takes in what the parent has of every object that is registered here.
+    func mergeWholeParent() -> [MergeConflict] {
+        mergeParent(
+            identityMap.objects.filter { !$0.status.contains(.temporary) }.map { object in
+                let change = Change(
+                    object: object.graphID.object,
+                    kind: isUnderlying(object.graphID)
+                        ? .update(edits: [], members: []) : .delete(values: [], members: []))
+                object.relations = [:]
+                return GraphChange(id: object.graphID, change: change)
+            })
+    }
+
+    /// Reads an object's values again, under what is pending for it and what can be undone.
+    private func mergeAgain(_ object: ManagedObject) -> [MergeConflict] {
+        let before = object.values
+        let edits = pendingEdits(of: object)
+        refreshMerging(object)
+        guard !object.isFault, !object.status.contains(.gone) else { return [] }
+        let after = pendingEdits(of: object)
+        var conflicts: [MergeConflict] = []
+        for property in object.binding.schema.slots.prefix(before.count) {
+            guard let slot = property.slot else { continue }
+            if let base = edits[property.number] {
+                guard let edit = after[property.number], edit.old != base.old else { continue }
+                conflicts.append(
+                    MergeConflict(
+                        kind: .value, object: object.graphID.object, property: property.number,
+                        base: base.old, theirs: edit.old, ours: edit.new))
+            } else if before[slot] != object.values[slot] {
+                undoManager?.rebase(
+                    object, property.number, inSlot: slot, onto: object.values[slot])
+            }
+        }
+        return conflicts
+    }
+
+    private func pendingEdits(of object: ManagedObject) -> [PropertyNumber: Edit] {
+        guard case .update(let edits, _)? = pending[object.graphID]?.change?.kind else {
+            return [:]
+        }
+        return Dictionary(edits.map { ($0.property, $0) }) { first, _ in first }
+    }
+
+    /// Whether an object is in a store, whatever parents say.
+    func isStored(_ id: GraphID) -> Bool {
+        do {
+            return try coordinator.store(id.store)?.read(at: nil) { try $0.exists(id.object) }
+                ?? false
+        } catch {
+            mergeFailureHandler?(error)
+            return false
+        }
+    }
+
+    private func isUnderlying(_ id: GraphID) -> Bool {
+        do {
+            return try underlyingRow(of: id) != nil
+        } catch {
+            mergeFailureHandler?(error)
+            return true
+        }
+    }
+}
