@@ -25,6 +25,8 @@ public struct FetchRequest<Object: ManagedObject> {
     public var includesPendingChanges = true
     /// Whether objects of sub-entities are meant, too.
     public var includesSubentities = true
+    /// The stores to look into; nil for all that hold the entity.
+    public var affectedStores: [PersistentStore]?
 
     /// A request for objects of a class.
     public init(where condition: Condition<Object>? = nil) {

@@ -60,11 +60,9 @@ extension ManagedObject {
             precondition(
                 object.binding.context === context,
                 "Objects of different contexts cannot be related; pass the objectID instead.")
-            precondition(
-                object.graphID.store == graphID.store,
-                "Objects of different stores cannot be related.")
         }
         let property = binding.schema.properties[index]
+        guard !context.refuses(objects, in: property, of: self) else { return }
         if property.slot != nil {
             setReference(to: objects.first, of: property)
         } else if property.isStoredToMany {

@@ -12,7 +12,7 @@ public import ObjectModel
 open class ManagedObject {
     /// What the object is to its context.
     struct Status: OptionSet {
-        let rawValue: UInt8
+        let rawValue: UInt16
         /// The values have not been read.
         static let fault = Status(rawValue: 1)
         /// Will be inserted by the next save.
@@ -29,6 +29,8 @@ open class ManagedObject {
         static let bornInEvent = Status(rawValue: 64)
         /// Has left its context: an insert that was undone or rolled back, or after a reset.
         static let detached = Status(rawValue: 128)
+        /// Its identifier was asked to count as permanent before it was saved.
+        static let permanent = Status(rawValue: 256)
     }
 
     var binding: EntityBinding
@@ -140,7 +142,8 @@ extension ManagedObject {
         ManagedObjectID(
             storeIdentifier: binding.context?.storeIdentifier(graphID.store) ?? .init(),
             object: graphID.object, entityName: binding.schema.name,
-            isTemporaryID: status.contains(.temporary) || isUnsavedAbove)
+            isTemporaryID: !status.contains(.permanent)
+                && (status.contains(.temporary) || isUnsavedAbove))
     }
 
     /// Whether the object is pending in a parent context and in no store yet.

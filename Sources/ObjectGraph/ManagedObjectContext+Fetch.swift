@@ -21,10 +21,9 @@ extension ManagedObjectContext {
     public func count<Object>(_ request: FetchRequest<Object>) throws -> Int {
         assertOnQueue()
         processPendingChanges()
-        let store = coordinator.defaultStore
         let isOverlaid = request.includesPendingChanges && !pending.isEmpty
         if !isOverlaid, case .query(let query) = try plan(request) {
-            return try underlyingCount(query, store)
+            return try underlyingCount(query, stores(for: request))
         }
         return try objectIDs(request).count
     }
@@ -65,7 +64,16 @@ extension ManagedObjectContext {
 
     private func localObjectIDs<Object>(_ request: FetchRequest<Object>) throws -> [GraphID] {
         processPendingChanges()
-        let store = coordinator.defaultStore
+        let stores = try stores(for: request)
+        guard stores.count == 1, let store = stores.first else {
+            return try objectIDs(request, inAll: stores)
+        }
+        return try objectIDs(request, store)
+    }
+
+    func objectIDs<Object>(
+        _ request: FetchRequest<Object>, _ store: PersistentStore
+    ) throws -> [GraphID] {
         let found: [ObjectID]
         switch try plan(request) {
         case .query(let query) where request.includesPendingChanges && !pending.isEmpty:
@@ -136,13 +144,17 @@ extension ManagedObjectContext {
 }
 
 /// Values as a context sees them: its own where it has edited, the store's elsewhere.
-private struct ContextSource: FilterSource {
+struct ContextSource: FilterSource {
     let context: ManagedObjectContext
     let store: PersistentStore
+    /// Whether edits of the context count.
+    var seesPending = true
 
     func value(of property: SchemaProperty, in object: ObjectID) throws -> Value {
-        try context.currentValue(
-            of: property, in: GraphID(store: store.number, object: object))
+        let id = GraphID(store: store.number, object: object)
+        return seesPending
+            ? try context.currentValue(of: property, in: id)
+            : try context.underlyingValue(of: property, in: id)
     }
 
     func members(of property: SchemaProperty, in object: ObjectID) throws -> [ObjectID] {

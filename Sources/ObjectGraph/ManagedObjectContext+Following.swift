@@ -11,7 +11,7 @@ extension ManagedObjectContext {
         set {
             guard newValue != isFollowing else { return }
             isFollowing = newValue
-            subscriptions = []
+            subscriptions = [:]
             if let parent {
                 follow(parent)
             } else if newValue {
@@ -32,7 +32,7 @@ extension ManagedObjectContext {
             guard let self, let store else { return }
             perform { [weak self] in self?.mergeAsTheyCome(sequence, in: store) }
         }
-        subscriptions.append(subscription)
+        subscriptions[store.number] = subscription
     }
 
     /// Lets children that follow take in what has changed here.

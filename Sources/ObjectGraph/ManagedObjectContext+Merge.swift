@@ -51,7 +51,9 @@ extension ManagedObjectContext {
     ) throws -> [MergeConflict] {
         assertOnQueue()
         if parent != nil { return mergeWholeParent() }
-        if let sequence { return try mergeEntries(of: coordinator.defaultStore, through: sequence) }
+        if let sequence, let first = coordinator.persistentStores.first {
+            return try mergeEntries(of: first, through: sequence)
+        }
         var conflicts: [MergeConflict] = []
         for store in coordinator.persistentStores {
             conflicts += try mergeEntries(of: store, through: store.head())

@@ -90,7 +90,7 @@ extension ManagedObjectContext {
     }
 
     func storeIdentifier(_ store: UInt32) -> UUID? {
-        coordinator.store(store)?.identifier
+        coordinator.storeIdentifier(store)
     }
 
     // MARK: - Faults
@@ -168,7 +168,8 @@ extension ManagedObjectContext {
         }
     }
 
-    private func turnIntoFault(_ object: ManagedObject) {
+    func turnIntoFault(_ object: ManagedObject) {
+        forgetCrossStoreReferences(of: object)
         if let item = pending[object.graphID] {
             if let change = item.change { withdrawReferences(of: change, object) }
             pending.remove(object.graphID)

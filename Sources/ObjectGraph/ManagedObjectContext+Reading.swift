@@ -29,7 +29,7 @@ extension ManagedObjectContext {
         return Dictionary(stored.map { ($0.object, $0.order) }) { first, _ in first }
     }
 
-    private func underlyingValue(of property: SchemaProperty, in id: GraphID) throws -> Value {
+    func underlyingValue(of property: SchemaProperty, in id: GraphID) throws -> Value {
         if let parent {
             return try parent.performForChild { try parent.currentValue(of: property, in: id) }
         }
@@ -69,7 +69,7 @@ extension ManagedObjectContext {
 
     private func store(of id: GraphID) throws -> PersistentStore {
         guard let store = coordinator.store(id.store) else {
-            throw StoreError.noSuchObject(coordinator.model.schema.name(of: id.object))
+            throw StoreError.noSuchStore(coordinator.storeName(id.store))
         }
         return store
     }
@@ -127,10 +127,10 @@ extension ManagedObjectContext {
     // MARK: - Positions
 
     /// How far the context has followed a store. One that was added after the context was made is
-    /// followed from when it is first used.
+    /// followed from then on.
     func position(in store: PersistentStore) -> StorePosition {
         if let position = positions[store.number] { return position }
-        let position = StorePosition(base: coordinator.headForNewContext(of: store))
+        let position = StorePosition(base: store.headWhenAdded)
         positions[store.number] = position
         return position
     }

@@ -18,7 +18,7 @@ extension ManagedObjectContext {
     /// - Returns: The number of the entry, the last one where several stores were saved; nil when
     ///   nothing was left to append, and for a child.
     /// - Throws: ``StoreError`` with code `validation` and every failure, `duplicate`, `conflict` with
-    ///   every ``MergeConflict``, `readOnly`, `full` or `io`. Everything is then still pending, except
+    ///   every ``MergeConflict``, `crossStoreRelationship`, `readOnly`, `noSuchStore`, `full` or `io`. Everything is then still pending, except
     ///   in stores that were saved before the one that refused: mend it and save again.
     /// - Complexity: O(*k* log *n*), *k* the number of changes, *n* of objects in the store.
     @discardableResult
@@ -30,7 +30,11 @@ extension ManagedObjectContext {
         processPendingChanges()
         for object in pending.items.map(\.object) { object.willSave() }
         processPendingChanges()
-        guard !pending.isEmpty else { return nil }
+        try refuseCrossStoreReferences()
+        guard !pending.isEmpty else {
+            if parent == nil { try writeKeptValues() }
+            return nil
+        }
         if let insertFailure, pending.items.contains(where: \.isUnsavable) { throw insertFailure }
         try validate()
         let credit = SaveCredit(author: author ?? self.author, note: note, context: name)
@@ -79,12 +83,13 @@ extension ManagedObjectContext {
     private func saveToStores(
         _ items: [PendingChanges.Item], _ header: EntryHeader
     ) throws -> [(store: UInt32, sequence: SequenceNumber)] {
+        let drafts = try groups(of: items).compactMap {
+            try draft(of: $0.value, toStore: $0.key, header)
+        }
         var saves: [StoreSave] = []
         do {
-            for (number, items) in groups(of: items) {
-                guard let store = coordinator.store(number) else { continue }
-                saves.append(try save(items, to: store, header))
-            }
+            for draft in drafts { saves.append(try save(draft)) }
+            try writeKeptValues()
         } catch {
             finish(saves)
             throw error
@@ -106,14 +111,48 @@ extension ManagedObjectContext {
         return Dictionary(grouping: items, by: \.object.graphID.store).sorted { $0.key < $1.key }
     }
 
-    private func save(
-        _ items: [PendingChanges.Item], to store: PersistentStore, _ header: EntryHeader
-    ) throws -> StoreSave {
+    /// What is to be saved to one store.
+    private struct StoreDraft {
+        let store: PersistentStore
+        let items: [PendingChanges.Item]
+        let draft: Draft
+    }
+
+    /// Gathers what is to be saved to a store, before anything is saved to any.
+    ///
+    /// - Returns: Nil when nothing is to be saved and there is no such store.
+    /// - Throws: ``StoreError`` with code `noSuchStore` for a store that was removed, with `readOnly`.
+    private func draft(
+        of items: [PendingChanges.Item], toStore number: UInt32, _ header: EntryHeader
+    ) throws -> StoreDraft? {
+        guard let store = coordinator.store(number) else {
+            guard items.contains(where: { $0.change != nil }) else { return nil }
+            throw StoreError.noSuchStore(coordinator.storeName(number))
+        }
         var header = header
         header.base = position(in: store).base
         let draft = draft(of: items, header)
-        let receipt = draft.changes.isEmpty ? nil : try store.store.commit(draft)
-        return StoreSave(store: store, items: items, receipt: receipt)
+        guard !store.isReadOnly || draft.changes.isEmpty else {
+            throw StoreError.readOnlyStore(store)
+        }
+        return StoreDraft(store: store, items: items, draft: draft)
+    }
+
+    private func save(_ draft: StoreDraft) throws -> StoreSave {
+        let store = draft.store
+        let receipt: Receipt? = try store.writingValues { values in
+            guard !draft.draft.changes.isEmpty else { return (nil, false) }
+            var valued = draft.draft
+            valued.userValues = values
+            let receipt = try store.store.commit(valued)
+            return (receipt, receipt.sequence != nil)
+        }
+        return StoreSave(store: store, items: draft.items, receipt: receipt)
+    }
+
+    /// Writes what is kept about stores that have no part in this save.
+    private func writeKeptValues() throws {
+        for store in coordinator.persistentStores { try store.writeKeptValues() }
     }
 
     /// Where a later store has refused: what the earlier ones have taken is no longer pending.

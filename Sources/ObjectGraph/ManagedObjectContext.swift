@@ -102,7 +102,10 @@ public final class ManagedObjectContext: @unchecked Sendable {
     var credits: [SaveCredit] = []
     /// Whether changes to objects are made without being recorded, as in `awakeFromFetch`.
     var isRecordingSuspended = false
-    var subscriptions: [Subscription] = []
+    /// By the number of the store.
+    var subscriptions: [UInt32: Subscription] = [:]
+    /// What each save refuses until it is mended.
+    var crossStoreReferences: [RelationKey: CrossStoreReference] = [:]
     var isFollowing = false
     /// Why a new object could not get a number from the store; thrown by a save that
     /// would save such an object.
@@ -111,9 +114,11 @@ public final class ManagedObjectContext: @unchecked Sendable {
     /// Makes a context that works with stores.
     ///
     /// - Parameters:
-    ///   - coordinator: The stores to work with; at least one must have been added.
+    ///   - coordinator: The stores to work with, those added later as well.
     ///   - concurrencyType: On which queue the context lives.
-    ///   - readingMode: Where the context reads.
+    ///   - readingMode: Where the context reads. With several stores, ``ReadingMode/pinned(_:)`` names
+    ///     an entry of the first one and sees none of the others; a container's
+    ///     ``PersistentContainer/context(at:)`` sees all as they were.
     public convenience init(
         coordinator: PersistentStoreCoordinator, concurrencyType: ConcurrencyType = .privateQueue,
         readingMode: ReadingMode = .latest
@@ -123,10 +128,24 @@ public final class ManagedObjectContext: @unchecked Sendable {
             positions[store.number] = StorePosition(
                 base: coordinator.headForNewContext(of: store))
         }
-        if case .pinned(let sequence) = readingMode {
-            queryGeneration = QueryGenerationToken(sequences: [:])
-            positions[coordinator.defaultStore.number]?.pinned = sequence
+        if case .pinned(let sequence) = readingMode, let first = coordinator.persistentStores.first
+        {
+            pin(at: [first.number: sequence])
         }
+    }
+
+    /// Makes a context that reads each store as it stood at an entry. Stores without one are empty.
+    convenience init(
+        coordinator: PersistentStoreCoordinator, readingMode: ReadingMode,
+        at sequences: [UInt32: SequenceNumber]
+    ) {
+        self.init(coordinator: coordinator, readingMode: readingMode)
+        pin(at: sequences)
+    }
+
+    private func pin(at sequences: [UInt32: SequenceNumber]) {
+        queryGeneration = QueryGenerationToken(sequences: [:])
+        for (store, sequence) in sequences { positions[store]?.pinned = sequence }
     }
 
     /// Makes a context on top of another: it reads what its parent has, unsaved changes included, and
@@ -158,16 +177,18 @@ public final class ManagedObjectContext: @unchecked Sendable {
         let manager = UndoManager()
         manager.attach(to: self)
         undoManager = manager
+        coordinator.note(self)
     }
 
     /// Whether the context reads a point in the past, so that nothing in it can be saved.
     var isReadOnly: Bool { readingMode != .latest }
 
-    /// Whether any object has been inserted, edited or deleted since the last save.
+    /// Whether any object has been inserted, edited or deleted since the last save, or a
+    /// relationship was set to an object of another store, which the next save refuses.
     public var hasChanges: Bool {
         assertOnQueue()
         return pending.items.contains { !$0.isAnnihilated }
-            || event.contains { $0.kind != .nothing }
+            || event.contains { $0.kind != .nothing } || !crossStoreReferences.isEmpty
     }
 
     /// The objects that are registered and still alive, in no order.

@@ -185,6 +185,17 @@ struct PendingChanges {
         groups[id.object.entity]?.items[place].change = change
     }
 
+    /// Makes what is pending for an object follow it to another identifier.
+    mutating func move(_ old: GraphID, to id: GraphID) {
+        let entity = old.object.entity
+        guard let place = groups[entity]?.places.remove(old) else { return }
+        groups[entity]?.places.set(id, to: place)
+        if let change = groups[entity]?.items[place].change {
+            groups[entity]?.items[place].change = Change(
+                object: id.object, kind: change.kind, cause: change.cause)
+        }
+    }
+
     /// Takes changes of an object out of the count that no step of undo reverses any more.
     ///
     /// - Returns: Whether the object has become clean by that.

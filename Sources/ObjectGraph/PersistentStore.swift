@@ -1,29 +1,66 @@
 public import Foundation
 public import JournalLog
-import ObjectModel
+public import ObjectModel
 package import SnapshotStore
+import Synchronization
 
 /// One store of a coordinator: a file with a journal and its projection.
 public final class PersistentStore: Sendable {
     /// Where the file is.
     public let url: URL
-    /// The store's own identifier, kept in the file.
+    /// The store's own identifier, kept in the file. A copy of the file has the same.
     public let identifier: UUID
+    /// The configuration of the model whose entities the store holds; nil when it holds all.
+    public let configurationName: String?
+    /// How the store was opened.
+    public let options: PersistentStoreOptions
     /// The store's number in its coordinator.
     let number: UInt32
     package let store: Store
+    /// Where contexts begin to follow that were made before the store was added.
+    let headWhenAdded: SequenceNumber
+    private let entities: Set<EntityNumber>?
+    private let keptValues = Mutex(KeptValues())
 
-    init(url: URL, number: UInt32, store: Store) {
-        self.url = url
+    /// What is kept about the store and not written yet.
+    private struct KeptValues {
+        var values: [String: Value]?
+        /// How often they have been set, so that a save knows whether it wrote the last of them.
+        var version = 0
+    }
+
+    init(_ place: StorePlace, number: UInt32, store: Store, headWhenAdded: SequenceNumber) {
+        url = place.url
+        configurationName = place.configurationName
+        entities = place.entities
+        options = place.options
         self.number = number
         self.store = store
+        self.headWhenAdded = headWhenAdded
         identifier = store.uuid
     }
+
+    /// Whether nothing may be written.
+    public var isReadOnly: Bool { options.isReadOnly }
 
     /// The number of the last entry.
     public func head() throws -> SequenceNumber {
         try store.head()
     }
+
+    /// Whether objects of an entity live here.
+    func holds(_ entity: EntityNumber) -> Bool {
+        entities?.contains(entity) ?? true
+    }
+
+    /// Where the store is and what it holds.
+    var place: StorePlace {
+        StorePlace(
+            url: url, configurationName: configurationName, entities: entities, options: options)
+    }
+
+    /// What the store is called in messages.
+    var name: String { url.lastPathComponent }
 
     /// Reads the state after an entry; nil for the newest.
     func read<Result>(
@@ -41,6 +78,15 @@ public final class PersistentStore: Sendable {
         let entry = try store.entry(sequence)
         return .objectDeleted(name, in: entry)
     }
+}
+
+/// Where a store is, and what of the model it holds.
+struct StorePlace: Sendable {
+    let url: URL
+    let configurationName: String?
+    /// The entities of the configuration; nil for all.
+    let entities: Set<EntityNumber>?
+    let options: PersistentStoreOptions
 }
 
 extension PersistentStore {
@@ -65,5 +111,80 @@ extension PersistentStore {
             throw StoreError.nothingToUndo(sequence)
         }
         return undone
+    }
+}
+
+// MARK: - Metadata
+
+/// What a store says of itself, apart from its journal.
+public struct PersistentStoreMetadata: Sendable, Hashable {
+    /// What tells the store from others. A copy of the file has the same.
+    public let identifier: UUID
+    /// When the store was made.
+    public let createdAt: Date
+    /// For each entity of the model in the store, a digest of all that matters about it. Equal
+    /// digests mean equal entities.
+    public let entityDigests: [String: Digest]
+    /// What users keep about the store, by name.
+    public var values: [String: Value]
+
+    init(_ store: Store, values: [String: Value]) {
+        identifier = store.uuid
+        createdAt = Date(timeIntervalSince1970: Double(store.createdAt) / 1_000_000)
+        entityDigests = store.schema.model.entityDigests
+        self.values = values
+    }
+}
+
+extension ManagedObjectModel {
+    fileprivate var entityDigests: [String: Digest] {
+        persistent.entitiesByName.mapValues {
+            Digest.of(ManagedObjectModel(entities: [$0]).canonicalBytes)
+        }
+    }
+}
+
+extension PersistentStore {
+    /// What the store says of itself, with values that wait to be written.
+    func metadata() throws -> PersistentStoreMetadata {
+        let waiting = keptValues.withLock(\.values)
+        return PersistentStoreMetadata(store, values: try waiting ?? store.userValues())
+    }
+
+    /// Keeps values that the next save writes.
+    func keep(_ values: [String: Value]) {
+        keptValues.withLock { kept in
+            kept.values = values
+            kept.version += 1
+        }
+    }
+
+    /// Hands values that wait to be written to `body`, and has them wait no longer when it has
+    /// written them. Without any, runs `body` with nil.
+    func writingValues<Result>(
+        _ body: ([String: Value]?) throws -> (result: Result, isWritten: Bool)
+    ) throws -> Result {
+        let waiting = keptValues.withLock { $0 }
+        let outcome = try body(waiting.values)
+        guard outcome.isWritten, waiting.values != nil else { return outcome.result }
+        keptValues.withLock { kept in
+            if kept.version == waiting.version { kept.values = nil }
+        }
+        return outcome.result
+    }
+
+    /// Writes values that wait, where a save has nothing else for this store.
+    func writeKeptValues() throws {
+        try writingValues { values in
+            guard let values else { return ((), false) }
+            try store.setUserValues(values)
+            return ((), true)
+        }
+    }
+
+    /// Takes over what waits to be written for the same store at another place.
+    func takeKeptValues(of other: PersistentStore) {
+        guard let values = other.keptValues.withLock(\.values) else { return }
+        keep(values)
     }
 }

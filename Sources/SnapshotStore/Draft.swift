@@ -26,6 +26,9 @@ package struct Draft: Sendable {
     package var detection: ConflictDetection
     /// The recording time to keep, when an exported entry is loaded.
     package var recordedAt: Int64?
+    /// What users keep about the store from this save on; nil to leave it as it is. It is written
+    /// with the entry, but is no part of it.
+    package var userValues: [String: Value]?
 
     /// Describes a draft.
     package init(

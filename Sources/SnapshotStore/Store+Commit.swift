@@ -71,6 +71,9 @@ struct Commit: Sendable {
             return Outcome(
                 receipt: Receipt(sequence: nil, digest: nil, changes: [], conflicts: conflicts))
         }
+        if let values = prepared.draft.userValues {
+            try StoreMetadata.setUserValues(values, parts.tables.meta, in: transaction)
+        }
         let isUntouched = merger.isUntouched && references.isUntouched
         let entry = try append(changes, isUntouched: isUntouched, in: transaction)
         try Projector.fold(

@@ -43,6 +43,7 @@ public struct StoreError: Error, Sendable {
             case busy, full, modelMismatch, model, conflict, validation, duplicate, noSuchEntity
             case noSuchEntry, noSuchObject, objectDeleted, undoBlocked, digestMismatch, closed
             case unsupportedFileSystem, inputOutput, generation
+            case noSuchStore, noSuchConfiguration, assignment, crossStoreRelationship, coordinator
         }
 
         private let wrapped: Wrapped
@@ -102,6 +103,16 @@ public struct StoreError: Error, Sendable {
         public static let unsupportedFileSystem = Code(.unsupportedFileSystem)
         /// A context cannot be held to the state that was asked for.
         public static let generation = Code(.generation)
+        /// The coordinator has no such store, or has it no more.
+        public static let noSuchStore = Code(.noSuchStore)
+        /// The model has no such configuration.
+        public static let noSuchConfiguration = Code(.noSuchConfiguration)
+        /// An object cannot be given to the store it was to go to.
+        public static let assignment = Code(.assignment)
+        /// Objects of different stores were to be related.
+        public static let crossStoreRelationship = Code(.crossStoreRelationship)
+        /// A context keeps the coordinator that it was made with.
+        public static let coordinator = Code(.coordinator)
         /// The operating system failed to read or write.
         public static let inputOutput = Code(.inputOutput)
     }

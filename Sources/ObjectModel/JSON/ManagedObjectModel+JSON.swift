@@ -26,9 +26,9 @@ extension ManagedObjectModel {
             throw ModelError(["The model is not JSON: \(error)"])
         }
         var reader = ModelReader()
-        let entities = reader.model(document)
+        let model = reader.model(document)
         guard reader.problems.isEmpty else { throw ModelError(reader.problems) }
-        self.init(entities: entities)
+        self = model
     }
 
     /// The model as a model file, defaults left out, in the order of declaration.
@@ -36,9 +36,14 @@ extension ManagedObjectModel {
     /// - Parameter layout: How the JSON is laid out.
     /// - Returns: Text from which the same model is read again.
     public func json(_ layout: JSONLayout) -> String {
-        let document = JSONValue.object([
-            JSONMember("entities", .array(entities.map(\.json)))
-        ])
+        var members = [JSONMember("entities", .array(entities.map(\.json)))]
+        if !configurations.isEmpty {
+            let lists = configurations.sorted { $0.key < $1.key }.map { name, entities in
+                JSONMember(name, .array(entities.map { .string($0) }))
+            }
+            members.append(JSONMember("configurations", .object(lists)))
+        }
+        let document = JSONValue.object(members)
         return layout == .pretty ? document.prettyText : document.text
     }
 }
@@ -106,11 +111,36 @@ extension RelationshipDescription {
 private struct ModelReader {
     var problems: [String] = []
 
-    mutating func model(_ json: JSONValue) -> [EntityDescription] {
-        guard var fields = fields(of: json, at: "model", names: ["entities"]) else { return [] }
+    mutating func model(_ json: JSONValue) -> ManagedObjectModel {
+        let names = ["entities", "configurations"]
+        guard var fields = fields(of: json, at: "model", names: names) else {
+            return ManagedObjectModel()
+        }
         fields.prefix = ""
         let entities = list(fields, "entities", isRequired: true)
-        return entities.compactMap { entity($0.value, at: $0.place) }
+        return ManagedObjectModel(
+            entities: entities.compactMap { entity($0.value, at: $0.place) },
+            configurations: configurations(fields))
+    }
+
+    private mutating func configurations(_ fields: Fields) -> [String: [String]] {
+        guard let json = fields["configurations"] else { return [:] }
+        guard case .object(let members) = json else {
+            note(fields.place("configurations"), "an object was expected, not \(json.noun).")
+            return [:]
+        }
+        var configurations: [String: [String]] = [:]
+        let lists = Fields(
+            members: Dictionary(members.map { ($0.name, $0.value) }) { first, _ in first },
+            prefix: fields.place("configurations") + ".")
+        for member in members {
+            configurations[member.name] = list(lists, member.name).compactMap { place, name in
+                if case .string(let name) = name { return name }
+                note(place, "the name of an entity was expected, not \(name.noun).")
+                return nil
+            }
+        }
+        return configurations
     }
 
     private mutating func entity(_ json: JSONValue, at place: String) -> EntityDescription? {

@@ -1,11 +1,13 @@
 extension ManagedObjectModel {
     /// The version of the bytes below.
     private static let formatVersion: UInt8 = 1
+    /// The version of a model with configurations, which come at the end.
+    private static let configuredVersion: UInt8 = 2
 
     /// Canonical bytes: the same for two models that differ only in the order of declaration.
     package var canonicalBytes: [UInt8] {
         var writer = ByteWriter(capacity: 1024)
-        writer.append(Self.formatVersion)
+        writer.append(configurations.isEmpty ? Self.formatVersion : Self.configuredVersion)
         let canonical = canonical
         writer.append(variable: UInt64(canonical.entities.count))
         for entity in canonical.entities {
@@ -17,6 +19,13 @@ extension ManagedObjectModel {
             writer.append(variable: UInt64(entity.relationships.count))
             for relationship in entity.relationships { writer.append(relationship) }
         }
+        guard !canonical.configurations.isEmpty else { return writer.bytes }
+        writer.append(variable: UInt64(canonical.configurations.count))
+        for (name, entities) in canonical.configurations.sorted(by: { $0.key < $1.key }) {
+            writer.append(name)
+            writer.append(variable: UInt64(entities.count))
+            for entity in entities { writer.append(entity) }
+        }
         return writer.bytes
     }
 
@@ -24,7 +33,8 @@ extension ManagedObjectModel {
     package init(canonicalBytes bytes: [UInt8]) throws(DecodingFailure) {
         let span = bytes.span.bytes
         var offset = 0
-        guard try span.readByte(at: &offset) == Self.formatVersion else {
+        let version = try span.readByte(at: &offset)
+        guard version == Self.formatVersion || version == Self.configuredVersion else {
             throw DecodingFailure(at: 0, expected: "model format \(Self.formatVersion)")
         }
         var entities: [EntityDescription] = []
@@ -40,10 +50,21 @@ extension ManagedObjectModel {
             }
             entities.append(entity)
         }
+        var configurations: [String: [String]] = [:]
+        if version == Self.configuredVersion {
+            for _ in 0..<(try span.readCount(at: &offset)) {
+                let name = try span.readText(at: &offset)
+                var entities: [String] = []
+                for _ in 0..<(try span.readCount(at: &offset)) {
+                    entities.append(try span.readText(at: &offset))
+                }
+                configurations[name] = entities
+            }
+        }
         guard offset == span.byteCount else {
             throw DecodingFailure(at: offset, expected: "the end of the model")
         }
-        self.init(entities: entities)
+        self.init(entities: entities, configurations: configurations)
     }
 }
 

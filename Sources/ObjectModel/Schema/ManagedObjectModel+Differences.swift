@@ -1,8 +1,8 @@
 extension ManagedObjectModel {
     /// What is different in another model, a sentence each; empty when both mean the same.
     ///
-    /// Transient attributes do not count, because nothing of them is stored; neither does the order
-    /// of declaration.
+    /// Transient attributes do not count, because nothing of them is stored; neither do the order of
+    /// declaration and the configurations, which say what goes to which store and not what it is.
     package func differences(from stored: ManagedObjectModel) -> [String] {
         let ours = entitiesByName
         let theirs = stored.entitiesByName

@@ -16,6 +16,13 @@ extension ManagedObjectModel {
             }
         }
         let entitiesByName = entitiesByName
+        for (configuration, names) in configurations.sorted(by: { $0.key < $1.key }) {
+            for name in names where entitiesByName[name] == nil {
+                problems.append(
+                    "The configuration '\(configuration)' has an entity '\(name)', which is not in "
+                        + "the model.")
+            }
+        }
         for entity in entities {
             problems += inheritanceProblems(of: entity, entitiesByName)
         }

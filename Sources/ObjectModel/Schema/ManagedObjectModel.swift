@@ -5,10 +5,21 @@
 public struct ManagedObjectModel: Sendable, Hashable {
     /// The entities, in any order; the order has no meaning.
     public var entities: [EntityDescription]
+    /// Names of entities by the name of a configuration. A store that is added to a coordinator under
+    /// a configuration holds objects of just these entities; each sub-entity is named by itself.
+    public var configurations: [String: [String]]
 
     /// Makes a model of entities. It is checked when it is compiled or used.
-    public init(entities: [EntityDescription] = []) {
+    public init(
+        entities: [EntityDescription] = [], configurations: [String: [String]] = [:]
+    ) {
         self.entities = entities
+        self.configurations = configurations
+    }
+
+    /// The entities of a configuration; nil when there is none of that name.
+    public func entities(forConfigurationName name: String) -> [EntityDescription]? {
+        configurations[name].map { names in entities.filter { names.contains($0.name) } }
     }
 
     /// The entities by their names.
@@ -21,6 +32,7 @@ public struct ManagedObjectModel: Sendable, Hashable {
     package var canonical: ManagedObjectModel {
         var copy = self
         copy.entities.sort { $0.name < $1.name }
+        copy.configurations = configurations.mapValues { Set($0).sorted() }
         for index in copy.entities.indices {
             copy.entities[index].attributes.sort { $0.name < $1.name }
             copy.entities[index].relationships.sort { $0.name < $1.name }
