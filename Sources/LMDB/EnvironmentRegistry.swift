@@ -65,9 +65,8 @@ enum EnvironmentRegistry {
         }
     }
 
-    /// Runs `body` while nothing can be opened, unless the file is open already.
-    ///
-    /// - Parameter refusal: What to say of a file that is open, after its name.
+    /// Runs `body` while nothing can be opened, unless the file is open already: the error then says
+    /// `refusal` after the name of the file.
     static func withFileClosed<R>(
         _ path: String,
         refusal: String = "is open in this process; its pages can be checked only before.",

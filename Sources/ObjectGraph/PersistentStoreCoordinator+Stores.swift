@@ -33,6 +33,7 @@ extension PersistentStoreCoordinator {
     ///   - configuration: The configuration of the model whose entities the store is to hold; nil for
     ///     all.
     ///   - options: How it is opened.
+    /// - Returns: The store, the last one of ``persistentStores``.
     /// - Throws: ``StoreError`` with code `modelMismatch`, listing the differences, when the store was
     ///   written with another model; with `noSuchConfiguration`; with `exists` when the store, or a
     ///   copy of it, has been added already; with the code of the trouble when the file cannot be
