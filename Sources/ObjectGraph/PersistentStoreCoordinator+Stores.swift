@@ -60,6 +60,7 @@ extension PersistentStoreCoordinator {
 
     /// Opens a store as described, making it when there is none, and adds it.
     ///
+    /// - Returns: The store, the last one of ``persistentStores``.
     /// - Throws: As ``addPersistentStore(at:configuration:options:)``.
     @discardableResult
     public func addPersistentStore(
