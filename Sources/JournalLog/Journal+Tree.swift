@@ -16,7 +16,10 @@ extension Journal {
 
     /// The root of the tree over the first entries.
     ///
-    /// - Parameter size: How many entries, at most the number of the last.
+    /// - Parameters:
+    ///   - size: How many entries, at most the number of the last.
+    ///   - transaction: The state to look at.
+    /// - Returns: The root.
     /// - Throws: ``JournalError`` when a digest is missing.
     /// - Complexity: O(log *n*) page reads.
     package func root(

@@ -53,7 +53,11 @@ package struct MerkleTree: Sendable, Hashable {
     /// The hashes that show that this tree goes on from a smaller one: `PROOF(m, D[n])` of RFC 6962,
     /// 2.1.2.
     ///
-    /// - Parameter older: The size of the smaller tree, at least 1 and at most ``size``.
+    /// - Parameters:
+    ///   - older: The size of the smaller tree, at least 1 and at most ``size``.
+    ///   - node: Gives the roots of whole subtrees.
+    /// - Returns: The hashes.
+    /// - Throws: What `node` throws.
     /// - Complexity: As ``inclusionProof(of:_:)``.
     package func consistencyProof<Failure: Error>(
         from older: UInt64, _ node: Node<Failure>

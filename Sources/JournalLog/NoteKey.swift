@@ -66,6 +66,7 @@ public struct SigningKey: Sendable {
     /// Makes a new key from the system's random numbers.
     ///
     /// - Parameter name: Whose key it is, best written like `example.org/ledger`.
+    /// - Returns: The key.
     /// - Throws: ``ProofError`` with code `malformed` for a name that is empty or holds white space or
     ///   a plus sign.
     public static func random(name: String) throws(ProofError) -> SigningKey {
