@@ -72,6 +72,7 @@ extension ManagedObjectContext {
         var incoming = IncomingChanges(store: store)
         var changes: [GraphChange] = []
         defer {
+            noteRevision()
             noteAllReferences()
             tellFollowers(changes)
         }

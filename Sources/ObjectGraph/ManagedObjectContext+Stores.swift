@@ -101,6 +101,7 @@ extension ManagedObjectContext {
     /// Gives a new object another identifier wherever it is known.
     private func move(_ object: ManagedObject, to id: ObjectID, in store: PersistentStore) {
         let old = object.graphID
+        noteRevision()
         identityMap.remove(old)
         object.graphID = GraphID(store: store.number, object: id)
         object.relations = [:]
