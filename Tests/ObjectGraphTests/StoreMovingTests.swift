@@ -266,6 +266,24 @@ import Testing
         try other.coordinator.destroyPersistentStore(at: store.url)
     }
 
+    @Test func `F7 a store that another process uses is neither destroyed nor replaced`()
+        async throws
+    {
+        let set = try StoreSet("staff", "other")
+        let path = set.url("staff").path
+        let source = set.url("other").path
+        try set.hire("Lovelace", in: set.coordinator.persistentStores[0])
+
+        await #expect(processExitsWith: .success) {
+            [path = path as String, source = source as String] in
+            expect(.busy) { try Store.remove(at: path) }
+            let other = try Store.open(at: source, options: StoreOptions(isReadOnly: true))
+            expect(.busy) { try Store.replace(at: path, withCopyOf: other) }
+        }
+
+        #expect(try StoreSet.lastNames(at: set.url("staff")) == ["Lovelace"])
+    }
+
     @Test func `F7 destroying spares a file that is no store`() throws {
         let set = try StoreSet("staff")
         let letter = set.url("letter")
