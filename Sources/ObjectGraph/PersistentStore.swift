@@ -122,8 +122,8 @@ public struct PersistentStoreMetadata: Sendable, Hashable {
     public let identifier: UUID
     /// When the store was made.
     public let createdAt: Date
-    /// For each entity of the model in the store, a digest of all that matters about it. Equal
-    /// digests mean equal entities.
+    /// For each entity of the model in the store, a digest of what it declares. Equal digests mean
+    /// equal declarations; transient attributes do not count.
     public let entityDigests: [String: Digest]
     /// What users keep about the store, by name.
     public var values: [String: Value]

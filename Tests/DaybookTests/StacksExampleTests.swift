@@ -104,7 +104,10 @@ import Testing
         // end of example
 
         let coordinator = library.persistentStoreCoordinator
-        #expect(try coordinator.persistentStores.map { try $0.head() } == [2, 2])
+        #expect(
+            try coordinator.persistentStores.map { try $0.head() } == [
+                SequenceNumber(2), SequenceNumber(2),
+            ])
 
         // example
         let archive = try library.persistentStoreCoordinator.addPersistentStore(
