@@ -12,13 +12,17 @@ extension ManagedObjectContext {
 
     /// Deletes an object. The record stays in the store until the context is saved.
     ///
-    /// What becomes of related objects (the delete rules) is carried out when the event ends.
+    /// What becomes of related objects (the delete rules) is carried out when the event ends, or at
+    /// once when ``propagatesDeletesAtEndOfEvent`` is false.
     public func delete(_ object: ManagedObject) {
         assertOnQueue()
         precondition(object.binding.context === self, "An object is deleted in its own context.")
-        guard object.isEditable else { return }
+        // Deleting a deleted object again does no more than ask it once more to prepare itself.
+        guard object.isEditable || object.isPendingDelete else { return }
         object.prepareForDeletion()
+        guard object.isEditable else { return }
         delete(object, cause: nil)
+        if !propagatesDeletesAtEndOfEvent { propagateDeletes() }
     }
 
     func delete(_ object: ManagedObject, cause: ObjectID?) {
@@ -109,6 +113,7 @@ extension ManagedObjectContext {
         group.reserveCapacity(event.count)
         let records = event
         event = []
+        eventCount += 1
         for record in records {
             record.object.eventIndex = -1
             record.object.status.remove(.bornInEvent)
@@ -160,6 +165,7 @@ extension ManagedObjectContext {
             case .cascade:
                 for other in formerDestinations(of: object, index) where !other.isDeleted {
                     other.prepareForDeletion()
+                    guard other.isEditable else { continue }
                     delete(other, cause: object.graphID.object)
                 }
             case .nullify where !isStored:

@@ -130,6 +130,7 @@ extension ManagedObjectContext {
         object.since = row.since.rawValue
         object.status.remove(.fault)
         withoutRecording { object.awakeFromFetch() }
+        if object.status.remove(.refreshed) != nil { awake(object, .refresh) }
     }
 
     func withoutRecording(_ body: () -> Void) {
@@ -174,10 +175,12 @@ extension ManagedObjectContext {
             pending.remove(object.graphID)
             undoManager?.forgetUnsaved(object)
         }
+        let wasFault = object.isFault
+        if !wasFault { object.willTurnIntoFault() }
         object.values = []
         object.relations = [:]
-        object.status = .fault
-        object.didTurnIntoFault()
+        object.status = wasFault ? .fault : [.fault, .refreshed]
+        if !wasFault { object.didTurnIntoFault() }
     }
 
     func refreshMerging(_ object: ManagedObject) {
@@ -196,6 +199,7 @@ extension ManagedObjectContext {
         object.relations = [:]
         let schema = object.binding.schema
         for slot in schema.storedSlotCount..<schema.slots.count { object.values[slot] = mine[slot] }
+        awake(object, .refresh)
     }
 
     /// Puts pending edits on top of values that have just been read, and notes the values read as

@@ -27,12 +27,11 @@ extension ManagedObjectContext {
     ) throws -> SequenceNumber? {
         assertOnQueue()
         guard !isReadOnly else { throw StoreError.readOnlyContext() }
-        processPendingChanges()
-        for object in pending.items.map(\.object) { object.willSave() }
-        processPendingChanges()
+        try prepareToSave()
         guard !pending.isEmpty else { return nil }
         if let insertFailure, pending.items.contains(where: \.isUnsavable) { throw insertFailure }
         try validate()
+        guard !pending.isEmpty else { return nil }
         let credit = SaveCredit(author: author ?? self.author, note: note, context: name)
         let items = pending.items
         let summary = ChangeSummary(items.map(\.object))
@@ -43,7 +42,7 @@ extension ManagedObjectContext {
             entries = try saveToStores(items, header(credit, date))
         }
         credits.removeAll()
-        for item in items { item.object.didSave() }
+        for item in items where !item.isAnnihilated { item.object.didSave() }
         let saved = SavedChanges(items)
         postDidSave(summary, saved, entries)
         if !followers.isEmpty { tellFollowers(saved.changes) }
@@ -211,6 +210,7 @@ extension ManagedObjectContext {
                 object.values[slot] = mine[slot]
             }
         }
+        if mine != object.values { awake(object, .mergePolicy) }
     }
 
     /// Makes the rest of the context follow where the store has saved something else than was sent.

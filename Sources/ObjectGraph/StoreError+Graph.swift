@@ -50,13 +50,4 @@ extension StoreError {
             "A context that reads at a point in the past cannot be saved. Make the change in a "
                 + "context that reads the newest state.")
     }
-
-    static func invalid(_ problems: [String]) -> StoreError {
-        StoreError(
-            .validation,
-            problems.count == 1
-                ? "Nothing was saved: \(problems[0])"
-                : "Nothing was saved: \(problems.count) objects are not valid.",
-            details: problems.count == 1 ? [] : problems)
-    }
 }
