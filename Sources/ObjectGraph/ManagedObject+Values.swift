@@ -46,10 +46,12 @@ extension ManagedObject {
     /// changed in it.
     ///
     /// An event ends with ``ManagedObjectContext/processPendingChanges()``, which a save, a fetch and
-    /// undo begin with. Of a to-many relationship whose other end is stored nothing is told.
+    /// undo begin with.
+    ///
+    /// - Complexity: O(*k*), *k* the number of objects changed in the event.
     public func changedValuesForCurrentEvent() -> [String: Any?] {
-        guard let record = currentRecord else { return [:] }
-        var changed: [String: Any?] = [:]
+        var changed = derivedValuesForCurrentEvent()
+        guard let record = currentRecord else { return changed }
         for edit in record.edits {
             guard let property = binding.schema.property(edit.property), let slot = property.slot,
                 edit.old != values[slot]
@@ -63,6 +65,27 @@ extension ManagedObject {
             var orders = memberList(of: property, context).orders
             for (member, move) in moves { orders[member] = move.old }
             changed.updateValue(objects(MemberList(orders), context), forKey: property.name)
+        }
+        return changed
+    }
+
+    /// The relationships whose other end is stored, as they were before the event.
+    private func derivedValuesForCurrentEvent() -> [String: Any?] {
+        guard let context = binding.context else { return [:] }
+        var changed: [String: Any?] = [:]
+        for property in binding.schema.properties {
+            guard let end = property.end, !end.isStored, let inverse = end.inverse else { continue }
+            var orders: [ObjectID: Double]?
+            for record in context.event {
+                let link = record.link(over: inverse, to: graphID.object)
+                guard link.before != link.after else { continue }
+                orders = orders ?? memberList(of: property, context).orders
+                orders?[record.object.graphID.object] = link.before ? 0 : nil
+            }
+            guard let orders else { continue }
+            let objects = objects(MemberList(orders), context)
+            let isToMany = property.relationship?.isToMany == true
+            changed.updateValue(isToMany ? objects : objects.first, forKey: property.name)
         }
         return changed
     }
@@ -168,5 +191,27 @@ extension ManagedObject {
         _ members: MemberList, _ context: ManagedObjectContext
     ) -> [ManagedObject] {
         members.sorted.map { context.object(GraphID(store: graphID.store, object: $0)) }
+    }
+}
+
+extension EventRecord {
+    /// Whether the object led to another over a stored relationship before the event, and does so
+    /// after it.
+    fileprivate func link(
+        over number: PropertyNumber, to target: ObjectID
+    ) -> (before: Bool, after: Bool) {
+        guard let property = object.binding.schema.property(number) else { return (false, false) }
+        guard let slot = property.slot else {
+            let move = moves[number]?[target]
+            return (move?.old != nil, move?.new != nil)
+        }
+        let now = object.values[slot].reference == target
+        let edit = edits.first { $0.property == number }
+        switch kind {
+        case .nothing: return (false, false)
+        case .insert: return (false, now)
+        case .update: return (edit.map { $0.old.reference == target } ?? now, now)
+        case .delete: return (edit.map { $0.old.reference == target } ?? now, false)
+        }
     }
 }

@@ -152,6 +152,23 @@ extension ManagedObjectContext {
             let objects = undeliveredDeletes
             undeliveredDeletes = []
             for object in objects { propagateDelete(of: object) }
+            releaseAnnihilated(objects)
+        }
+    }
+
+    /// Takes back references without inverse to objects that were inserted and are deleted before
+    /// they were ever saved. The store takes back those to objects that it knows.
+    private func releaseAnnihilated(_ objects: [ManagedObject]) {
+        let lost = Set(objects.lazy.filter { $0.status.contains(.temporary) }.map(\.graphID))
+        guard !lost.isEmpty, coordinator.model.schema.hasOneWayRelationships else { return }
+        // Only who has changed since the last save can refer to what has never been saved.
+        for holder in pending.items.map(\.object) + event.map(\.object) where holder.isEditable {
+            for property in holder.binding.schema.properties where property.isOneWay {
+                for other in holder.destinations(of: property) where lost.contains(other.graphID) {
+                    holder.disown(other, through: property.number, self)
+                    noteCause(other.graphID.object, of: holder)
+                }
+            }
         }
     }
 
@@ -196,5 +213,19 @@ extension ManagedObjectContext {
         return (moves ?? [:]).filter { $0.value.old != nil }.keys.sorted().map {
             self.object(GraphID(store: object.graphID.store, object: $0))
         }
+    }
+}
+
+extension Schema {
+    /// Whether any relationship has no inverse.
+    fileprivate var hasOneWayRelationships: Bool {
+        entities.contains { $0.properties.contains(where: \.isOneWay) }
+    }
+}
+
+extension SchemaProperty {
+    /// Whether this is a relationship without inverse.
+    fileprivate var isOneWay: Bool {
+        end.map { $0.inverse == nil } ?? false
     }
 }

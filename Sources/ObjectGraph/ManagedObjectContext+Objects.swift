@@ -179,7 +179,8 @@ extension ManagedObjectContext {
         if !wasFault { object.willTurnIntoFault() }
         object.values = []
         object.relations = [:]
-        object.status = wasFault ? .fault : [.fault, .refreshed]
+        let refreshed = wasFault ? object.status.intersection(.refreshed) : .refreshed
+        object.status = refreshed.union(.fault)
         if !wasFault { object.didTurnIntoFault() }
     }
 
