@@ -158,7 +158,7 @@ extension ManagedObject {
 
 extension Value {
     /// The Swift value inside; nil for null and for references.
-    fileprivate var payload: Any? {
+    var payload: Any? {
         switch self {
         case .null, .object: nil
         case .bool(let value): value

@@ -16,7 +16,7 @@ extension ManagedObject {
         destinations(of: binding.schema.properties[index])
     }
 
-    private func destinations(of property: SchemaProperty) -> [ManagedObject] {
+    func destinations(of property: SchemaProperty) -> [ManagedObject] {
         guard let slot = property.slot else { return members(of: property) }
         realizeIfNeeded()
         guard let id = values[slot].reference, let context = binding.context else { return [] }

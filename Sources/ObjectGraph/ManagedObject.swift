@@ -31,6 +31,8 @@ open class ManagedObject {
         static let detached = Status(rawValue: 128)
         /// Its identifier was asked to count as permanent before it was saved.
         static let permanent = Status(rawValue: 256)
+        /// Was turned into a fault by a refresh and has not been read since.
+        static let refreshed = Status(rawValue: 512)
     }
 
     var binding: EntityBinding
@@ -72,24 +74,54 @@ open class ManagedObject {
 
     // MARK: - Life cycle
 
-    /// Called once, after the object was inserted and given its default values.
+    /// Called once, after the object was inserted and given its default values; not when an insert is
+    /// made again by redo. Give properties their dynamic defaults here.
     open func awakeFromInsert() {}
 
     /// Called after the object's values were read from the store. Changes made here are not
     /// recorded.
     open func awakeFromFetch() {}
 
-    /// Called before a save; may change the object.
+    /// Called after the object has taken values that the program did not set: by undo and redo, a
+    /// rollback, a refresh, or a merge with what others have saved.
+    ///
+    /// Transient properties have their values again by then, so this is the place to compute those
+    /// anew that follow from others. After a refresh that turned the object into a fault it is
+    /// called when the fault fires, after ``awakeFromFetch()``. Changes made here are not recorded.
+    open func awake(fromSnapshotEvents events: SnapshotEventType) {}
+
+    /// Called before a save for every object that is inserted, updated or deleted; may change this
+    /// object and others. Called again for those that were changed, until nothing is changed any
+    /// more; a save gives up with `unsettled` when there is no end to it.
     open func willSave() {}
 
-    /// Called after a save.
+    /// Called after a save, for every object that was saved. What is changed here is pending for the
+    /// next save.
     open func didSave() {}
 
-    /// Called before the object is deleted, while it is still whole.
+    /// Called before the object is deleted, by the program or by a delete rule, while it is still
+    /// whole and before delete rules are carried out. Called again when the object is deleted again.
     open func prepareForDeletion() {}
+
+    /// Called before a refresh turns the object into a fault, while it still has its values.
+    open func willTurnIntoFault() {}
 
     /// Called after the object has become a fault.
     open func didTurnIntoFault() {}
+
+    /// Checks the value of an attribute before it is saved, and may put another one in its place;
+    /// throw to refuse the save.
+    ///
+    /// Called for every attribute of an object that is inserted and for every changed one of an
+    /// object that is updated, before the rules of the model are checked. The default does nothing.
+    ///
+    /// ```swift
+    /// override func validate(_ value: inout Value, forKey key: String) throws {
+    ///     guard key == "code", case .string(let code) = value else { return }
+    ///     value = .string(code.uppercased())
+    /// }
+    /// ```
+    open func validate(_ value: inout Value, forKey key: String) throws {}
 
     /// Checks the object before it is inserted; throw to refuse the save.
     open func validateForInsert() throws {}
@@ -176,6 +208,11 @@ extension ManagedObject {
 
     /// Whether the next save will delete the object, or its record was found deleted by others.
     public var isDeleted: Bool { status.contains(.deleted) || status.contains(.gone) }
+
+    /// Whether the next save will delete the object.
+    var isPendingDelete: Bool {
+        status.contains(.deleted) && status.isDisjoint(with: [.gone, .detached])
+    }
 
     /// Whether changes to the object mean something: it is in its context and not deleted.
     var isEditable: Bool {

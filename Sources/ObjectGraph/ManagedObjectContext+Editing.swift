@@ -12,13 +12,17 @@ extension ManagedObjectContext {
 
     /// Deletes an object. The record stays in the store until the context is saved.
     ///
-    /// What becomes of related objects (the delete rules) is carried out when the event ends.
+    /// What becomes of related objects (the delete rules) is carried out when the event ends, or at
+    /// once when ``propagatesDeletesAtEndOfEvent`` is false.
     public func delete(_ object: ManagedObject) {
         assertOnQueue()
         precondition(object.binding.context === self, "An object is deleted in its own context.")
-        guard object.isEditable else { return }
+        // Deleting a deleted object again does no more than ask it once more to prepare itself.
+        guard object.isEditable || object.isPendingDelete else { return }
         object.prepareForDeletion()
+        guard object.isEditable else { return }
         delete(object, cause: nil)
+        if !propagatesDeletesAtEndOfEvent { propagateDeletes() }
     }
 
     func delete(_ object: ManagedObject, cause: ObjectID?) {
@@ -114,6 +118,7 @@ extension ManagedObjectContext {
         group.reserveCapacity(event.count)
         let records = event
         event = []
+        eventCount += 1
         for record in records {
             record.object.eventIndex = -1
             record.object.status.remove(.bornInEvent)
@@ -152,6 +157,23 @@ extension ManagedObjectContext {
             let deletions = undeliveredDeletes
             undeliveredDeletes = []
             for deletion in deletions { propagate(deletion) }
+            releaseAnnihilated(deletions.map(\.object))
+        }
+    }
+
+    /// Takes back references without inverse to objects that were inserted and are deleted before
+    /// they were ever saved. The store takes back those to objects that it knows.
+    private func releaseAnnihilated(_ objects: [ManagedObject]) {
+        let lost = Set(objects.lazy.filter { $0.status.contains(.temporary) }.map(\.graphID))
+        guard !lost.isEmpty, coordinator.model.schema.hasOneWayRelationships else { return }
+        // Only who has changed since the last save can refer to what has never been saved.
+        for holder in pending.items.map(\.object) + event.map(\.object) where holder.isEditable {
+            for property in holder.binding.schema.properties where property.isOneWay {
+                for other in holder.destinations(of: property) where lost.contains(other.graphID) {
+                    holder.disown(other, through: property.number, self)
+                    noteCause(other.graphID.object, of: holder)
+                }
+            }
         }
     }
 
@@ -166,6 +188,7 @@ extension ManagedObjectContext {
             case .cascade:
                 for other in formerDestinations(of: deletion, index) where !other.isDeleted {
                     other.prepareForDeletion()
+                    guard other.isEditable else { continue }
                     delete(other, cause: object.graphID.object)
                 }
             case .nullify where !isStored:
@@ -193,6 +216,20 @@ extension ManagedObjectContext {
         return (deletion.members[property.number] ?? []).map {
             self.object(GraphID(store: object.graphID.store, object: $0))
         }
+    }
+}
+
+extension Schema {
+    /// Whether any relationship has no inverse.
+    fileprivate var hasOneWayRelationships: Bool {
+        entities.contains { $0.properties.contains(where: \.isOneWay) }
+    }
+}
+
+extension SchemaProperty {
+    /// Whether this is a relationship without inverse.
+    fileprivate var isOneWay: Bool {
+        end.map { $0.inverse == nil } ?? false
     }
 }
 

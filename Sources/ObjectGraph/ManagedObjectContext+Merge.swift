@@ -162,6 +162,7 @@ extension ManagedObjectContext {
         guard !object.isFault else { return }
         merge(update.edits, into: object, update.sequence, &conflicts)
         object.since = update.sequence.rawValue
+        if !update.edits.isEmpty { awake(object, .refresh) }
     }
 
     private func merge(

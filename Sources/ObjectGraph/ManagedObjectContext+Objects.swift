@@ -130,6 +130,7 @@ extension ManagedObjectContext {
         object.since = row.since.rawValue
         object.status.remove(.fault)
         withoutRecording { object.awakeFromFetch() }
+        if object.status.remove(.refreshed) != nil { awake(object, .refresh) }
     }
 
     func withoutRecording(_ body: () -> Void) {
@@ -176,10 +177,13 @@ extension ManagedObjectContext {
             pending.remove(object.graphID)
             undoManager?.forgetUnsaved(object)
         }
+        let wasFault = object.isFault
+        if !wasFault { object.willTurnIntoFault() }
         object.values = []
         object.relations = [:]
-        object.status = .fault
-        object.didTurnIntoFault()
+        let refreshed = wasFault ? object.status.intersection(.refreshed) : .refreshed
+        object.status = refreshed.union(.fault)
+        if !wasFault { object.didTurnIntoFault() }
     }
 
     func refreshMerging(_ object: ManagedObject) {
@@ -199,6 +203,7 @@ extension ManagedObjectContext {
         object.relations = [:]
         let schema = object.binding.schema
         for slot in schema.storedSlotCount..<schema.slots.count { object.values[slot] = mine[slot] }
+        awake(object, .refresh)
     }
 
     /// Puts pending edits on top of values that have just been read, and notes the values read as

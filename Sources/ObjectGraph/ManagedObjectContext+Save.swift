@@ -27,9 +27,7 @@ extension ManagedObjectContext {
     ) throws -> SequenceNumber? {
         assertOnQueue()
         guard !isReadOnly else { throw StoreError.readOnlyContext() }
-        processPendingChanges()
-        for object in pending.items.map(\.object) { object.willSave() }
-        processPendingChanges()
+        try prepareToSave()
         try refuseCrossStoreReferences()
         guard !pending.isEmpty else {
             if parent == nil { try writeKeptValues() }
@@ -37,6 +35,7 @@ extension ManagedObjectContext {
         }
         if let insertFailure, pending.items.contains(where: \.isUnsavable) { throw insertFailure }
         try validate()
+        guard !pending.isEmpty else { return nil }
         let credit = SaveCredit(author: author ?? self.author, note: note, context: name)
         let items = pending.items
         let summary = ChangeSummary(items.map(\.object))
@@ -47,7 +46,7 @@ extension ManagedObjectContext {
             entries = try saveToStores(items, header(credit, date))
         }
         credits.removeAll()
-        for item in items { item.object.didSave() }
+        for item in items where !item.isAnnihilated { item.object.didSave() }
         let saved = SavedChanges(items)
         postDidSave(summary, saved, entries)
         if !followers.isEmpty { tellFollowers(saved.changes) }
@@ -250,6 +249,7 @@ extension ManagedObjectContext {
                 object.values[slot] = mine[slot]
             }
         }
+        if mine != object.values { awake(object, .mergePolicy) }
     }
 
     /// Makes the rest of the context follow where the store has saved something else than was sent.

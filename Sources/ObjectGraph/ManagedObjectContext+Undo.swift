@@ -19,7 +19,8 @@ extension ManagedObjectContext {
     public func rollback() {
         assertOnQueue()
         processPendingChanges()
-        for item in pending.items {
+        let items = pending.items
+        for item in items {
             if let change = item.change {
                 apply(change.inverse, to: item.object)
                 noteReferences(of: change.inverse, item.object)
@@ -31,6 +32,7 @@ extension ManagedObjectContext {
         crossStoreReferences.removeAll()
         noteRevision()
         undoManager?.removeAllActions()
+        for item in items where item.object.isEditable { awake(item.object, .rollback) }
     }
 
     /// Forgets all objects and everything that has changed, as if the context were new. Objects that

@@ -67,6 +67,9 @@ public final class ManagedObjectContext: @unchecked Sendable {
     public var retainsRegisteredObjects = false {
         didSet { retainedObjects = retainsRegisteredObjects ? Set(identityMap.objects) : [] }
     }
+    /// Whether the delete rules are carried out at the end of the event (in
+    /// ``processPendingChanges()`` or a save) instead of at each ``delete(_:)``. On by default.
+    public var propagatesDeletesAtEndOfEvent = true
     /// Told when a fault fires whose record has been deleted: the object, and an error that names the
     /// entry, author and time. The object then counts as deleted and its properties read as empty.
     public var inaccessibleFaultHandler: ((ManagedObjectID, any Error) -> Void)?
@@ -87,6 +90,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
     var bindingsByType: [ObjectIdentifier: EntityBinding] = [:]
     /// The event being recorded.
     var event: [EventRecord] = []
+    /// How many events have been ended that changed something.
+    var eventCount = 0
     /// Deleted objects whose delete rules have not been carried out yet.
     var undeliveredDeletes: [Deletion] = []
     var pending = PendingChanges()

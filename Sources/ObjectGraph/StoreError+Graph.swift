@@ -51,15 +51,6 @@ extension StoreError {
                 + "context that reads the newest state.")
     }
 
-    static func invalid(_ problems: [String]) -> StoreError {
-        StoreError(
-            .validation,
-            problems.count == 1
-                ? "Nothing was saved: \(problems[0])"
-                : "Nothing was saved: \(problems.count) objects are not valid.",
-            details: problems.count == 1 ? [] : problems)
-    }
-
     // MARK: - Several stores
 
     static func noSuchStore(_ name: String) -> StoreError {

@@ -73,6 +73,8 @@ public final class UndoManager {
             changes.append(RecordedChange(object: made.object, change: made.change.inverse))
         }
         groups[cursor].changes = changes.reversed()
+        context.awake(
+            after: changes.map { RecordedChange(object: $0.object, change: $0.change.inverse) })
     }
 
     /// Makes the last undone group again. Does nothing when there is none.
@@ -84,6 +86,7 @@ public final class UndoManager {
             context.move($0, isRewinding: false)
         }
         cursor += 1
+        context.awake(after: groups[cursor - 1].changes)
     }
 
     /// Forgets all groups and lets go of their objects.

@@ -65,6 +65,7 @@ struct Commit: Sendable {
         let changes = try references.settle(in: transaction)
         try refuseConflicts(references.conflicts)
         let conflicts = merger.conflicts + references.conflicts
+        try CountCheck.check(changes, parts.projection, in: transaction)
         try UniquenessCheck.check(changes, parts.projection, in: transaction)
 
         guard !changes.isEmpty else {

@@ -52,13 +52,13 @@ extension StoreError {
             conflicts: conflicts, details: lines)
     }
 
-    static func validation(_ problems: [String]) -> StoreError {
+    package static func validation(_ failures: [ValidationFailure]) -> StoreError {
         StoreError(
             .validation,
-            problems.count == 1
-                ? "Nothing was saved: \(problems[0])"
-                : "Nothing was saved: \(problems.count) values do not fit the model.",
-            details: problems.count == 1 ? [] : problems)
+            failures.count == 1
+                ? "Nothing was saved: \(failures[0].message)"
+                : "Nothing was saved: \(failures.count) values or objects are not valid.",
+            failures: failures, details: failures.count == 1 ? [] : failures.map(\.message))
     }
 
     static func duplicate(_ problems: [String]) -> StoreError {

@@ -20,6 +20,8 @@ public struct StoreError: Error, Sendable {
     public let cause: (any Error)?
     /// The places where two sides changed the same thing, for ``Code/conflict``.
     public let conflicts: [MergeConflict]
+    /// Everything that is not valid, for ``Code/validation``, by object and property.
+    public let failures: [ValidationFailure]
     /// One line for each single reason: what differs in a model, which values do not fit, what
     /// stands in the way of an undo.
     public let details: [String]
@@ -27,12 +29,14 @@ public struct StoreError: Error, Sendable {
     /// Describes a refusal.
     package init(
         _ code: Code, _ message: String, cause: (any Error)? = nil,
-        conflicts: [MergeConflict] = [], details: [String] = []
+        conflicts: [MergeConflict] = [], failures: [ValidationFailure] = [],
+        details: [String] = []
     ) {
         self.code = code
         self.message = message
         self.cause = cause
         self.conflicts = conflicts
+        self.failures = failures
         self.details = details
     }
 
@@ -42,7 +46,7 @@ public struct StoreError: Error, Sendable {
             case notAStore, newerFormat, corrupt, truncated, missing, exists, permission, readOnly
             case busy, full, modelMismatch, model, conflict, validation, duplicate, noSuchEntity
             case noSuchEntry, noSuchObject, objectDeleted, undoBlocked, digestMismatch, closed
-            case unsupportedFileSystem, inputOutput, generation
+            case unsupportedFileSystem, inputOutput, generation, unsettled
             case noSuchStore, noSuchConfiguration, assignment, crossStoreRelationship, coordinator
         }
 
@@ -113,6 +117,8 @@ public struct StoreError: Error, Sendable {
         public static let crossStoreRelationship = Code(.crossStoreRelationship)
         /// A context keeps the coordinator that it was made with.
         public static let coordinator = Code(.coordinator)
+        /// Life-cycle or validation hooks go on changing objects without end.
+        public static let unsettled = Code(.unsettled)
         /// The operating system failed to read or write.
         public static let inputOutput = Code(.inputOutput)
     }

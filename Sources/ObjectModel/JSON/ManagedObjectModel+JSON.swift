@@ -79,7 +79,27 @@ extension AttributeDescription {
         if !defaultValue.isNull {
             members.append(JSONMember("default", JSONValue(defaultValue, for: type)))
         }
-        return .object(members)
+        return .object(members + rules.members(for: type))
+    }
+}
+
+extension AttributeRules {
+    fileprivate func members(for type: AttributeType) -> [JSONMember] {
+        var members: [JSONMember] = []
+        if !minimum.isNull {
+            members.append(JSONMember("minimum", JSONValue(minimum, for: type)))
+        }
+        if !maximum.isNull {
+            members.append(JSONMember("maximum", JSONValue(maximum, for: type)))
+        }
+        if minimumLength != 0 {
+            members.append(JSONMember("minLength", .number(String(minimumLength))))
+        }
+        if maximumLength != 0 {
+            members.append(JSONMember("maxLength", .number(String(maximumLength))))
+        }
+        if let pattern { members.append(JSONMember("pattern", .string(pattern))) }
+        return members
     }
 }
 
@@ -160,7 +180,10 @@ private struct ModelReader {
     private mutating func attribute(
         _ json: JSONValue, at place: String
     ) -> AttributeDescription? {
-        let names = ["name", "type", "optional", "transient", "indexed", "unique", "default"]
+        let names = [
+            "name", "type", "optional", "transient", "indexed", "unique", "default", "minimum",
+            "maximum", "minLength", "maxLength", "pattern",
+        ]
         guard let fields = fields(of: json, at: place, names: names) else { return nil }
         let name = text(fields, "name", isRequired: true)
         let type: AttributeType? = choice(fields, "type", noun: "a type")
@@ -171,13 +194,25 @@ private struct ModelReader {
             isTransient: truth(fields, "transient", default: false),
             isIndexed: truth(fields, "indexed", default: false),
             isUnique: truth(fields, "unique", default: false))
-        guard let json = fields["default"] else { return attribute }
-        do {
-            attribute.defaultValue = try Value(json, for: type)
-        } catch {
-            problems.append(error.within(fields.place("default")).description)
-        }
+        attribute.defaultValue = value(fields, "default", of: type)
+        attribute.rules = AttributeRules(
+            minimum: value(fields, "minimum", of: type),
+            maximum: value(fields, "maximum", of: type),
+            minimumLength: count(fields, "minLength"), maximumLength: count(fields, "maxLength"),
+            pattern: text(fields, "pattern"))
         return attribute
+    }
+
+    private mutating func value(
+        _ fields: Fields, _ name: String, of type: AttributeType
+    ) -> Value {
+        guard let json = fields[name] else { return .null }
+        do {
+            return try Value(json, for: type)
+        } catch {
+            problems.append(error.within(fields.place(name)).description)
+            return .null
+        }
     }
 
     private mutating func relationship(

@@ -78,8 +78,18 @@ extension ByteWriter {
         append(attribute.type.rawValue)
         append(flags: [
             attribute.isOptional, attribute.isTransient, attribute.isIndexed, attribute.isUnique,
+            !attribute.rules.isEmpty,
         ])
         append(attribute.defaultValue)
+        if !attribute.rules.isEmpty { append(attribute.rules) }
+    }
+
+    private mutating func append(_ rules: AttributeRules) {
+        append(rules.minimum)
+        append(rules.maximum)
+        append(variable: UInt64(rules.minimumLength))
+        append(variable: UInt64(rules.maximumLength))
+        append(optional: rules.pattern)
     }
 
     fileprivate mutating func append(_ relationship: RelationshipDescription) {
@@ -113,10 +123,22 @@ extension RawSpan {
         guard let type = AttributeType(rawValue: try readText(at: &offset)) else {
             throw DecodingFailure(at: start, expected: "an attribute type")
         }
-        let flags = try readFlags(4, at: &offset)
+        let flags = try readFlags(5, at: &offset)
         return AttributeDescription(
             name: name, type: type, isOptional: flags[0], isTransient: flags[1],
-            isIndexed: flags[2], isUnique: flags[3], defaultValue: try readValue(at: &offset))
+            isIndexed: flags[2], isUnique: flags[3], defaultValue: try readValue(at: &offset),
+            rules: flags[4] ? try readRules(at: &offset) : AttributeRules())
+    }
+
+    private func readRules(at offset: inout Int) throws(DecodingFailure) -> AttributeRules {
+        let start = offset
+        let rules = AttributeRules(
+            minimum: try readValue(at: &offset), maximum: try readValue(at: &offset),
+            minimumLength: Int(clamping: try readVariable(at: &offset)),
+            maximumLength: Int(clamping: try readVariable(at: &offset)),
+            pattern: try readOptionalText(at: &offset))
+        guard !rules.isEmpty else { throw DecodingFailure(at: start, expected: "a rule") }
+        return rules
     }
 
     fileprivate func readRelationship(

@@ -55,6 +55,7 @@ extension EntityDescription {
                 attribute.defaultValue.isNull
                     ? "without a default value" : "given the default \(attribute.defaultValue)",
             ]
+            traits[attribute.name]? += attribute.rules.traits
         }
         for relationship in relationships {
             traits[relationship.name] = [
@@ -71,5 +72,18 @@ extension EntityDescription {
             ]
         }
         return traits
+    }
+}
+
+extension AttributeRules {
+    /// What each rule demands, in words.
+    fileprivate var traits: [String] {
+        [
+            minimum.isNull ? "without a minimum" : "of at least \(minimum)",
+            maximum.isNull ? "without a maximum" : "of at most \(maximum)",
+            minimumLength == 0 ? "of any least length" : "at least \(minimumLength) long",
+            maximumLength == 0 ? "of any greatest length" : "at most \(maximumLength) long",
+            pattern.map { "described by the pattern '\($0)'" } ?? "without a pattern",
+        ]
     }
 }

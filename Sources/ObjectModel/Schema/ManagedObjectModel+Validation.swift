@@ -105,6 +105,7 @@ extension AttributeDescription {
         if type == .codable, isIndexed || isUnique {
             problems.append("\(place) holds coded values and so cannot be indexed or unique.")
         }
+        problems += rules.problems(for: type).map { "\(place) \($0)" }
         return problems
     }
 }

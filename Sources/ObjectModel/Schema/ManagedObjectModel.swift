@@ -27,8 +27,8 @@ public struct ManagedObjectModel: Sendable, Hashable {
         Dictionary(entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The same model with entities and properties in the order of their names, and default values
-    /// in the form in which values are kept.
+    /// The same model with entities and properties in the order of their names, default values and
+    /// rules in the form in which values are kept.
     package var canonical: ManagedObjectModel {
         var copy = self
         copy.entities.sort { $0.name < $1.name }
@@ -39,6 +39,8 @@ public struct ManagedObjectModel: Sendable, Hashable {
             for place in copy.entities[index].attributes.indices {
                 let value = copy.entities[index].attributes[place].defaultValue
                 copy.entities[index].attributes[place].defaultValue = value.normalized
+                let rules = copy.entities[index].attributes[place].rules
+                copy.entities[index].attributes[place].rules = rules.normalized
             }
         }
         return copy

@@ -29,12 +29,15 @@ package final class SchemaProperty: Sendable {
     /// The place of the value in the entity's rows, or nil for a side that has none (a to-many
     /// relationship, or a to-one that is derived from its inverse).
     package let slot: Int?
+    /// What the model demands of a value, gathered so that checking one copies no description.
+    let demand: ValueDemand
 
     init(number: PropertyNumber, name: String, kind: Kind, slot: Int?) {
         self.number = number
         self.name = name
         self.kind = kind
         self.slot = slot
+        demand = ValueDemand(kind)
     }
 
     /// The description, if this is an attribute.
@@ -92,6 +95,8 @@ package final class SchemaEntity: Sendable {
     package let referenceSlots: [SchemaProperty]
     /// The slots with an index.
     package let indexedSlots: [SchemaProperty]
+    /// The relationships whose objects have to be counted.
+    package let counted: [SchemaProperty]
     /// The value of every slot in a new object.
     package let defaults: [Value]
     private let propertiesByName: [String: SchemaProperty]
@@ -121,6 +126,7 @@ package final class SchemaEntity: Sendable {
         storedToMany = self.properties.filter(\.isStoredToMany)
         referenceSlots = slots.filter { $0.relationship != nil }
         indexedSlots = slots.filter(\.isIndexed)
+        counted = self.properties.filter(\.isCounted)
         defaults = slots.map { $0.attribute?.defaultValue ?? .null }
         propertiesByName = Dictionary(
             self.properties.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
