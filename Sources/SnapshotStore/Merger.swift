@@ -144,11 +144,9 @@ struct Merger {
         guard let entity = projection.schema.entity(change.object.entity) else { return nil }
         let current = try state(of: change.object, in: transaction)
         let outcome = ThreeWayMerge(of: entity, policy: draft.policy).merge(
-            ours: change, seen: draft.seen[change.object], current: current)
-        let hasMoved = try hasMovedRow(change.object, in: transaction)
-        conflicts +=
-            hasMoved && outcome.conflicts.isEmpty
-            ? rowConflicts(change, current, entity) : outcome.conflicts
+            ours: change, seen: draft.seen[change.object], current: current,
+            hasMoved: try hasMovedRow(change.object, in: transaction))
+        conflicts += outcome.conflicts
         return outcome.change
     }
 
@@ -160,21 +158,6 @@ struct Merger {
             _, layout in layout.since
         }
         return since != nil && since != seen
-    }
-
-    /// Every property we changed collides with their change of any other.
-    private func rowConflicts(
-        _ change: Change, _ current: ObjectState?, _ entity: SchemaEntity
-    ) -> [MergeConflict] {
-        guard case .update(let edits, _) = change.kind, !edits.isEmpty else {
-            return [MergeConflict(kind: .value, object: change.object)]
-        }
-        return edits.map { edit in
-            let slot = entity.property(edit.property)?.slot
-            return MergeConflict(
-                kind: .value, object: change.object, property: edit.property, base: edit.old,
-                theirs: slot.flatMap { current?.values[$0] } ?? .null, ours: edit.new)
-        }
     }
 }
 

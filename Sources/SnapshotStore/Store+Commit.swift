@@ -55,8 +55,26 @@ struct Commit: Sendable {
         self.takesNumbers = takesNumbers
     }
 
-    /// The story of a save.
+    /// Saves, or refuses with conflicts that name the entries behind them.
     func run(in transaction: borrowing WriteTransaction) throws -> Outcome {
+        do {
+            return try save(in: transaction)
+        } catch let error as StoreError where error.code == .conflict {
+            let conflicts = try traced(error.conflicts, in: transaction)
+            throw StoreError.conflict(conflicts, in: parts.projection.schema)
+        }
+    }
+
+    private func traced(
+        _ conflicts: [MergeConflict], in transaction: borrowing WriteTransaction
+    ) throws -> [MergeConflict] {
+        guard !conflicts.isEmpty else { return [] }
+        var origins = ConflictOrigins(parts, after: prepared.draft.header.base)
+        return try origins.traced(conflicts, in: transaction)
+    }
+
+    /// The story of a save.
+    private func save(in transaction: borrowing WriteTransaction) throws -> Outcome {
         var merger = Merger(prepared.draft, parts.projection)
         let merged = try merger.merge(prepared.changes, in: transaction)
         try refuseConflicts(merger.conflicts)
@@ -64,7 +82,7 @@ struct Commit: Sendable {
         var references = ReferenceCheck(merged, policy: prepared.draft.policy, parts.projection)
         let changes = try references.settle(in: transaction)
         try refuseConflicts(references.conflicts)
-        let conflicts = merger.conflicts + references.conflicts
+        let conflicts = try traced(merger.conflicts + references.conflicts, in: transaction)
         try UniquenessCheck.check(changes, parts.projection, in: transaction)
 
         guard !changes.isEmpty else {

@@ -93,12 +93,17 @@ extension MergeConflict {
         let entity = schema.entity(object.entity)
         let place =
             property.flatMap { entity?.property($0)?.name }.map { "'\($0)' of \(name)" } ?? name
-        return switch kind {
-        case .value: "\(place) was changed by both sides."
-        case .deletedByThem: "\(place) was changed here and the object deleted by others."
-        case .deletedByUs: "\(place) was changed by others and the object deleted here."
-        case .reference: "\(place) and an object it refers to do not fit together any more."
-        }
+        let claim =
+            switch kind {
+            case .value: "\(place) was changed by both sides"
+            case .deletedByThem: "\(place) was changed here and the object deleted by others"
+            case .deletedByUs: "\(place) was changed by others and the object deleted here"
+            case .reference: "\(place) and an object it refers to do not fit together any more"
+            }
+        guard let origin else { return claim + "." }
+        let author = origin.author.map { " by '\($0)'" } ?? ""
+        let time = TimeText.text(ofMicroseconds: origin.time)
+        return "\(claim); theirs is entry \(origin.entry)\(author) at \(time)."
     }
 }
 
