@@ -28,6 +28,7 @@ extension ManagedObjectContext {
         }
         pending.removeAll()
         deltas.removeAll()
+        watched.removeAll()
         undoManager?.removeAllActions()
     }
 
@@ -39,6 +40,7 @@ extension ManagedObjectContext {
         undeliveredDeletes.removeAll()
         pending.removeAll()
         deltas.removeAll()
+        watched.removeAll()
         undoManager?.removeAllActions()
         for object in identityMap.objects {
             object.values = object.binding.schema.defaults

@@ -79,7 +79,9 @@ struct Commit: Sendable {
         let merged = try merger.merge(prepared.changes, in: transaction)
         try refuseConflicts(merger.conflicts)
 
-        var references = ReferenceCheck(merged, policy: prepared.draft.policy, parts.projection)
+        var union = UniquenessMerge(prepared.draft, parts.projection)
+        let united = try union.settle(merged, in: transaction)
+        var references = ReferenceCheck(united, policy: prepared.draft.policy, parts.projection)
         let changes = try references.settle(in: transaction)
         try refuseConflicts(references.conflicts)
         let conflicts = try traced(merger.conflicts + references.conflicts, in: transaction)
@@ -87,9 +89,11 @@ struct Commit: Sendable {
 
         guard !changes.isEmpty else {
             return Outcome(
-                receipt: Receipt(sequence: nil, digest: nil, changes: [], conflicts: conflicts))
+                receipt: Receipt(
+                    sequence: nil, digest: nil, changes: [], conflicts: conflicts,
+                    constraintConflicts: union.conflicts, replaced: union.replaced))
         }
-        let isUntouched = merger.isUntouched && references.isUntouched
+        let isUntouched = merger.isUntouched && union.isUntouched && references.isUntouched
         let entry = try append(changes, isUntouched: isUntouched, in: transaction)
         try Projector.fold(
             changes, of: entry.sequence, time: time(of: entry), into: parts.projection,
@@ -100,7 +104,7 @@ struct Commit: Sendable {
         let block = try takeNumbers(for: changes, in: transaction)
         let receipt = Receipt(
             sequence: entry.sequence, digest: entry.digest, changes: changes,
-            conflicts: conflicts)
+            conflicts: conflicts, constraintConflicts: union.conflicts, replaced: union.replaced)
         return Outcome(receipt: receipt, block: block)
     }
 

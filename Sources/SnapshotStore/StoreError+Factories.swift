@@ -61,13 +61,14 @@ extension StoreError {
             details: problems.count == 1 ? [] : problems)
     }
 
-    static func duplicate(_ problems: [String]) -> StoreError {
-        StoreError(
+    static func duplicate(_ conflicts: [ConstraintConflict], in schema: Schema) -> StoreError {
+        let problems = conflicts.flatMap { $0.lines(in: schema) }
+        return StoreError(
             .duplicate,
             problems.count == 1
                 ? "Nothing was saved: \(problems[0])"
                 : "Nothing was saved: \(problems.count) values are taken.",
-            details: problems.count == 1 ? [] : problems)
+            constraintConflicts: conflicts, details: problems.count == 1 ? [] : problems)
     }
 
     static func closed(_ path: String) -> StoreError {
@@ -83,6 +84,21 @@ extension StoreError {
             .modelMismatch,
             "The model differs from the one in '\(path)'. Open the store with its own model.",
             details: differences)
+    }
+}
+
+extension ConstraintConflict {
+    /// Who wants what somebody else has, a line for each object, without values.
+    func lines(in schema: Schema) -> [String] {
+        let names = properties.map { "'\($0)'" }
+        let isSingle = names.count == 1
+        let place = names.dropLast().joined(separator: ", ") + (isSingle ? "" : " and ")
+        let holder = owner ?? objects[0]
+        return objects.filter { $0 != holder }.map { object in
+            "\(place)\(names.last ?? "") of \(schema.name(of: object)) must be unique"
+                + "\(isSingle ? "" : " together"), and \(schema.name(of: holder)) has the same "
+                + "value\(isSingle ? "" : "s")."
+        }
     }
 }
 

@@ -20,6 +20,8 @@ public struct StoreError: Error, Sendable {
     public let cause: (any Error)?
     /// The places where two sides changed the same thing, for ``Code/conflict``.
     public let conflicts: [MergeConflict]
+    /// The values that must be unique and are not, for ``Code/duplicate``.
+    public let constraintConflicts: [ConstraintConflict]
     /// One line for each single reason: what differs in a model, which values do not fit, what
     /// stands in the way of an undo.
     public let details: [String]
@@ -27,12 +29,14 @@ public struct StoreError: Error, Sendable {
     /// Describes a refusal.
     package init(
         _ code: Code, _ message: String, cause: (any Error)? = nil,
-        conflicts: [MergeConflict] = [], details: [String] = []
+        conflicts: [MergeConflict] = [], constraintConflicts: [ConstraintConflict] = [],
+        details: [String] = []
     ) {
         self.code = code
         self.message = message
         self.cause = cause
         self.conflicts = conflicts
+        self.constraintConflicts = constraintConflicts
         self.details = details
     }
 

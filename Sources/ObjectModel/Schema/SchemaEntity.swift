@@ -68,6 +68,18 @@ package final class SchemaProperty: Sendable {
     }
 }
 
+/// Values that no two objects may have alike.
+package struct SchemaConstraint: Sendable {
+    /// What tells the constraint's index records from others: the property's number, or one from
+    /// ``compoundNumberMinimum`` on for several properties together.
+    package let number: PropertyNumber
+    /// The properties whose values together are unique.
+    package let properties: [SchemaProperty]
+
+    /// The least number of a constraint of several properties.
+    package static let compoundNumberMinimum: UInt32 = 1 << 31
+}
+
 /// An entity ready for use: its properties, inherited ones included, and the layout of its rows.
 package final class SchemaEntity: Sendable {
     /// The number.
@@ -92,6 +104,8 @@ package final class SchemaEntity: Sendable {
     package let referenceSlots: [SchemaProperty]
     /// The slots with an index.
     package let indexedSlots: [SchemaProperty]
+    /// What must be unique: single attributes, then several together.
+    package let constraints: [SchemaConstraint]
     /// The value of every slot in a new object.
     package let defaults: [Value]
     private let propertiesByName: [String: SchemaProperty]
@@ -121,6 +135,9 @@ package final class SchemaEntity: Sendable {
         storedToMany = self.properties.filter(\.isStoredToMany)
         referenceSlots = slots.filter { $0.relationship != nil }
         indexedSlots = slots.filter(\.isIndexed)
+        constraints = indexedSlots.filter { $0.attribute?.isUnique == true }.map {
+            SchemaConstraint(number: $0.number, properties: [$0])
+        }
         defaults = slots.map { $0.attribute?.defaultValue ?? .null }
         propertiesByName = Dictionary(
             self.properties.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
