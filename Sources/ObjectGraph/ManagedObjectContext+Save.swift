@@ -177,7 +177,7 @@ extension ManagedObjectContext {
         }
         // A reference without inverse to a deleted object is taken back by the store alone.
         let sentCount = items.count { $0.change != nil }
-        if let receipt, sequence != nil, !isAsSent || receipt.changes.count > sentCount {
+        if let receipt, !isAsSent || receipt.changes.count > sentCount {
             mergeAdditions(of: receipt.changes, to: items, save.store)
         }
         if let replaced = receipt?.replaced, !replaced.isEmpty {

@@ -57,7 +57,9 @@ struct ConflictOrigins {
     ) throws -> SequenceNumber? {
         switch conflict.kind {
         case .value, .deletedByUs:
-            return try lastChange(of: property?.slot, in: conflict.object, in: transaction)
+            // Where only the row has moved, it is the row's last change that collides.
+            let slot = conflict.base == conflict.theirs ? nil : property?.slot
+            return try lastChange(of: slot, in: conflict.object, in: transaction)
         case .deletedByThem:
             return try projection.deletion(of: conflict.object, at: head, in: transaction)
         case .reference:

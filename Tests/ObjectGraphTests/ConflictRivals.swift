@@ -1,6 +1,7 @@
 import Foundation
 import JournalLog
 import ObjectModel
+import SnapshotStore
 
 @testable import ObjectGraph
 
@@ -85,8 +86,8 @@ final class Rivals {
     }
 
     /// Last name and salary in the second context.
-    func pay() throws -> Pay {
-        try second.performAndWait { Pay(name: ours.lastName, salary: ours.salary) }
+    func pay() -> Pay {
+        second.performAndWait { Pay(name: ours.lastName, salary: ours.salary) }
     }
 
     private static func employee(
