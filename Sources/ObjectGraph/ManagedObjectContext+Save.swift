@@ -164,6 +164,7 @@ extension ManagedObjectContext {
             sequence.map { position(in: save.store).hasForeignEntries(before: $0) } ?? false
         lazy var saved = Set((receipt?.changes ?? []).map(\.object))
         let isAsSent = receipt?.isAsSent != false && !hasForeign
+        if !isAsSent { noteRevision() }
         for item in items where !item.isAnnihilated {
             if receipt?.replaced[item.object.graphID.object] != nil {
                 undoManager?.forget(item.object)

@@ -133,7 +133,7 @@ extension SchemaConstraint {
     /// null, because any number of objects may have none.
     func key(of values: [Value]) -> [UInt8]? {
         guard !values.contains(where: \.isNull) else { return nil }
-        if properties.count == 1, let value = values.first {
+        if !isCompound, let value = values.first {
             return StoreKey.index(number, value)
         }
         return StoreKey.index(number, digestOf: values)

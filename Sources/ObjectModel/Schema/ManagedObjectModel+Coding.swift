@@ -1,12 +1,16 @@
 extension ManagedObjectModel {
-    /// The version of the bytes below.
+    /// The version of the bytes below for a model without uniqueness constraints of several
+    /// attributes.
     private static let formatVersion: UInt8 = 1
+    /// The version for a model with them: each entity ends with its constraints.
+    private static let constrainedVersion: UInt8 = 2
 
     /// Canonical bytes: the same for two models that differ only in the order of declaration.
     package var canonicalBytes: [UInt8] {
         var writer = ByteWriter(capacity: 1024)
-        writer.append(Self.formatVersion)
         let canonical = canonical
+        let isConstrained = canonical.entities.contains { !$0.uniquenessConstraints.isEmpty }
+        writer.append(isConstrained ? Self.constrainedVersion : Self.formatVersion)
         writer.append(variable: UInt64(canonical.entities.count))
         for entity in canonical.entities {
             writer.append(entity.name)
@@ -16,6 +20,7 @@ extension ManagedObjectModel {
             for attribute in entity.attributes { writer.append(attribute) }
             writer.append(variable: UInt64(entity.relationships.count))
             for relationship in entity.relationships { writer.append(relationship) }
+            if isConstrained { writer.append(entity.uniquenessConstraints) }
         }
         return writer.bytes
     }
@@ -24,8 +29,10 @@ extension ManagedObjectModel {
     package init(canonicalBytes bytes: [UInt8]) throws(DecodingFailure) {
         let span = bytes.span.bytes
         var offset = 0
-        guard try span.readByte(at: &offset) == Self.formatVersion else {
-            throw DecodingFailure(at: 0, expected: "model format \(Self.formatVersion)")
+        let version = try span.readByte(at: &offset)
+        guard version == Self.formatVersion || version == Self.constrainedVersion else {
+            throw DecodingFailure(
+                at: 0, expected: "model format \(Self.formatVersion) or \(Self.constrainedVersion)")
         }
         var entities: [EntityDescription] = []
         for _ in 0..<(try span.readCount(at: &offset)) {
@@ -37,6 +44,9 @@ extension ManagedObjectModel {
             }
             for _ in 0..<(try span.readCount(at: &offset)) {
                 entity.relationships.append(try span.readRelationship(at: &offset))
+            }
+            if version == Self.constrainedVersion {
+                entity.uniquenessConstraints = try span.readConstraints(at: &offset)
             }
             entities.append(entity)
         }
@@ -50,6 +60,14 @@ extension ManagedObjectModel {
 extension ByteWriter {
     fileprivate mutating func append(flags: [Bool]) {
         append(flags.enumerated().reduce(UInt8(0)) { $0 | ($1.element ? 1 << $1.offset : 0) })
+    }
+
+    fileprivate mutating func append(_ constraints: [[String]]) {
+        append(variable: UInt64(constraints.count))
+        for names in constraints {
+            append(variable: UInt64(names.count))
+            for name in names { append(name) }
+        }
     }
 
     fileprivate mutating func append(_ attribute: AttributeDescription) {
@@ -82,6 +100,16 @@ extension RawSpan {
             throw DecodingFailure(at: start, expected: "\(count) flags")
         }
         return (0..<count).map { bits & (1 << $0) != 0 }
+    }
+
+    fileprivate func readConstraints(at offset: inout Int) throws(DecodingFailure) -> [[String]] {
+        var constraints: [[String]] = []
+        for _ in 0..<(try readCount(at: &offset)) {
+            var names: [String] = []
+            for _ in 0..<(try readCount(at: &offset)) { names.append(try readText(at: &offset)) }
+            constraints.append(names)
+        }
+        return constraints
     }
 
     fileprivate func readAttribute(

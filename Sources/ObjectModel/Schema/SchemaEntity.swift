@@ -78,6 +78,9 @@ package struct SchemaConstraint: Sendable {
 
     /// The least number of a constraint of several properties.
     package static let compoundNumberMinimum: UInt32 = 1 << 31
+
+    /// Whether the constraint has index records of its own, beside those of its properties.
+    package var isCompound: Bool { number.rawValue >= Self.compoundNumberMinimum }
 }
 
 /// An entity ready for use: its properties, inherited ones included, and the layout of its rows.
@@ -112,7 +115,8 @@ package final class SchemaEntity: Sendable {
 
     init(
         number: EntityNumber, description: EntityDescription, superentity: EntityNumber?,
-        family: [EntityNumber], properties: [(PropertyNumber, String, SchemaProperty.Kind)]
+        family: [EntityNumber], properties: [(PropertyNumber, String, SchemaProperty.Kind)],
+        constraints compound: [(PropertyNumber, names: [String])]
     ) {
         self.number = number
         name = description.name
@@ -135,12 +139,18 @@ package final class SchemaEntity: Sendable {
         storedToMany = self.properties.filter(\.isStoredToMany)
         referenceSlots = slots.filter { $0.relationship != nil }
         indexedSlots = slots.filter(\.isIndexed)
-        constraints = indexedSlots.filter { $0.attribute?.isUnique == true }.map {
+        defaults = slots.map { $0.attribute?.defaultValue ?? .null }
+        let named = Dictionary(
+            self.properties.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        propertiesByName = named
+        let single = indexedSlots.filter { $0.attribute?.isUnique == true }.map {
             SchemaConstraint(number: $0.number, properties: [$0])
         }
-        defaults = slots.map { $0.attribute?.defaultValue ?? .null }
-        propertiesByName = Dictionary(
-            self.properties.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        constraints =
+            single
+            + compound.map { number, names in
+                SchemaConstraint(number: number, properties: names.compactMap { named[$0] })
+            }
     }
 
     /// The property of that name.
