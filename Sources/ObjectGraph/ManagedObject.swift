@@ -137,6 +137,10 @@ open class ManagedObject {
 
     /// Whether there are only objects of the subclasses.
     open class var isAbstractEntity: Bool { false }
+
+    /// Attributes whose values together must be unique, by name: a list for each constraint. Use
+    /// ``AttributeOptions/unique`` for a single attribute.
+    open class var uniquenessConstraints: [[String]] { [] }
 }
 
 /// What a context makes faults of.

@@ -143,10 +143,8 @@ extension ManagedObjectContext {
             isMoved = !change.isInsert && !current.values.elementsEqual(item.seen)
         }
         var outcome = ThreeWayMerge(of: schema, policy: save.policy).merge(
-            ours: change, seen: item.seen, current: current)
-        if save.granularity == .row, isMoved, outcome.conflicts.isEmpty {
-            outcome.conflicts = [MergeConflict(kind: .value, object: item.id.object)]
-        }
+            ours: change, seen: item.seen, current: current,
+            hasMoved: save.granularity == .row && isMoved)
         if var kept = outcome.change, !kept.isDelete {
             let lost = try kept.destinations.filter {
                 let id = GraphID(store: item.id.store, object: $0)

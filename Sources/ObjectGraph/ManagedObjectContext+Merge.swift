@@ -97,7 +97,7 @@ extension ManagedObjectContext {
         let lost = try incoming.deleted.filter { try !isStillThere($0, in: store) }
         conflicts += dropReferences(to: lost, inStore: store.number)
         if !incoming.refreshed.isEmpty { postDidChange(refreshed: incoming.refreshed) }
-        return conflicts
+        return try store.store.traced(conflicts, after: first.previous, upTo: target)
     }
 
     func mergeAsTheyCome(_ sequence: SequenceNumber, in store: PersistentStore) {

@@ -57,6 +57,7 @@ extension ManagedObjectContext {
     func finishPending() {
         pending.removeAll()
         deltas.removeAll()
+        watched.removeAll()
         undoManager?.noteSave()
     }
 
@@ -130,7 +131,7 @@ extension ManagedObjectContext {
         }
         var header = header
         header.base = position(in: store).base
-        let draft = draft(of: items, header)
+        let draft = draft(of: items, header, store.number)
         guard !store.isReadOnly || draft.changes.isEmpty else {
             throw StoreError.readOnlyStore(store)
         }
@@ -143,7 +144,7 @@ extension ManagedObjectContext {
             guard !draft.draft.changes.isEmpty else { return (nil, false) }
             var valued = draft.draft
             valued.userValues = values
-            let receipt = try store.store.commit(valued)
+            let receipt = try commit(valued, to: store)
             return (receipt, receipt.sequence != nil)
         }
         return StoreSave(store: store, items: draft.items, receipt: receipt)
@@ -164,18 +165,21 @@ extension ManagedObjectContext {
         noteAllReferences()
     }
 
-    private func draft(of items: [PendingChanges.Item], _ header: EntryHeader) -> Draft {
+    private func draft(
+        of items: [PendingChanges.Item], _ header: EntryHeader, _ store: UInt32
+    ) -> Draft {
         var changes: [Change] = []
         var seen: [ObjectID: [Value]] = [:]
         var seenSince: [ObjectID: SequenceNumber] = [:]
         let needsValues =
             mergePolicy == .overwrite || mergePolicy == .mergeByPropertyObjectTrump
+            || customMergePolicy != nil
         for item in items {
             guard let change = item.change?.persistent(of: item.object.binding.schema) else {
                 continue
             }
             changes.append(change)
-            if conflictGranularity == .row {
+            if conflictGranularity == .row || customMergePolicy != nil {
                 seenSince[change.object] = SequenceNumber(rawValue: item.object.since)
             }
             if needsValues, case .update = change.kind {
@@ -185,7 +189,8 @@ extension ManagedObjectContext {
         }
         return Draft(
             header: header, changes: changes, seen: seen, seenSince: seenSince,
-            policy: mergePolicy, detection: conflictGranularity == .row ? .perRow : .perProperty)
+            watched: watched(in: store), policy: mergePolicy,
+            detection: conflictGranularity == .row ? .perRow : .perProperty)
     }
 
     /// Makes the context agree with what a store has made of its changes.
@@ -196,8 +201,14 @@ extension ManagedObjectContext {
         let hasForeign =
             sequence.map { position(in: save.store).hasForeignEntries(before: $0) } ?? false
         lazy var saved = Set((receipt?.changes ?? []).map(\.object))
-        let isAsSent = receipt?.conflicts.isEmpty != false && !hasForeign
+        let isAsSent = receipt?.isAsSent != false && !hasForeign
+        if !isAsSent { noteRevision() }
         for item in items where !item.isAnnihilated {
+            if receipt?.replaced[item.object.graphID.object] != nil {
+                undoManager?.forget(item.object)
+                detach(item.object)
+                continue
+            }
             let wasSaved =
                 isAsSent && item.isWhollyPersistent
                 || saved.contains(item.object.graphID.object)
@@ -205,8 +216,11 @@ extension ManagedObjectContext {
         }
         // A reference without inverse to a deleted object is taken back by the store alone.
         let sentCount = items.count { $0.change != nil }
-        if let receipt, sequence != nil, !isAsSent || receipt.changes.count > sentCount {
+        if let receipt, !isAsSent || receipt.changes.count > sentCount {
             mergeAdditions(of: receipt.changes, to: items, save.store)
+        }
+        if let replaced = receipt?.replaced, !replaced.isEmpty {
+            undoManager?.dropReferences(to: Set(replaced.keys), inStore: save.store.number)
         }
         if let sequence { positions[save.store.number]?.noteSave(sequence) }
     }

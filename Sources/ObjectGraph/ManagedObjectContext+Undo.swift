@@ -30,6 +30,7 @@ extension ManagedObjectContext {
         pending.removeAll()
         deltas.removeAll()
         crossStoreReferences.removeAll()
+        watched.removeAll()
         noteRevision()
         undoManager?.removeAllActions()
         for item in items where item.object.isEditable { awake(item.object, .rollback) }
@@ -45,6 +46,7 @@ extension ManagedObjectContext {
         pending.removeAll()
         deltas.removeAll()
         crossStoreReferences.removeAll()
+        watched.removeAll()
         undoManager?.removeAllActions()
         for object in identityMap.objects {
             object.values = object.binding.schema.defaults

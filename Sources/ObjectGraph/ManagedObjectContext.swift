@@ -60,6 +60,9 @@ public final class ManagedObjectContext: @unchecked Sendable {
     public var author: String?
     /// What to do when the store has moved on since this context read what it changes.
     public var mergePolicy: MergePolicy = .error
+    /// A program's own way of settling conflicts; asked before ``mergePolicy``. A save into a parent
+    /// context goes by ``mergePolicy`` alone.
+    public var customMergePolicy: (any CustomMergePolicy)?
     /// Whether conflicts are looked for property by property, or whether any change of the row is
     /// one.
     public var conflictGranularity = ConflictGranularity.property
@@ -108,6 +111,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
     var parentRevision: UInt64 = 0
     /// The children that take in at once what this context saves and merges.
     var followers: [Follower] = []
+    /// Objects that others must not change before the next save.
+    var watched: Set<ManagedObject> = []
     /// Who saved into this context since it was last saved.
     var credits: [SaveCredit] = []
     /// Whether changes to objects are made without being recorded, as in `awakeFromFetch`.

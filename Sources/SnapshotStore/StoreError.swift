@@ -22,6 +22,8 @@ public struct StoreError: Error, Sendable {
     public let conflicts: [MergeConflict]
     /// Everything that is not valid, for ``Code/validation``, by object and property.
     public let failures: [ValidationFailure]
+    /// The values that must be unique and are not, for ``Code/duplicate``.
+    public let constraintConflicts: [ConstraintConflict]
     /// One line for each single reason: what differs in a model, which values do not fit, what
     /// stands in the way of an undo.
     public let details: [String]
@@ -29,7 +31,8 @@ public struct StoreError: Error, Sendable {
     /// Describes a refusal.
     package init(
         _ code: Code, _ message: String, cause: (any Error)? = nil,
-        conflicts: [MergeConflict] = [], failures: [ValidationFailure] = [],
+        conflicts: [MergeConflict] = [], constraintConflicts: [ConstraintConflict] = [],
+        failures: [ValidationFailure] = [],
         details: [String] = []
     ) {
         self.code = code
@@ -37,6 +40,7 @@ public struct StoreError: Error, Sendable {
         self.cause = cause
         self.conflicts = conflicts
         self.failures = failures
+        self.constraintConflicts = constraintConflicts
         self.details = details
     }
 

@@ -198,9 +198,11 @@ extension Simulation {
         let policy = pick(policies) ?? .error
         context.mergePolicy = policy
         let sight = sights[index]
-        let forecast = forecast(index, policy)
+        var forecast = forecast(index, policy)
         let isDenied = rules.isDenied(sight.deleted, in: sight.view(head))
         let isDuplicate = rules.duplicates(in: forecast.world)
+        // The other policies may make a new object one with the object that has its value.
+        if isDuplicate, policy != .error { forecast.isTangled = true }
         let mustFail = isDenied || isDuplicate || (forecast.collides && policy == .error)
         counts["save by \(policy)", default: 0] += 1
         say(index, "save by \(policy)")

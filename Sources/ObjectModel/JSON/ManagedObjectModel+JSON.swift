@@ -63,6 +63,10 @@ extension EntityDescription {
         if !relationships.isEmpty {
             members.append(JSONMember("relationships", .array(relationships.map(\.json))))
         }
+        if !uniquenessConstraints.isEmpty {
+            let lists = uniquenessConstraints.map { JSONValue.array($0.map { .string($0) }) }
+            members.append(JSONMember("uniquenessConstraints", .array(lists)))
+        }
         return .object(members)
     }
 }
@@ -164,7 +168,10 @@ private struct ModelReader {
     }
 
     private mutating func entity(_ json: JSONValue, at place: String) -> EntityDescription? {
-        let names = ["name", "superentity", "abstract", "attributes", "relationships"]
+        let names = [
+            "name", "superentity", "abstract", "attributes", "relationships",
+            "uniquenessConstraints",
+        ]
         guard let fields = fields(of: json, at: place, names: names),
             let name = text(fields, "name", isRequired: true)
         else { return nil }
@@ -174,7 +181,22 @@ private struct ModelReader {
             attributes: list(fields, "attributes").compactMap { attribute($0.value, at: $0.place) },
             relationships: list(fields, "relationships").compactMap {
                 relationship($0.value, at: $0.place)
+            },
+            uniquenessConstraints: list(fields, "uniquenessConstraints").map {
+                attributeNames($0.value, at: $0.place)
             })
+    }
+
+    private mutating func attributeNames(_ json: JSONValue, at place: String) -> [String] {
+        guard case .array(let elements) = json else {
+            note(place, "a list was expected, not \(json.noun).")
+            return []
+        }
+        return elements.enumerated().compactMap { index, element in
+            if case .string(let name) = element { return name }
+            note("\(place)[\(index)]", "text was expected, not \(element.noun).")
+            return nil
+        }
     }
 
     private mutating func attribute(

@@ -1,14 +1,22 @@
 extension ManagedObjectModel {
-    /// The version of the bytes below.
+    /// The version of the bytes below for a model without parts that not every model has.
     private static let formatVersion: UInt8 = 1
-    /// The version of a model with configurations, which come at the end.
-    private static let configuredVersion: UInt8 = 2
+    /// The version for a model with such parts, which are told by flags: the uniqueness constraints of
+    /// several attributes at the end of each entity, and the configurations at the end of all.
+    private static let extendedVersion: UInt8 = 2
 
     /// Canonical bytes: the same for two models that differ only in the order of declaration.
     package var canonicalBytes: [UInt8] {
         var writer = ByteWriter(capacity: 1024)
-        writer.append(configurations.isEmpty ? Self.formatVersion : Self.configuredVersion)
         let canonical = canonical
+        let isConstrained = canonical.entities.contains { !$0.uniquenessConstraints.isEmpty }
+        let isConfigured = !canonical.configurations.isEmpty
+        if isConstrained || isConfigured {
+            writer.append(Self.extendedVersion)
+            writer.append(flags: [isConstrained, isConfigured])
+        } else {
+            writer.append(Self.formatVersion)
+        }
         writer.append(variable: UInt64(canonical.entities.count))
         for entity in canonical.entities {
             writer.append(entity.name)
@@ -18,8 +26,9 @@ extension ManagedObjectModel {
             for attribute in entity.attributes { writer.append(attribute) }
             writer.append(variable: UInt64(entity.relationships.count))
             for relationship in entity.relationships { writer.append(relationship) }
+            if isConstrained { writer.append(entity.uniquenessConstraints) }
         }
-        guard !canonical.configurations.isEmpty else { return writer.bytes }
+        guard isConfigured else { return writer.bytes }
         writer.append(variable: UInt64(canonical.configurations.count))
         for (name, entities) in canonical.configurations.sorted(by: { $0.key < $1.key }) {
             writer.append(name)
@@ -34,9 +43,13 @@ extension ManagedObjectModel {
         let span = bytes.span.bytes
         var offset = 0
         let version = try span.readByte(at: &offset)
-        guard version == Self.formatVersion || version == Self.configuredVersion else {
-            throw DecodingFailure(at: 0, expected: "model format \(Self.formatVersion)")
+        guard version == Self.formatVersion || version == Self.extendedVersion else {
+            throw DecodingFailure(
+                at: 0, expected: "model format \(Self.formatVersion) or \(Self.extendedVersion)")
         }
+        let parts =
+            version == Self.extendedVersion ? try span.readFlags(2, at: &offset) : [false, false]
+        let (isConstrained, isConfigured) = (parts[0], parts[1])
         var entities: [EntityDescription] = []
         for _ in 0..<(try span.readCount(at: &offset)) {
             var entity = EntityDescription(name: try span.readText(at: &offset))
@@ -48,10 +61,13 @@ extension ManagedObjectModel {
             for _ in 0..<(try span.readCount(at: &offset)) {
                 entity.relationships.append(try span.readRelationship(at: &offset))
             }
+            if isConstrained {
+                entity.uniquenessConstraints = try span.readConstraints(at: &offset)
+            }
             entities.append(entity)
         }
         var configurations: [String: [String]] = [:]
-        if version == Self.configuredVersion {
+        if isConfigured {
             for _ in 0..<(try span.readCount(at: &offset)) {
                 let name = try span.readText(at: &offset)
                 var entities: [String] = []
@@ -71,6 +87,14 @@ extension ManagedObjectModel {
 extension ByteWriter {
     fileprivate mutating func append(flags: [Bool]) {
         append(flags.enumerated().reduce(UInt8(0)) { $0 | ($1.element ? 1 << $1.offset : 0) })
+    }
+
+    fileprivate mutating func append(_ constraints: [[String]]) {
+        append(variable: UInt64(constraints.count))
+        for names in constraints {
+            append(variable: UInt64(names.count))
+            for name in names { append(name) }
+        }
     }
 
     fileprivate mutating func append(_ attribute: AttributeDescription) {
@@ -113,6 +137,16 @@ extension RawSpan {
             throw DecodingFailure(at: start, expected: "\(count) flags")
         }
         return (0..<count).map { bits & (1 << $0) != 0 }
+    }
+
+    fileprivate func readConstraints(at offset: inout Int) throws(DecodingFailure) -> [[String]] {
+        var constraints: [[String]] = []
+        for _ in 0..<(try readCount(at: &offset)) {
+            var names: [String] = []
+            for _ in 0..<(try readCount(at: &offset)) { names.append(try readText(at: &offset)) }
+            constraints.append(names)
+        }
+        return constraints
     }
 
     fileprivate func readAttribute(

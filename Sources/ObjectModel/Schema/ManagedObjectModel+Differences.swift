@@ -30,6 +30,7 @@ extension EntityDescription {
         compare(
             "", superentityName.map { "a kind of '\($0)'" } ?? "without a superentity",
             stored.superentityName.map { "a kind of '\($0)'" } ?? "without a superentity")
+        compare("", constraintsText, stored.constraintsText)
         let ours = traits
         let theirs = stored.traits
         for property in Set(ours.keys).union(theirs.keys).sorted() {
@@ -41,6 +42,13 @@ extension EntityDescription {
             }
         }
         return found
+    }
+
+    /// What must be unique together, in words.
+    private var constraintsText: String {
+        guard !uniquenessConstraints.isEmpty else { return "without a uniqueness constraint" }
+        let texts = uniquenessConstraints.map { "(" + $0.sorted().joined(separator: ", ") + ")" }
+        return "unique by " + texts.sorted().joined(separator: " and ")
     }
 
     /// For each persistent property, what matters about it, in words.

@@ -83,6 +83,29 @@ extension EntityDescription {
         for relationship in relationships {
             problems += relationship.problems(in: self, entitiesByName)
         }
+        return problems + constraintProblems(entitiesByName)
+    }
+
+    private func constraintProblems(
+        _ entitiesByName: [String: EntityDescription]
+    ) -> [String] {
+        let attributes = lineage(entitiesByName).flatMap(\.attributes)
+        var problems: [String] = []
+        for names in uniquenessConstraints {
+            if names.isEmpty || Set(names).count != names.count {
+                problems.append(
+                    "A uniqueness constraint of '\(name)' names no attribute, or one twice.")
+            }
+            for attributeName in names {
+                let attribute = attributes.first { $0.name == attributeName }
+                guard let attribute, !attribute.isTransient, attribute.type != .codable else {
+                    problems.append(
+                        "A uniqueness constraint of '\(name)' names '\(attributeName)', which is "
+                            + "not an attribute that can be unique.")
+                    continue
+                }
+            }
+        }
         return problems
     }
 }

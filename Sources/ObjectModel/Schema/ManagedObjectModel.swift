@@ -36,6 +36,9 @@ public struct ManagedObjectModel: Sendable, Hashable {
         for index in copy.entities.indices {
             copy.entities[index].attributes.sort { $0.name < $1.name }
             copy.entities[index].relationships.sort { $0.name < $1.name }
+            copy.entities[index].uniquenessConstraints = Set(
+                copy.entities[index].uniquenessConstraints.map { $0.sorted() }
+            ).sorted { $0.lexicographicallyPrecedes($1) }
             for place in copy.entities[index].attributes.indices {
                 let value = copy.entities[index].attributes[place].defaultValue
                 copy.entities[index].attributes[place].defaultValue = value.normalized
