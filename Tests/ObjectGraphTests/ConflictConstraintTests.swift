@@ -211,4 +211,19 @@ private final class Theatre {
         #expect(throws: StoreError.self) { try theatre.seat("A", 1) }
         #expect(throws: Never.self) { try theatre.seat("A", 2) }
     }
+
+    @Test func `F70 a clash is resolved by its own properties and objects only`() async {
+        await #expect(processExitsWith: .failure) {
+            let object = ObjectID(entity: EntityNumber(rawValue: 1), number: 1)
+            var conflict = ConstraintConflict(
+                properties: ["code"], values: [.string("A")], owner: nil, objects: [object])
+            conflict.resolve("name", of: object, with: .string("B"))
+        }
+        await #expect(processExitsWith: .failure) {
+            let object = ObjectID(entity: EntityNumber(rawValue: 1), number: 1)
+            var conflict = ConstraintConflict(
+                properties: ["code"], values: [.string("A")], owner: nil, objects: [object])
+            conflict.resolve(with: .theirs)
+        }
+    }
 }
