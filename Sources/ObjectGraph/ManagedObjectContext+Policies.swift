@@ -13,7 +13,9 @@ extension ManagedObjectContext {
     /// A save of a child puts its changes into its parent and does not look at such objects.
     /// Rolling back, resetting and a save that succeeds forget them.
     ///
-    /// - Parameter object: A saved object of this context.
+    /// - Parameter object: A saved object of this context; a new one is left alone, since nobody else
+    ///   can know it.
+    /// - Precondition: The object is one of this context.
     public func detectConflicts(for object: ManagedObject) {
         assertOnQueue()
         precondition(object.binding.context === self, "An object is watched in its own context.")

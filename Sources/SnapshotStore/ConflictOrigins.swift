@@ -144,6 +144,8 @@ extension Store {
     ///   - conflicts: What was found while following the journal.
     ///   - base: The last entry that was known before.
     ///   - head: The last entry that is known now.
+    /// - Returns: The same conflicts, in the same order.
+    /// - Throws: ``StoreError`` when the store or one of the entries cannot be read.
     package func traced(
         _ conflicts: [MergeConflict], after base: SequenceNumber, upTo head: SequenceNumber
     ) throws -> [MergeConflict] {

@@ -202,7 +202,7 @@ private final class Theatre {
     @Test func `F70 rebuilding a store brings the records of its constraints back`() throws {
         let theatre = try Theatre()
         try theatre.seat("A", 1)
-        let store = theatre.container.persistentStoreCoordinator.defaultStore.store
+        let store = theatre.container.persistentStoreCoordinator.persistentStores[0].store
 
         try store.rebuild()
         let report = try Store.verify(path: store.path)
@@ -210,5 +210,20 @@ private final class Theatre {
         #expect(report.findings.isEmpty)
         #expect(throws: StoreError.self) { try theatre.seat("A", 1) }
         #expect(throws: Never.self) { try theatre.seat("A", 2) }
+    }
+
+    @Test func `F70 a clash is resolved by its own properties and objects only`() async {
+        await #expect(processExitsWith: .failure) {
+            let object = ObjectID(entity: EntityNumber(rawValue: 1), number: 1)
+            var conflict = ConstraintConflict(
+                properties: ["code"], values: [.string("A")], owner: nil, objects: [object])
+            conflict.resolve("name", of: object, with: .string("B"))
+        }
+        await #expect(processExitsWith: .failure) {
+            let object = ObjectID(entity: EntityNumber(rawValue: 1), number: 1)
+            var conflict = ConstraintConflict(
+                properties: ["code"], values: [.string("A")], owner: nil, objects: [object])
+            conflict.resolve(with: .theirs)
+        }
     }
 }

@@ -273,4 +273,11 @@ import Testing
             #expect(throws: Never.self) { try rivals.second.save() }
         }
     }
+
+    @Test func `F61 watching an object of another context stops the program`() async {
+        await #expect(processExitsWith: .failure) {
+            let rivals = try Rivals()
+            rivals.second.performAndWait { rivals.second.detectConflicts(for: rivals.theirs) }
+        }
+    }
 }
