@@ -30,7 +30,7 @@ open class ManagedObject {
         /// Has left its context: an insert that was undone or rolled back, or after a reset.
         static let detached = Status(rawValue: 128)
         /// Its identifier was asked to count as permanent before it was saved.
-        static let permanent = Status(rawValue: 256)
+        static let permanent = Status(rawValue: 4096)
     }
 
     var binding: EntityBinding
