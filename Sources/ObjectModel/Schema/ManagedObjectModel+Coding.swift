@@ -2,7 +2,7 @@ extension ManagedObjectModel {
     /// The version of the bytes below.
     private static let formatVersion: UInt8 = 1
     /// The version of a model with configurations, which come at the end.
-    private static let configuredVersion: UInt8 = 2
+    private static let configuredVersion: UInt8 = 3
 
     /// Canonical bytes: the same for two models that differ only in the order of declaration.
     package var canonicalBytes: [UInt8] {
