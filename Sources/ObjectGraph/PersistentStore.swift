@@ -21,6 +21,7 @@ public final class PersistentStore: Sendable {
     let headWhenAdded: SequenceNumber
     private let entities: Set<EntityNumber>?
     private let keptValues = Mutex(KeptValues())
+    private let traffic = Mutex(Traffic())
 
     /// What is kept about the store and not written yet.
     private struct KeptValues {
@@ -107,10 +108,51 @@ extension PersistentStore {
         _ sequence: SequenceNumber, author: String? = nil, note: String? = nil
     ) throws -> SequenceNumber {
         let draft = try store.undoDraft(of: sequence, author: author, note: note)
-        guard let undone = try store.commit(draft).sequence else {
+        guard let undone = try whileInPlace({ try store.commit(draft).sequence }) else {
             throw StoreError.nothingToUndo(sequence)
         }
         return undone
+    }
+}
+
+// MARK: - Moving
+
+/// Who is at work on a store's file.
+private struct Traffic {
+    var writers = 0
+    var isMoving = false
+}
+
+extension PersistentStore {
+    /// Runs `body`, which writes, unless the store is being moved or has been.
+    ///
+    /// - Throws: ``StoreError`` with code `busy`; what `body` throws.
+    func whileInPlace<Result>(_ body: () throws -> Result) throws -> Result {
+        try traffic.withLock { traffic in
+            guard !traffic.isMoving else { throw StoreError.isMoving(self) }
+            traffic.writers += 1
+        }
+        defer { traffic.withLock { $0.writers -= 1 } }
+        return try body()
+    }
+
+    /// Runs `body`, which moves the store, unless somebody is writing. When it has succeeded, nothing
+    /// is written here any more.
+    ///
+    /// - Throws: ``StoreError`` with code `busy`; what `body` throws.
+    func whileNobodyWrites<Result>(_ body: () throws -> Result) throws -> Result {
+        try traffic.withLock { traffic in
+            guard !traffic.isMoving, traffic.writers == 0 else {
+                throw StoreError.changedWhileCopied(self)
+            }
+            traffic.isMoving = true
+        }
+        do {
+            return try body()
+        } catch {
+            traffic.withLock { $0.isMoving = false }
+            throw error
+        }
     }
 }
 
@@ -165,7 +207,7 @@ extension PersistentStore {
         _ body: ([String: Value]?) throws -> (result: Result, isWritten: Bool)
     ) throws -> Result {
         let waiting = keptValues.withLock { $0 }
-        let outcome = try body(waiting.values)
+        let outcome = try whileInPlace { try body(waiting.values) }
         guard outcome.isWritten, waiting.values != nil else { return outcome.result }
         keptValues.withLock { kept in
             if kept.version == waiting.version { kept.values = nil }

@@ -110,14 +110,15 @@ extension PersistentStoreCoordinator {
     /// copy. The file at the old place stays as it is.
     ///
     /// The copy has the same identifier, so objects, their identifiers and what is pending in contexts
-    /// go on as they are.
+    /// go on as they are. While the file is copied, saves to the store throw `busy`, with everything
+    /// still pending.
     ///
     /// - Parameters:
     ///   - store: A store of this coordinator. Use the result in its place.
     ///   - url: Where nothing stands yet.
     /// - Returns: The store at the new place.
-    /// - Throws: ``StoreError`` with code `exists` when something stands there; with `busy` when
-    ///   somebody saved to the store meanwhile; with `noSuchStore`. The store is used at its old place
+    /// - Throws: ``StoreError`` with code `exists` when something stands there; with `busy` while
+    ///   somebody saves to the store; with `noSuchStore`. The store is used at its old place
     ///   then, and nothing is left at the new one.
     /// - Complexity: O(*p*) page reads and writes, *p* the number of pages in use.
     @discardableResult
@@ -125,24 +126,11 @@ extension PersistentStoreCoordinator {
         _ store: PersistentStore, to url: URL
     ) throws -> PersistentStore {
         guard has(store) else { throw StoreError.noSuchStore(store.name) }
-        try store.store.copy(to: url.path)
-        let place = StorePlace(
-            url: url, configurationName: store.configurationName, entities: store.place.entities,
-            options: store.options)
-        let migrated: PersistentStore
-        do {
-            migrated = try reopen(store, at: place)
-        } catch {
-            try Store.remove(at: url.path)
-            throw error
-        }
-        replace(store.number, with: migrated)
-        try store.store.finishWriting()
-        guard try store.head() == migrated.head() else {
-            replace(store.number, with: store)
-            try migrated.store.close()
-            try Store.remove(at: url.path)
-            throw StoreError.changedWhileCopied(store)
+        post(.persistentStoreCoordinatorStoresWillChange, removed: [store])
+        let migrated = try store.whileNobodyWrites {
+            let copied = try copy(store, to: url)
+            replace(store.number, with: copied)
+            return copied
         }
         inEveryContext { $0.follow(migrated, insteadOf: store) }
         post(.persistentStoreCoordinatorStoresDidChange, added: [migrated], removed: [store])
@@ -150,15 +138,32 @@ extension PersistentStoreCoordinator {
         return migrated
     }
 
-    private func reopen(
-        _ store: PersistentStore, at place: StorePlace
-    ) throws -> PersistentStore {
-        let reopened = PersistentStore(
-            place, number: store.number, store: try open(place),
-            headWhenAdded: store.headWhenAdded)
-        reopened.takeKeptValues(of: store)
-        return reopened
+    /// Copies a store to another place and opens the copy.
+    private func copy(_ store: PersistentStore, to url: URL) throws -> PersistentStore {
+        let place = StorePlace(
+            url: url, configurationName: store.configurationName, entities: store.place.entities,
+            options: store.options)
+        try store.store.copy(to: url.path)
+        do {
+            let opened = try open(place)
+            // Contexts may ask the original for numbers until the copy is in its place.
+            try opened.skipObjectNumbers(Self.numbersWhileMoving)
+            let copied = PersistentStore(
+                place, number: store.number, store: opened, headWhenAdded: store.headWhenAdded)
+            // Another process or coordinator may write to the file all the while.
+            guard try store.head() == copied.head() else {
+                throw StoreError.changedWhileCopied(store)
+            }
+            copied.takeKeptValues(of: store)
+            return copied
+        } catch {
+            try Store.remove(at: url.path)
+            throw error
+        }
     }
+
+    /// More objects than can be made while a file is copied.
+    private static let numbersWhileMoving: UInt64 = 1 << 24
 
     // MARK: - Files
 

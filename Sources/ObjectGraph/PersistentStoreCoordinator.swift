@@ -154,8 +154,13 @@ public final class PersistentStoreCoordinator: Sendable {
     /// - Throws: ``StoreError`` when there is no store to write it to; see ``provisionalID(of:)``.
     func newID(of entity: EntityNumber) throws -> GraphID {
         let store = try store(forNew: entity)
-        let number = try store.store.allocateObjectNumber()
-        return GraphID(store: store.number, object: ObjectID(entity: entity, number: number))
+        do {
+            let number = try store.store.allocateObjectNumber()
+            return GraphID(store: store.number, object: ObjectID(entity: entity, number: number))
+        } catch  where !has(store) {
+            // It was moved or removed a moment ago.
+            return try newID(of: entity)
+        }
     }
 
     /// A number for a new object that can never be saved, because its context reads the past or there

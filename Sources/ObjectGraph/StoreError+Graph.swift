@@ -95,6 +95,10 @@ extension StoreError {
                 + "for its objects, or add the store for writing.")
     }
 
+    static func isMoving(_ store: PersistentStore) -> StoreError {
+        StoreError(.busy, "'\(store.name)' is being moved. Save again.")
+    }
+
     static func changedWhileCopied(_ store: PersistentStore) -> StoreError {
         StoreError(
             .busy,

@@ -21,10 +21,14 @@ extension Store {
         }
     }
 
-    /// Waits until everything that others have begun to write through this store is written.
-    package func finishWriting() throws {
+    /// Leaves out object numbers, so that they can be given out by somebody else: by the original of
+    /// this copy, while that is still in use.
+    package func skipObjectNumbers(_ count: UInt64) throws {
         guard !options.isReadOnly else { return }
-        try writing { _ in }
+        try writing { [meta = parts.tables.meta] transaction in
+            let first = try StoreMetadata.reserved(meta, in: transaction)
+            try StoreMetadata.setReserved(first + count, meta, in: transaction)
+        }
     }
 
     /// Removes a store's file and lock file. Does nothing when there is no file.

@@ -205,8 +205,9 @@ import Testing
 
         #expect(
             posted.all == [
+                Posted.Note(isBefore: true, removed: [store.identifier]),
                 Posted.Note(
-                    isBefore: false, added: [store.identifier], removed: [store.identifier])
+                    isBefore: false, added: [store.identifier], removed: [store.identifier]),
             ])
         let old = try PersistentStoreCoordinator.metadata(at: set.url("draft"))
         let new = try PersistentStoreCoordinator.metadata(at: set.url("final"))
@@ -235,6 +236,51 @@ import Testing
         }
 
         follower.performAndWait { #expect(ada.lastName == "Lovelace") }
+    }
+
+    @Test func `F7 no save is lost while a store is moved again and again`() async throws {
+        let set = try StoreSet()
+        var options = PersistentStoreOptions()
+        options.durability = .relaxed
+        try set.coordinator.addPersistentStore(at: set.url("0"), options: options)
+        let count = 60
+
+        async let clerk: Void = {
+            let context = set.context()
+            for number in 1...count {
+                try context.performAndWait { () throws in
+                    Employee(context: context).lastName = String(number)
+                }
+                while try Self.isBusy({
+                    _ = try context.performAndWait { () throws in try context.save() }
+                }) { await _Concurrency.Task.yield() }
+            }
+        }()
+        for place in 1...5 {
+            while try Self.isBusy({
+                let store = set.coordinator.persistentStores[0]
+                try set.coordinator.migratePersistentStore(store, to: set.url("\(place)"))
+            }) { await _Concurrency.Task.yield() }
+        }
+        _ = try await clerk
+
+        let store = set.coordinator.persistentStores[0]
+        #expect(store.url == set.url("5"))
+        #expect(try store.head() == SequenceNumber(UInt64(count + 1)))
+        try set.coordinator.remove(store)
+        let names = try StoreSet.lastNames(at: set.url("5"))
+        #expect(Set(names) == Set((1...count).map { String($0) }))
+        #expect(try Store.verify(path: set.url("5").path).findings.isEmpty)
+    }
+
+    /// Whether somebody else was at it, so that it has to be tried again.
+    private static func isBusy(_ body: () throws -> Void) throws -> Bool {
+        do {
+            try body()
+            return false
+        } catch let error as StoreError where error.code == .busy {
+            return true
+        }
     }
 
     @Test func `F7 saving as replaces nothing and leaves the store where it is`() throws {
