@@ -26,6 +26,7 @@ extension ManagedObject {
     /// object that has never been saved.
     ///
     /// - Parameter keys: The names of properties; all when nil.
+    /// - Returns: A value for each name, in the forms of ``changedValues()``.
     /// - Precondition: The entity has properties of these names.
     /// - Complexity: O(*p*), and a read of each relationship asked for that is still a fault.
     public func committedValues(forKeys keys: [String]? = nil) -> [String: Any?] {

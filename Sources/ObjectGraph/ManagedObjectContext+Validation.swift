@@ -61,14 +61,14 @@ extension ManagedObjectContext {
         _ property: SchemaProperty, of object: ManagedObject, _ failures: inout [ValidationFailure]
     ) {
         guard let slot = property.slot else { return }
-        var value = object.values[slot]
-        if property.attribute != nil {
+        if property.isAttribute {
+            var value = object.values[slot]
             do {
                 try object.validate(&value, forKey: property.name)
             } catch {
                 failures += object.failures(error, property: property.name)
             }
-            object.setValue(value, inSlot: slot)
+            if value != object.values[slot] { object.setValue(value, inSlot: slot) }
         }
         guard let misfit = property.misfit(of: object.values[slot]) else { return }
         failures.append(
@@ -116,7 +116,7 @@ extension ManagedObject {
     /// - Precondition: The entity has an attribute of that name.
     public func validateValue(_ value: inout Value, forKey key: String) throws {
         let property = property(named: key)
-        precondition(property.attribute != nil, "Only the values of attributes can be validated.")
+        precondition(property.isAttribute, "Only the values of attributes can be validated.")
         try validate(&value, forKey: key)
         guard let misfit = property.misfit(of: value), let context = binding.context else { return }
         throw ValidationFailure(

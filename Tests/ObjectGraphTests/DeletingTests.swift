@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `S90 F38 no action leaves a reference that then leads to nothing`() throws {
+    @Test func `S90 no action leaves alone what it leads to`() throws {
         let store = try ClassStore(diaries)
         let id = try store.inContext { (context) throws in
             let diary = Diary(context: context)
@@ -80,6 +80,32 @@ import Testing
         }
         try store.inContext { (context) throws in
             #expect(try !context.existingObject(with: id).isDeleted)
+        }
+    }
+
+    @Test func `S90 F38 no action leaves a reference behind that leads to nothing`() throws {
+        let store = try ClassStore([Anchor.self, Chain.self])
+        let id = try store.inContext { (context) throws in
+            let chain = Chain(context: context)
+            let anchor = Anchor(context: context)
+            chain.anchor = anchor
+            try context.save()
+            context.delete(anchor)
+            try context.save()
+            return chain.objectID
+        }
+        try store.inContext { (context) throws in
+            let failures = Box<[(any Error)?]>([])
+            context.inaccessibleFaultHandler = { _, error in failures.value.append(error) }
+            let chain = try #require(try context.existingObject(with: id) as? Chain)
+
+            let anchor = try #require(chain.anchor)
+            #expect(anchor.name == "")
+
+            #expect(anchor.isDeleted)
+            #expect(failures.value.count == 1)
+            #expect((failures.value.first as? StoreError)?.number == 133_000)
+            #expect(chain.anchor == nil)
         }
     }
 
@@ -311,4 +337,13 @@ final class Ring: ManagedObject {
     var preparations = 0
 
     override func prepareForDeletion() { preparations += 1 }
+}
+
+final class Anchor: ManagedObject {
+    @Attribute var name: String = ""
+    @Relationship(.noAction, inverse: \Chain.anchor) var chains: Set<Chain>
+}
+
+final class Chain: ManagedObject {
+    @Relationship var anchor: Anchor?
 }

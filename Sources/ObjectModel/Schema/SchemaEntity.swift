@@ -40,6 +40,11 @@ package final class SchemaProperty: Sendable {
         demand = ValueDemand(kind)
     }
 
+    /// Whether this is an attribute. Asking copies no description.
+    package var isAttribute: Bool {
+        if case .attribute = kind { true } else { false }
+    }
+
     /// The description, if this is an attribute.
     package var attribute: AttributeDescription? {
         if case .attribute(let description) = kind { description } else { nil }
