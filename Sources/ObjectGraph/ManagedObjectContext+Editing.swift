@@ -109,6 +109,7 @@ extension ManagedObjectContext {
         group.reserveCapacity(event.count)
         let records = event
         event = []
+        let move = undoManager?.isRecording == true ? PendingChanges.Move.forward : .unrecorded
         for record in records {
             record.object.eventIndex = -1
             record.object.status.remove(.bornInEvent)
@@ -118,7 +119,7 @@ extension ManagedObjectContext {
                 continue
             }
             let recorded = RecordedChange(object: record.object, change: change)
-            let item = pending.append(recorded)
+            let item = pending.append(recorded, move)
             if item?.isAnnihilated == true { detach(record.object) }
             group.append(recorded)
         }
@@ -130,7 +131,7 @@ extension ManagedObjectContext {
         guard record.kind == .update, pending[record.object.graphID] == nil else { return }
         let empty = Change(
             object: record.object.graphID.object, kind: .update(edits: [], members: []))
-        pending.append(RecordedChange(object: record.object, change: empty))
+        pending.append(RecordedChange(object: record.object, change: empty), .unrecorded)
     }
 
     /// Lets an object go that was inserted here and is no more.

@@ -28,7 +28,7 @@ extension ManagedObjectContext {
         }
         pending.removeAll()
         deltas.removeAll()
-        undoManager?.removeAllActions()
+        undoManager?.forgetAll()
     }
 
     /// Forgets all objects and everything that has changed, as if the context were new. Objects that
@@ -39,7 +39,7 @@ extension ManagedObjectContext {
         undeliveredDeletes.removeAll()
         pending.removeAll()
         deltas.removeAll()
-        undoManager?.removeAllActions()
+        undoManager?.forgetAll()
         for object in identityMap.objects {
             object.values = object.binding.schema.defaults
             object.relations = [:]
@@ -64,10 +64,11 @@ extension ManagedObjectContext {
     /// - Returns: The change that was made; nil when it was passed over.
     func move(_ recorded: RecordedChange, isRewinding: Bool) -> RecordedChange? {
         guard let change = retarget(recorded.change, onto: recorded.object) else { return nil }
-        let made = RecordedChange(object: recorded.object, change: change)
+        var made = recorded
+        made.change = change
         apply(change, to: recorded.object)
         noteReferences(of: change, recorded.object)
-        settle(recorded.object, pending.append(made, isRewinding: isRewinding))
+        settle(recorded.object, pending.append(made, isRewinding ? .back : .forward))
         return made
     }
 
