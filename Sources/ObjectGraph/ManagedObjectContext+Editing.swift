@@ -109,19 +109,22 @@ extension ManagedObjectContext {
         group.reserveCapacity(event.count)
         let records = event
         event = []
-        let move = undoManager?.isRecording == true ? PendingChanges.Move.forward : .unrecorded
         for record in records {
             record.object.eventIndex = -1
             record.object.status.remove(.bornInEvent)
             if record.kind == .nothing { detach(record.object) }
-            guard let change = record.change else {
+            if let change = record.change {
+                group.append(RecordedChange(object: record.object, change: change))
+            } else {
                 markTouched(record)
-                continue
             }
-            let recorded = RecordedChange(object: record.object, change: change)
+        }
+        guard !group.isEmpty else { return }
+        undoManager?.prepareToRegister()
+        let move = undoManager?.isRecording == true ? PendingChanges.Move.forward : .unrecorded
+        for recorded in group {
             let item = pending.append(recorded, move)
-            if item?.isAnnihilated == true { detach(record.object) }
-            group.append(recorded)
+            if item?.isAnnihilated == true { detach(recorded.object) }
         }
         undoManager?.register(group)
     }

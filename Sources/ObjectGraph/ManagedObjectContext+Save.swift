@@ -32,6 +32,7 @@ extension ManagedObjectContext {
         processPendingChanges()
         guard !pending.isEmpty else { return nil }
         if let insertFailure, pending.items.contains(where: \.isUnsavable) { throw insertFailure }
+        emptyReferencesToDeleted()
         try validate()
         let credit = SaveCredit(author: author ?? self.author, note: note, context: name)
         let items = pending.items
@@ -161,6 +162,9 @@ extension ManagedObjectContext {
             sequence.map { position(in: save.store).hasForeignEntries(before: $0) } ?? false
         lazy var saved = Set((receipt?.changes ?? []).map(\.object))
         let isAsSent = receipt?.conflicts.isEmpty != false && !hasForeign
+        if let receipt {
+            followEmptiedReferences(receipt.changes, inStore: save.store.number)
+        }
         for item in items where !item.isAnnihilated {
             let wasSaved =
                 isAsSent && item.isWhollyPersistent

@@ -187,6 +187,7 @@ public final class UndoManager {
             if levels.isEmpty {
                 groups[cursor].changes = changes
                 cursor += 1
+                trim()
             } else {
                 groups.remove(at: cursor)
                 unsettleGroupsAfterCursor()
@@ -362,10 +363,14 @@ public final class UndoManager {
     /// Whether the changes of an event that ends now become a step.
     var isRecording: Bool { isUndoRegistrationEnabled && !isUndoing && !isRedoing }
 
+    /// Forgets what could be redone, since something else is to be recorded.
+    func prepareToRegister() {
+        if isRecording { dropRedo(keeping: 0) }
+    }
+
     /// Takes in the changes of an event that has ended.
     func register(_ changes: [RecordedChange]) {
-        guard !changes.isEmpty, isRecording else { return }
-        dropRedo(keeping: 0)
+        guard isRecording else { return }
         guard levels.isEmpty, groupsByEvent else {
             open.changes += changes
             return
