@@ -39,6 +39,15 @@ extension ManagedObjectContext {
         }
     }
 
+    /// The object that a reference leads to; nil for one that was inserted and deleted here.
+    ///
+    /// Only a reference without inverse can still lead to such an object, and will again if the
+    /// delete is undone.
+    func destination(_ id: GraphID) -> ManagedObject? {
+        if let object = identityMap[id] { return object }
+        return pending[id]?.isAnnihilated == true ? nil : object(id)
+    }
+
     /// Follows the store where a save has emptied references without inverse to what it deleted.
     ///
     /// That too becomes a part of the step that deleted, so that undoing this brings them back.
@@ -46,8 +55,12 @@ extension ManagedObjectContext {
         let deleted = Set(
             changes.lazy.filter(\.isDelete).map { GraphID(store: store, object: $0.object) })
         guard !deleted.isEmpty else { return }
+        let schema = coordinator.model.schema
+        guard schema.entities.contains(where: { $0.properties.contains(where: \.hasNoInverse) })
+        else { return }
+        let steps = undoManager?.steps(thatDelete: deleted) ?? [:]
+        undoManager?.emptyReferences(to: deleted, deletedIn: steps)
         let emptied = changes.flatMap { references(emptiedBy: $0, inStore: store, to: deleted) }
-        let steps = undoManager?.steps(thatDelete: Set(emptied.map(\.destination))) ?? [:]
         for reference in emptied {
             if let object = identityMap[reference.owner], !object.isFault {
                 let change = reference.change(of: object, isSaved: true).change
@@ -140,7 +153,7 @@ extension Member {
 
 extension SchemaProperty {
     /// Whether this is a relationship of which the destination knows nothing.
-    fileprivate var hasNoInverse: Bool {
+    var hasNoInverse: Bool {
         guard let end else { return false }
         return end.inverse == nil
     }

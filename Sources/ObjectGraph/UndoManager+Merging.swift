@@ -15,35 +15,6 @@ extension UndoManager {
         settledCount = groups.count
     }
 
-    /// In which steps objects were deleted last; the open group counts as the one after all.
-    ///
-    /// - Complexity: O(*k*), *k* the number of changes since the first of these deletes.
-    func steps(thatDelete deleted: Set<GraphID>) -> [GraphID: Int] {
-        var steps: [GraphID: Int] = [:]
-        func look(in changes: [RecordedChange], at index: Int) {
-            for recorded in changes where recorded.change.isDelete {
-                let id = recorded.object.graphID
-                if deleted.contains(id), steps[id] == nil { steps[id] = index }
-            }
-        }
-        look(in: open.changes, at: groups.count)
-        for index in groups[..<cursor].indices.reversed() where steps.count < deleted.count {
-            look(in: groups[index].changes, at: index)
-        }
-        return steps
-    }
-
-    /// Makes a change a part of a step that has been made.
-    ///
-    /// - Parameter step: As ``steps(thatDelete:)`` has told.
-    func append(_ recorded: RecordedChange, toStep step: Int) {
-        guard step == groups.count else { return groups[step].changes.append(recorded) }
-        if let last = nested.last, last.upperBound == open.changes.count {
-            nested[nested.count - 1] = last.lowerBound..<last.upperBound + 1
-        }
-        open.changes.append(recorded)
-    }
-
     /// Forgets every change of an object that is no more.
     func forget(_ object: ManagedObject) {
         rewrite { _, recorded in recorded.object === object ? nil : recorded }

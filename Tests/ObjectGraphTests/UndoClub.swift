@@ -172,6 +172,10 @@ extension ManagedObjectContext {
         func names(_ objects: some Sequence<ManagedObject>) -> [String] {
             objects.map { $0.value(forKey: "name") as? String ?? "nameless" }
         }
+        // A relationship without inverse leads to what is deleted until that is saved.
+        func isHere(_ object: ManagedObject) -> Bool {
+            object.managedObjectContext != nil && !object.isDeleted
+        }
         for club in try fetch(FetchRequest<Club>()) {
             picture[club.name] = ["players": "\(names(club.players).sorted())"]
         }
@@ -180,8 +184,9 @@ extension ManagedObjectContext {
                 "shirt": "\(player.shirt ?? 0)", "club": player.club?.name ?? "none",
                 "locker": player.locker?.name ?? "none", "partner": player.partner?.name ?? "none",
                 "friends": "\(names(player.friends).sorted())",
-                "lineups": "\(names(player.lineups).sorted())", "idol": player.idol?.name ?? "none",
-                "rivals": "\(names(player.rivals).sorted())",
+                "lineups": "\(names(player.lineups).sorted())",
+                "idol": names([player.idol].compactMap(\.self).filter(isHere)).first ?? "none",
+                "rivals": "\(names(player.rivals.filter(isHere)).sorted())",
             ]
         }
         for locker in try fetch(FetchRequest<Locker>()) {

@@ -31,11 +31,13 @@ enum ClubEdit: CaseIterable {
         case .idol: ann.idol = dan
         case .rivals: ann.rivals = [cleo]
         case .reorder: season.first.players.reverse()
-        case .insertBetween: season.first.players.insert(dan, at: 1)
-        case .drop: season.first.players.remove(at: 0)
+        case .insertBetween:
+            season.first.players.removeAll { $0 === dan }
+            season.first.players.insert(dan, at: min(1, season.first.players.count))
+        case .drop: season.first.players = Array(season.first.players.dropFirst())
         case .lineups: dan.lineups = [season.first, season.second]
-        case .rounds: season.first.rounds.swapAt(0, 2)
-        case .roundMoves: season.second.rounds = [season.first.rounds[1]]
+        case .rounds: season.first.rounds.reverse()
+        case .roundMoves: season.second.rounds = Array(season.first.rounds.dropFirst().prefix(1))
         case .insert:
             let eve = Player(context: season.context)
             eve.name = "eve"
