@@ -28,6 +28,7 @@ extension ManagedObjectContext {
         guard !lost.isEmpty else { return }
         let emptied = items.flatMap { references(of: $0, to: lost) }
         let steps = undoManager?.steps(thatDelete: Set(emptied.map(\.destination))) ?? [:]
+        if !emptied.isEmpty { noteRevision() }
         for reference in emptied {
             let object = object(reference.owner)
             let recorded = reference.change(of: object, isSaved: false)

@@ -2,9 +2,8 @@ import ObjectModel
 
 extension Sight {
     /// Notes that a save has emptied a reference without inverse to an object it deleted: that belongs
-    /// to the step that deleted, and the steps after it start without the reference.
-    ///
-    /// - Parameter record: The owner as it was before.
+    /// to the step that deleted, and the steps after it start without the reference. The record is
+    /// the owner as it was before.
     mutating func noteEmptied(
         _ id: ObjectID, _ record: Record, _ name: String, from target: ObjectID
     ) {
