@@ -226,9 +226,13 @@ extension ManagedObjectContext {
                 cause: change.cause)
             pending.replace(object.graphID, with: kept.isEmpty ? nil : kept)
             noteAllReferences()
-        case .delete(_, let members):
+        case .delete(let seen, let members):
             let schema = object.binding.schema
             let values = Array(object.values.prefix(schema.slots.count))
+            for property in schema.slots.prefix(schema.storedSlotCount) {
+                guard let slot = property.slot, seen[slot] != values[slot] else { continue }
+                undoManager?.rebase(object, property.number, inSlot: slot, onto: values[slot])
+            }
             pending.replace(
                 object.graphID,
                 with: Change(

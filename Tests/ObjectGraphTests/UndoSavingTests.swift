@@ -186,6 +186,27 @@ import Testing
         }
     }
 
+    @Test func `undo of a delete brings back what a refresh has read under it`() throws {
+        let store = try ClubStore()
+        try store.inContext { (context) throws in
+            let ann = Player(context: context)
+            ann.shirt = 1
+            try context.save()
+            context.delete(ann)
+            context.processPendingChanges()
+            try store.inContext { (other) throws in
+                try other.fetch(FetchRequest<Player>()).first?.shirt = 9
+                try other.save()
+            }
+            context.refreshAllObjects()
+
+            context.undo()
+
+            #expect(ann.shirt == 9)
+            #expect(!context.hasChanges)
+        }
+    }
+
     @Test func `F42 J5 rollback restores the last saved values and reads nothing newer`() throws {
         let store = try ClubStore()
         try store.inContext { (context) throws in

@@ -284,7 +284,8 @@ extension Simulation {
             for field in rules.fields(id) where field.isStored && field.inverse == nil {
                 guard let had = sight.mine[id] ?? old[id],
                     case .one(let target?)? = had[field.name], record[field.name] == .one(nil),
-                    sight.deleted.contains(target) || old[target] == nil
+                    sight.deleted.contains(target)
+                        || (old[target] == nil && sight.seen[id]?[field.name] != had[field.name])
                 else { continue }
                 sights[index].noteEmptied(id, had, field.name, from: target)
             }
