@@ -26,8 +26,9 @@ extension ManagedObject {
             // Somebody else may have brought the record back, as another instance.
             guard let other = context.identityMap[target], other !== object else { return [] }
         }
-        let object = context.object(target)
-        guard !object.status.contains(.gone) else { return [] }
+        guard let object = context.destination(target), !object.status.contains(.gone) else {
+            return []
+        }
         relations[property.number] = .one(object)
         return [object]
     }
@@ -37,8 +38,8 @@ extension ManagedObject {
         guard let context = binding.context else { return [] }
         var list = memberList(of: property, context)
         if let objects = list.objects { return objects }
-        let objects = list.sorted.map {
-            context.object(GraphID(store: graphID.store, object: $0))
+        let objects = list.sorted.compactMap {
+            context.destination(GraphID(store: graphID.store, object: $0))
         }
         list.objects = objects
         relations[property.number] = .many(list)

@@ -123,14 +123,18 @@ extension ManagedObjectContext {
             record.object.eventIndex = -1
             record.object.status.remove(.bornInEvent)
             if record.kind == .nothing { detach(record.object) }
-            guard let change = record.change else {
+            if let change = record.change {
+                group.append(RecordedChange(object: record.object, change: change))
+            } else {
                 markTouched(record)
-                continue
             }
-            let recorded = RecordedChange(object: record.object, change: change)
-            let item = pending.append(recorded)
-            if item?.isAnnihilated == true { detach(record.object) }
-            group.append(recorded)
+        }
+        guard !group.isEmpty else { return }
+        undoManager?.prepareToRegister()
+        let move = undoManager?.isRecording == true ? PendingChanges.Move.forward : .unrecorded
+        for recorded in group {
+            let item = pending.append(recorded, move)
+            if item?.isAnnihilated == true { detach(recorded.object) }
         }
         undoManager?.register(group)
     }
@@ -140,7 +144,7 @@ extension ManagedObjectContext {
         guard record.kind == .update, pending[record.object.graphID] == nil else { return }
         let empty = Change(
             object: record.object.graphID.object, kind: .update(edits: [], members: []))
-        pending.append(RecordedChange(object: record.object, change: empty))
+        pending.append(RecordedChange(object: record.object, change: empty), .unrecorded)
     }
 
     /// Lets an object go that was inserted here and is no more.

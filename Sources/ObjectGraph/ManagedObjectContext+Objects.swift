@@ -236,7 +236,7 @@ extension ManagedObjectContext {
                 cause: change.cause)
             pending.replace(object.graphID, with: kept.isEmpty ? nil : kept)
             noteAllReferences()
-        case .delete:
+        case .delete(let seen, _):
             let schema = object.binding.schema
             let members = schema.storedToMany.map { property in
                 let orders = readMembers(of: property.number, in: object)
@@ -245,6 +245,10 @@ extension ManagedObjectContext {
                     removed: orders.map { Member(object: $0.key, order: $0.value) })
             }
             let values = Array(object.values.prefix(schema.slots.count))
+            for property in schema.slots.prefix(schema.storedSlotCount) {
+                guard let slot = property.slot, seen[slot] != values[slot] else { continue }
+                undoManager?.rebase(object, property.number, inSlot: slot, onto: values[slot])
+            }
             pending.replace(
                 object.graphID,
                 with: Change(

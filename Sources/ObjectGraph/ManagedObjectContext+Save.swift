@@ -34,6 +34,7 @@ extension ManagedObjectContext {
             return nil
         }
         if let insertFailure, pending.items.contains(where: \.isUnsavable) { throw insertFailure }
+        emptyReferencesToDeleted()
         try validate()
         guard !pending.isEmpty else { return nil }
         let credit = SaveCredit(author: author ?? self.author, note: note, context: name)
@@ -203,6 +204,9 @@ extension ManagedObjectContext {
         lazy var saved = Set((receipt?.changes ?? []).map(\.object))
         let isAsSent = receipt?.isAsSent != false && !hasForeign
         if !isAsSent { noteRevision() }
+        if let receipt {
+            followEmptiedReferences(receipt.changes, inStore: save.store.number)
+        }
         for item in items where !item.isAnnihilated {
             if receipt?.replaced[item.object.graphID.object] != nil {
                 undoManager?.forget(item.object)

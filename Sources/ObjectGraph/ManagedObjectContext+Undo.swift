@@ -32,7 +32,7 @@ extension ManagedObjectContext {
         crossStoreReferences.removeAll()
         watched.removeAll()
         noteRevision()
-        undoManager?.removeAllActions()
+        undoManager?.forgetAll()
         for item in items where item.object.isEditable { awake(item.object, .rollback) }
     }
 
@@ -47,7 +47,7 @@ extension ManagedObjectContext {
         deltas.removeAll()
         crossStoreReferences.removeAll()
         watched.removeAll()
-        undoManager?.removeAllActions()
+        undoManager?.forgetAll()
         for object in identityMap.objects {
             object.values = object.binding.schema.defaults
             object.relations = [:]
@@ -73,10 +73,11 @@ extension ManagedObjectContext {
     func move(_ recorded: RecordedChange, isRewinding: Bool) -> RecordedChange? {
         guard let change = retarget(recorded.change, onto: recorded.object) else { return nil }
         noteRevision()
-        let made = RecordedChange(object: recorded.object, change: change)
+        var made = recorded
+        made.change = change
         apply(change, to: recorded.object)
         noteReferences(of: change, recorded.object)
-        settle(recorded.object, pending.append(made, isRewinding: isRewinding))
+        settle(recorded.object, pending.append(made, isRewinding ? .back : .forward))
         return made
     }
 
