@@ -60,6 +60,21 @@ extension UndoManager {
         }
     }
 
+    /// Makes the journal follow an object to the identifier that it has now, and forget what it was
+    /// related to.
+    func move(_ object: ManagedObject, from old: GraphID) {
+        dropReferences(to: [old.object], inStore: old.store)
+        rewrite { _, recorded in
+            guard recorded.object === object else { return recorded }
+            var rewritten = recorded
+            rewritten.change = Change(
+                object: object.graphID.object,
+                kind: recorded.change.unrelated(of: object.binding.schema),
+                cause: recorded.change.cause)
+            return rewritten
+        }
+    }
+
     /// Makes the journal as if some objects had never been referred to.
     func dropReferences(to lost: Set<ObjectID>, inStore store: UInt32) {
         // What a reference was before it came to lead to a lost object.

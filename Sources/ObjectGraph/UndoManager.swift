@@ -143,12 +143,6 @@ public final class UndoManager {
             cursor -= 1
             groups[cursor].changes = takeBack(groups[cursor].changes, in: context)
         }
-<<<<<<< HEAD
-        groups[cursor].changes = changes.reversed()
-        context.awake(
-            after: changes.map { RecordedChange(object: $0.object, change: $0.change.inverse) })
-=======
->>>>>>> undo
     }
 
     /// Reverses the group that was ended last, even if it is nested in a group that is still open.
@@ -201,11 +195,6 @@ public final class UndoManager {
                 open.changes += changes
             }
         }
-<<<<<<< HEAD
-        cursor += 1
-        context.awake(after: groups[cursor - 1].changes)
-=======
->>>>>>> undo
     }
 
     /// Applies the inverses of changes, last first.
@@ -215,21 +204,25 @@ public final class UndoManager {
     private func takeBack(
         _ changes: [RecordedChange], in context: ManagedObjectContext
     ) -> [RecordedChange] {
-        changes.reversed().compactMap { recorded in
-            if let made = context.move(recorded.inverse, isRewinding: true) { return made.inverse }
+        let made = changes.reversed().compactMap { recorded -> RecordedChange? in
+            if let made = context.move(recorded.inverse, isRewinding: true) { return made }
             if !recorded.isSaved { context.pending.settleBeyondUndo(recorded.object.graphID, 1) }
             return nil
-        }.reversed()
+        }
+        context.awake(after: made)
+        return made.map(\.inverse).reversed()
     }
 
     private func makeAgain(
         _ changes: [RecordedChange], in context: ManagedObjectContext
     ) -> [RecordedChange] {
-        changes.compactMap { recorded in
+        let made = changes.compactMap { recorded -> RecordedChange? in
             if let made = context.move(recorded, isRewinding: false) { return made }
             if recorded.isSaved { context.pending.settleBeyondUndo(recorded.object.graphID, -1) }
             return nil
         }
+        context.awake(after: made)
+        return made
     }
 
     private func assertIsAtRest() {
@@ -418,169 +411,12 @@ public final class UndoManager {
         settledCount = max(settledCount - surplus, 0)
     }
 
-<<<<<<< HEAD
-    // MARK: - Saves and merges
-
-    /// Notes that everything recorded so far has been saved.
-    func noteSave() {
-        for index in groups.indices { groups[index].isSaved = true }
-        savedCursor = cursor
-    }
-
-    /// Forgets every change of an object that is no more.
-    func forget(_ object: ManagedObject) {
-        rewrite { _, recorded in recorded.object === object ? nil : recorded }
-    }
-
-    /// Forgets the changes of an object whose edits since the last save were dropped. What was saved
-    /// before can still be undone.
-    func forgetUnsaved(_ object: ManagedObject) {
-        rewrite { place, recorded in
-            recorded.object === object && place.index >= savedCursor ? nil : recorded
-        }
-    }
-
-    /// Makes the journal follow a value that somebody else has set.
-    ///
-    /// The first unsaved edit of the property then starts from their value. Edits before it, which
-    /// theirs has overtaken, are dropped: undoing them must not undo what somebody else did.
-    func rebase(
-        _ object: ManagedObject, _ property: PropertyNumber, inSlot slot: Int, onto theirs: Value
-    ) {
-        var isRebased = false
-        rewrite { place, recorded in
-            guard recorded.object === object else { return recorded }
-            if case .delete(var values, let members) = recorded.change.kind, !place.isSaved {
-                var rewritten = recorded
-                values[slot] = theirs
-                rewritten.change.kind = .delete(values: values, members: members)
-                return rewritten
-            }
-            guard
-                case .update(var edits, let members) = recorded.change.kind,
-                let index = edits.firstIndex(where: { $0.property == property })
-            else { return recorded }
-            var rewritten = recorded
-            if place.isSaved {
-                edits.remove(at: index)
-            } else if !isRebased {
-                edits[index].old = theirs
-                isRebased = true
-            }
-            rewritten.change.kind = .update(edits: edits, members: members)
-            return rewritten.change.isEmpty ? nil : rewritten
-        }
-    }
-
-    /// Makes the journal follow an object to the identifier that it has now, and forget what it was
-    /// related to.
-    func move(_ object: ManagedObject, from old: GraphID) {
-        dropReferences(to: [old.object], inStore: old.store)
-        rewrite { _, recorded in
-            guard recorded.object === object else { return recorded }
-            var rewritten = recorded
-            rewritten.change = Change(
-                object: object.graphID.object,
-                kind: recorded.change.unrelated(of: object.binding.schema),
-                cause: recorded.change.cause)
-            return rewritten
-        }
-    }
-
-    /// Makes the journal as if some objects had never been referred to.
-    func dropReferences(to lost: Set<ObjectID>, inStore store: UInt32) {
-        // What a reference was before it came to lead to a lost object.
-        var earlier: [RelationKey: Value] = [:]
-        rewrite { _, recorded in
-            guard recorded.object.graphID.store == store else { return recorded }
-            var rewritten = recorded
-            let entity = recorded.object.binding.schema
-            func emptied(_ values: [Value]) -> [Value] {
-                values.map { $0.leads(to: lost) ? .null : $0 }
-            }
-            switch recorded.change.kind {
-            case .insert(let values, let members):
-                rewritten.change.kind = .insert(
-                    values: emptied(values), members: members.without(lost))
-                return rewritten
-            case .delete(let values, let members):
-                rewritten.change.kind = .delete(
-                    values: emptied(values), members: members.without(lost))
-                return rewritten
-            case .update(var edits, let members):
-                for index in edits.indices {
-                    let key = RelationKey(
-                        owner: recorded.object.graphID, property: edits[index].property)
-                    if edits[index].old.leads(to: lost) {
-                        edits[index].old = earlier[key] ?? .null
-                    }
-                    if edits[index].new.leads(to: lost) {
-                        let back = entity.mayShare(key.property) ? edits[index].old : .null
-                        edits[index].new = back
-                        earlier[key] = back
-                    }
-                }
-                let kept = Change(
-                    object: recorded.change.object,
-                    kind: .update(
-                        edits: edits.filter { $0.old != $0.new }, members: members.without(lost)),
-                    cause: recorded.change.cause)
-                guard kept != recorded.change else { return recorded }
-                rewritten.change = kept
-                return kept.isEmpty ? nil : rewritten
-            }
-        }
-    }
-
-    /// A place in the journal; groups still open come after all others.
-    private struct Place {
-        let index: Int
-        let isSaved: Bool
-    }
-
-    private func rewrite(_ transform: (Place, RecordedChange) -> RecordedChange?) {
-        var rewritten: [ChangeGroup] = []
-        var places = (cursor: cursor, saved: savedCursor)
-        for (index, group) in groups.enumerated() {
-            var copy = group
-            let place = Place(index: index, isSaved: group.isSaved)
-            copy.changes = rewrite(group.changes, at: place, transform)
-            if copy.changes.isEmpty {
-                if index < cursor { places.cursor -= 1 }
-                if index < savedCursor { places.saved -= 1 }
-            } else {
-                rewritten.append(copy)
-            }
-        }
-        for index in openGroups.indices {
-            let place = Place(index: groups.count, isSaved: false)
-            openGroups[index].changes = rewrite(openGroups[index].changes, at: place, transform)
-        }
-        groups = rewritten
-        (cursor, savedCursor) = places
-    }
-
-    /// Rewrites the changes of one group. A change that goes no longer counts as pending.
-    private func rewrite(
-        _ changes: [RecordedChange], at place: Place,
-        _ transform: (Place, RecordedChange) -> RecordedChange?
-    ) -> [RecordedChange] {
-        let isOpen = place.index == groups.count
-        var weight = 0
-        if isOpen || (savedCursor..<max(savedCursor, cursor)).contains(place.index) { weight = 1 }
-        if !isOpen, (cursor..<max(savedCursor, cursor)).contains(place.index) { weight = -1 }
-        return changes.compactMap { recorded in
-            let kept = transform(place, recorded)
-            if kept == nil, weight != 0 { context?.noteForgotten(recorded.object, weight) }
-            return kept
-=======
     /// Forgets what was undone, but for some steps that would be redone first.
     private func dropRedo(keeping count: Int) {
         let kept = min(cursor + count, groups.count)
         guard kept < groups.count else { return }
         for recorded in groups[kept...].flatMap(\.changes) where recorded.isSaved {
             context?.pending.settleBeyondUndo(recorded.object.graphID, -1)
->>>>>>> undo
         }
         groups.removeSubrange(kept...)
         savedCursor = min(savedCursor, kept)
