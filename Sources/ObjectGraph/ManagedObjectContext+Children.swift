@@ -7,6 +7,21 @@ struct GraphChange {
     let change: Change
 }
 
+/// What was saved, for those who ask: a save of many objects does not list them for nobody.
+final class SavedChanges {
+    private let items: [PendingChanges.Item]
+
+    init(_ items: [PendingChanges.Item]) {
+        self.items = items
+    }
+
+    var changes: [GraphChange] {
+        items.compactMap { item in
+            item.change.map { GraphChange(id: item.object.graphID, change: $0) }
+        }
+    }
+}
+
 /// A child that takes in at once what its parent saves and merges.
 struct Follower {
     weak var context: ManagedObjectContext?
@@ -82,9 +97,13 @@ extension ManagedObjectContext {
         var conflicts: [MergeConflict] = []
         var moved: Set<GraphID> = []
         var arrivals: [Arrival] = []
-        let deleted = Set(save.items.lazy.filter(\.change.isDelete).map(\.id))
+        // What the child makes and deletes itself is its own business.
+        var isThere: [GraphID: Bool] = [:]
+        for item in save.items where item.change.isInsert || item.change.isDelete {
+            isThere[item.id] = true
+        }
         for item in save.items {
-            let outcome = try merge(item, of: save, without: deleted)
+            let outcome = try merge(item, of: save, &isThere)
             conflicts += outcome.conflicts
             if !outcome.conflicts.isEmpty || outcome.isMoved { moved.insert(item.id) }
             guard let change = outcome.change else { continue }
@@ -114,7 +133,7 @@ extension ManagedObjectContext {
     }
 
     private func merge(
-        _ item: ChildSave.Item, of save: ChildSave, without deleted: Set<GraphID>
+        _ item: ChildSave.Item, of save: ChildSave, _ isThere: inout [GraphID: Bool]
     ) throws -> ArrivalOutcome {
         let schema = binding(item.id.object.entity).schema
         let object = try currentObject(item.id)
@@ -131,9 +150,10 @@ extension ManagedObjectContext {
             outcome.conflicts = [MergeConflict(kind: .value, object: item.id.object)]
         }
         if var kept = outcome.change, !kept.isDelete {
-            let lost = kept.destinations.filter {
+            let lost = try kept.destinations.filter {
                 let id = GraphID(store: item.id.store, object: $0)
-                return identityMap[id]?.isDeleted == true && !deleted.contains(id)
+                if isThere[id] == nil { isThere[id] = try exists(id) }
+                return isThere[id] == false
             }
             outcome.conflicts += kept.dropReferences(to: Set(lost), of: schema)
             outcome.change = kept.isEmpty ? nil : kept
@@ -156,6 +176,11 @@ extension ManagedObjectContext {
             }
         }
         return object.isDeleted ? nil : object
+    }
+
+    private func exists(_ id: GraphID) throws -> Bool {
+        if let object = identityMap[id], !object.isFault { return !object.isDeleted }
+        return try underlyingRow(of: id) != nil
     }
 
     private func state(of object: ManagedObject) -> ObjectState {

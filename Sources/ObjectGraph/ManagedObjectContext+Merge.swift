@@ -22,8 +22,8 @@ extension ManagedObjectContext {
             context.coordinator === coordinator
         else { return [] }
         if parent != nil {
-            let changes = notification.userInfo?[Self.changesKey] as? [GraphChange]
-            return mergeParent(changes ?? [])
+            let saved = notification.userInfo?[Self.changesKey] as? SavedChanges
+            return mergeParent(saved?.changes ?? [])
         }
         guard let saved = notification.userInfo?[Self.positionsKey] as? [UInt32: SequenceNumber]
         else { return [] }

@@ -49,7 +49,7 @@ extension ManagedObjectContext {
         identityMap.removeAll()
         retainedObjects.removeAll()
         credits.removeAll()
-        for store in coordinator.persistentStores {
+        for store in parent == nil ? coordinator.persistentStores : [] {
             let pinned = positions[store.number]?.pinned
             positions[store.number] = StorePosition(
                 base: coordinator.headForNewContext(of: store), pinned: pinned)
