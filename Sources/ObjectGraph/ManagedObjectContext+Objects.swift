@@ -174,10 +174,11 @@ extension ManagedObjectContext {
             pending.remove(object.graphID)
             undoManager?.forgetUnsaved(object)
         }
+        let wasFault = object.isFault
         object.values = []
         object.relations = [:]
         object.status = .fault
-        object.didTurnIntoFault()
+        if !wasFault { object.didTurnIntoFault() }
     }
 
     func refreshMerging(_ object: ManagedObject) {
