@@ -71,6 +71,7 @@ import Testing
             #expect(member.name == "")
 
             #expect(member.wasAwakened)
+            #expect(member.club === club)
             #expect(club.members.isEmpty)
             #expect(!member.hasChanges)
             #expect(!club.hasChanges)
