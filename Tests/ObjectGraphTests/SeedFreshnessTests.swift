@@ -103,6 +103,72 @@ import Testing
         }
     }
 
+    @Test func `S37 S38 a merging refresh treats relationships as it treats values`() throws {
+        let store = try CompanyStore()
+        let departments = try ["Engines", "Sales"].map { try store.addDepartment($0) }
+        let ids = try ["Ada", "Grace", "Mary"].map { try store.addEmployee($0, "") }
+        try store.inContext { (context) throws in
+            let people = try ids.map { try context.employee($0) }
+            let engines = try context.department(departments[0])
+            #expect(people.allSatisfy { $0.department == nil && $0.manager == nil })
+            people[0].department = engines
+            try store.inContext { (other) throws in
+                let theirs = try ids.map { try other.employee($0) }
+                theirs[0].department = try other.department(departments[1])
+                theirs[0].manager = theirs[2]
+                theirs[1].department = try other.department(departments[0])
+                try other.save()
+            }
+
+            context.refresh(people[0], mergeChanges: true)
+            context.refresh(people[1], mergeChanges: true)
+            context.refresh(engines, mergeChanges: true)
+
+            #expect(people[0].department === engines)
+            #expect(people[0].manager === people[2])
+            #expect(people[1].department === engines)
+            #expect(engines.employees == [people[0], people[1]])
+            #expect(context.updatedObjects == [people[0]])
+        }
+    }
+
+    @Test func `S39 S40 a refresh without merging drops relationships and transient values too`()
+        throws
+    {
+        let store = try CompanyStore()
+        let departments = try ["Engines", "Sales"].map { try store.addDepartment($0) }
+        let id = try store.addEmployee("Ada", "Lovelace", in: departments[0])
+        try store.inContext { (context) throws in
+            let ada = try context.employee(id)
+            ada.department = try context.department(departments[1])
+            ada.fullName = "Countess"
+
+            context.refresh(ada, mergeChanges: false)
+
+            #expect(ada.department?.objectID == departments[0])
+            #expect(ada.fullName == "Ada Lovelace")
+            #expect(try context.department(departments[0]).employees == [ada])
+            #expect(try context.department(departments[1]).employees.isEmpty)
+            #expect(!context.hasChanges)
+            #expect(try context.save() == nil)
+        }
+    }
+
+    @Test func `S39 a refresh leaves an inserted object as it is`() throws {
+        let store = try CompanyStore()
+        try store.inContext { (context) throws in
+            let ada = Company.Employee(context: context)
+            ada.firstName = "Ada"
+
+            context.refresh(ada, mergeChanges: false)
+            context.refresh(ada, mergeChanges: true)
+
+            #expect(ada.isInserted)
+            #expect(ada.firstName == "Ada")
+            #expect(try context.save() != nil)
+        }
+    }
+
     @Test func `S39 a refresh without merging drops edits and reads the store when asked`() throws {
         let store = try CompanyStore()
         let id = try store.addEmployee("Ada", "Byron")
@@ -244,6 +310,34 @@ import Testing
             #expect(context.undoManager?.canUndo == false)
             context.redo()
             #expect(!context.hasChanges)
+        }
+    }
+
+    @Test func `F42 undo and redo move by one step of an event`() throws {
+        let store = try CompanyStore()
+        let id = try store.addEmployee("Ada", "Byron")
+        try store.inContext { (context) throws in
+            let ada = try context.employee(id)
+            ada.firstName = "Augusta"
+            ada.lastName = "King"
+            context.processPendingChanges()
+            ada.lastName = "Lovelace"
+            context.processPendingChanges()
+
+            context.undo()
+            #expect(ada.lastName == "King")
+            context.undo()
+            #expect(ada.firstName == "Ada")
+            #expect(ada.lastName == "Byron")
+            context.undo()
+            #expect(!context.hasChanges)
+            context.redo()
+            context.redo()
+            context.redo()
+
+            #expect(ada.firstName == "Augusta")
+            #expect(ada.lastName == "Lovelace")
+            #expect(ada.isUpdated)
         }
     }
 

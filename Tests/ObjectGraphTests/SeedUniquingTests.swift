@@ -54,6 +54,41 @@ import Testing
         }
     }
 
+    @Test func `S66 a new object is one instance before and after its save`() throws {
+        let store = try CompanyStore()
+        try store.inContext { (context) throws in
+            let ada = Company.Employee(context: context)
+            let temporary = ada.objectID
+            #expect(context.object(with: temporary) === ada)
+            #expect(try context.existingObject(with: temporary) === ada)
+            #expect(try context.fetch(FetchRequest<Company.Employee>()) == [ada])
+
+            try context.save()
+
+            #expect(context.object(with: temporary) === ada)
+            #expect(try context.existingObject(with: ada.objectID) === ada)
+            #expect(try context.fetch(FetchRequest<Company.Employee>()) == [ada])
+            #expect(context.registeredObjects == [ada])
+        }
+    }
+
+    @Test func `S66 an object that others made and this context merged is one instance`() throws {
+        let store = try CompanyStore()
+        let marketing = try store.addDepartment("Marketing")
+        try store.inContext { (context) throws in
+            let department = try context.department(marketing)
+            #expect(department.employees.isEmpty)
+            let id = try store.addEmployee("Ada", "", in: marketing)
+
+            try context.mergeChanges()
+
+            let ada = try #require(department.employees.first)
+            #expect(try context.employee(id) === ada)
+            #expect(try context.fetch(FetchRequest<Company.Employee>()) == [ada])
+            #expect(ada.department === department)
+        }
+    }
+
     @Test func `S67 all employees together have one instance per department`() throws {
         let store = try CompanyStore()
         let departments = try ["Marketing", "Engines", "Sales"].map { try store.addDepartment($0) }
