@@ -77,6 +77,37 @@ import Testing
         }
     }
 
+    @Test(arguments: [true, false])
+    func `S27 a deleted object is let go by what it was related to`(isDeletedElsewhere: Bool) throws
+    {
+        let store = try CompanyStore()
+        let department = try store.addDepartment("Engines")
+        let id = try store.addEmployee("Ada", "Lovelace", in: department)
+        try store.inContext { (context) throws in
+            context.undoManager = nil
+            let engines = try context.department(department)
+            weak var weakAda: Company.Employee?
+            do {
+                let ada = try #require(engines.employees.first)
+                #expect(ada.department === engines)
+                weakAda = ada
+            }
+            #expect(weakAda != nil)
+
+            if isDeletedElsewhere {
+                try store.delete(id)
+                try context.mergeChanges()
+            } else {
+                do { context.delete(try #require(weakAda)) }
+            }
+            try context.save()
+
+            #expect(weakAda == nil)
+            #expect(engines.employees.isEmpty)
+            #expect(context.registeredObjects == [engines])
+        }
+    }
+
     private func change(
         _ id: ManagedObjectID, _ edit: Edit, in context: ManagedObjectContext
     ) throws -> Company.Employee {
