@@ -135,3 +135,15 @@ public struct EntryProof: Sendable, Hashable, CustomStringConvertible {
         return "\(Self.heading)\nindex \(inclusion.index)\n\(hashes)\n\(note)"
     }
 }
+
+extension ConsistencyProof {
+    /// What asks a witness to sign a checkpoint, which it does only when the journal goes on from the
+    /// last one it has seen: the body of C2SP tlog-witness's `add-checkpoint`.
+    ///
+    /// - Parameter note: The newer checkpoint, signed.
+    /// - Returns: The text.
+    public func witnessRequest(for note: SignedNote) -> String {
+        let lines = hashes.map { NoteText.base64($0.bytes) + "\n" }.joined()
+        return "old \(olderSize)\n\(lines)\n\(note)"
+    }
+}

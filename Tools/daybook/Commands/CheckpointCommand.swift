@@ -9,6 +9,9 @@ struct CheckpointCommand: Command {
     private let previous = Option(
         "--previous", "FILE", .path,
         "The checkpoint signed before this one; the journal must go on from it.")
+    private let growth = Option(
+        "--growth", "FILE", .path,
+        "Write the proof that the journal goes on from the earlier one; the file must not exist.")
     private let moment = Option(
         "--at", "SEQ|TIME", .moment, "The last entry of it; the last of all when left out.")
 
@@ -22,9 +25,10 @@ struct CheckpointCommand: Command {
                 checkpoint was changed or cut off, and 'prove' that an entry was there.
 
                 The text is a C2SP checkpoint with an Ed25519 signature, as other tools for
-                transparency logs read and write it.
+                transparency logs read and write it. What '--growth' writes is the request by which
+                a C2SP witness is asked for its signature.
                 """,
-            arguments: [store, key, previous, moment], formats: [],
+            arguments: [store, key, previous, growth, moment], formats: [],
             examples: [
                 .init(
                     "daybook checkpoint iso.daybook --key ledger.key > today.checkpoint",
@@ -42,21 +46,36 @@ struct CheckpointCommand: Command {
         let store = try StoreReading.open(arguments[store])
         let place = try StoreReading.place(of: arguments[moment] ?? .head, in: store)
         let checkpoint = try store.checkpoint(origin: key.verifierKey.name, at: place)
-        if let path = arguments[previous] {
-            let note = try CheckpointFile.read(path)
-            try note.verify(with: key.verifierKey)
-            // Whoever signs two states of which one does not go on from the other has lied once.
-            if let flaw = try CheckpointFile.flaw(of: Checkpoint(note.text), in: store) {
-                throw ToolError(.finding, flaw)
-            }
-            guard try Checkpoint(note.text).size <= checkpoint.size else {
-                throw ToolError.usage("The earlier checkpoint is of more entries than this one.")
-            }
+        let older = try arguments[previous].map { try earlier($0, key.verifierKey, in: store) }
+        if let older, older.size > checkpoint.size {
+            throw ToolError.usage("The earlier checkpoint is of more entries than this one.")
         }
         var note = checkpoint.note
         try note.sign(with: key)
+        if let path = arguments[growth] {
+            guard let older else {
+                throw ToolError.usage(
+                    "'--growth' needs the earlier checkpoint: add '--previous FILE'.")
+            }
+            let proof = try store.consistencyProof(from: older.size, to: checkpoint.size)
+            try TextFile.make(path, Array(proof.witnessRequest(for: note).utf8), mode: 0o644)
+        }
         try console.write(note.description.utf8)
         return .success
+    }
+
+    /// The checkpoint signed before. Whoever signs two states of which one does not go on from the
+    /// other has lied once.
+    private func earlier(
+        _ path: String, _ key: VerifierKey, in store: Store
+    ) throws -> Checkpoint {
+        let note = try CheckpointFile.read(path)
+        try note.verify(with: key)
+        let checkpoint = try Checkpoint(note.text)
+        if let flaw = try CheckpointFile.flaw(of: checkpoint, in: store) {
+            throw ToolError(.finding, flaw)
+        }
+        return checkpoint
     }
 }
 
