@@ -54,27 +54,27 @@ import Testing
     {
         let folder = try TemporaryDirectory()
         let container = try PersistentContainer(
-            folder.url.appendingPathComponent("club.daybook"), model: [Club.self, Member.self])
+            folder.url.appendingPathComponent("choir.daybook"), model: [Choir.self, Singer.self])
         let context = container.newBackgroundContext()
         try context.performAndWait { () throws in
-            let club = Club(context: context)
-            _ = Member(context: context)
+            let choir = Choir(context: context)
+            _ = Singer(context: context)
             try context.save()
-            #expect(club.members.isEmpty)
+            #expect(choir.singers.isEmpty)
             context.refreshAllObjects()
         }
         let other = container.newBackgroundContext()
         try other.performAndWait { () throws in
-            let club = try #require(try other.fetch(FetchRequest<Club>()).first)
-            let member = try #require(try other.fetch(FetchRequest<Member>()).first)
+            let choir = try #require(try other.fetch(FetchRequest<Choir>()).first)
+            let singer = try #require(try other.fetch(FetchRequest<Singer>()).first)
 
-            #expect(member.name == "")
+            #expect(singer.name == "")
 
-            #expect(member.wasAwakened)
-            #expect(member.club === club)
-            #expect(club.members.isEmpty)
-            #expect(!member.hasChanges)
-            #expect(!club.hasChanges)
+            #expect(singer.wasAwakened)
+            #expect(singer.choir === choir)
+            #expect(choir.singers.isEmpty)
+            #expect(!singer.hasChanges)
+            #expect(!choir.hasChanges)
             #expect(!other.hasChanges)
             #expect(try other.save() == nil)
         }
@@ -87,13 +87,13 @@ import Testing
         let context = container.newBackgroundContext()
         try context.performAndWait { () throws in
             let notebook = Notebook(context: context)
-            notebook.page = Page(lines: ["first"])
+            notebook.page = NotebookPage(lines: ["first"])
             try context.save()
 
             notebook.page.lines.append("second")
             #expect(!context.hasChanges)
             #expect(try context.save() == nil)
-            notebook.page = Page(lines: ["first"])
+            notebook.page = NotebookPage(lines: ["first"])
 
             #expect(!notebook.isUpdated)
             #expect(try context.save() == nil)
@@ -106,30 +106,30 @@ import Testing
     }
 }
 
-private final class Club: ManagedObject {
+private final class Choir: ManagedObject {
     @Attribute var name: String = ""
-    @Relationship var members: Set<Member>
+    @Relationship var singers: Set<Singer>
 }
 
-private final class Member: ManagedObject {
+private final class Singer: ManagedObject {
     @Attribute var name: String = ""
-    @Relationship(inverse: \Club.members) var club: Club?
+    @Relationship(inverse: \Choir.singers) var choir: Choir?
     var wasAwakened = false
 
-    /// Joins the first club there is.
+    /// Joins the first choir there is.
     override func awakeFromFetch() {
         wasAwakened = true
-        let clubs = managedObjectContext?.registeredObjects.compactMap { $0 as? Club } ?? []
-        club = clubs.first
+        let choirs = managedObjectContext?.registeredObjects.compactMap { $0 as? Choir } ?? []
+        choir = choirs.first
     }
 }
 
 private final class Notebook: ManagedObject {
-    @Attribute var page: Page = Page(lines: [])
+    @Attribute var page: NotebookPage = NotebookPage(lines: [])
 }
 
 /// A value that is a reference, so that it can be changed without being set.
-private final class Page: CodableAttributeValue {
+private final class NotebookPage: CodableAttributeValue {
     var lines: [String]
 
     init(lines: [String]) {
