@@ -64,12 +64,26 @@ extension ManagedObject {
         }
         let property = binding.schema.properties[index]
         guard !context.refuses(objects, in: property, of: self) else { return }
-        if property.slot != nil {
+        if context.isRecordingSuspended {
+            showDestinations(objects, of: property)
+        } else if property.slot != nil {
             setReference(to: objects.first, of: property)
         } else if property.isStoredToMany {
             setMembers(objects, of: property, context)
         } else {
             setOwners(objects, of: property, context)
+        }
+    }
+
+    /// Sets a relationship at this end only: what `awakeFromFetch` sets is no edit.
+    private func showDestinations(_ objects: [ManagedObject], of property: SchemaProperty) {
+        if let slot = property.slot {
+            values[slot] = objects.first.map { .object($0.graphID.object) } ?? .null
+            relations[property.number] = objects.first.map { .one($0) }
+        } else {
+            let orders = objects.enumerated().map { ($1.graphID.object, Double($0)) }
+            relations[property.number] = .many(
+                MemberList(Dictionary(orders, uniquingKeysWith: { first, _ in first })))
         }
     }
 
