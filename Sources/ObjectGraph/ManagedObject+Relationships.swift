@@ -16,9 +16,10 @@ extension ManagedObject {
         destinations(of: binding.schema.properties[index])
     }
 
-    private func destinations(of property: SchemaProperty) -> [ManagedObject] {
+    func destinations(of property: SchemaProperty) -> [ManagedObject] {
         guard let slot = property.slot else { return members(of: property) }
         realizeIfNeeded()
+        noteRead(ofSlot: slot)
         guard let id = values[slot].reference, let context = binding.context else { return [] }
         let target = GraphID(store: graphID.store, object: id)
         if case .one(let object)? = relations[property.number], object.graphID == target {
@@ -36,6 +37,7 @@ extension ManagedObject {
     private func members(of property: SchemaProperty) -> [ManagedObject] {
         guard let context = binding.context else { return [] }
         var list = memberList(of: property, context)
+        noteRead(of: property)
         if let objects = list.objects { return objects }
         let objects = list.sorted.map {
             context.object(GraphID(store: graphID.store, object: $0))

@@ -104,6 +104,7 @@ extension ManagedObjectContext {
     public func processPendingChanges() {
         assertOnQueue()
         propagateDeletes()
+        defer { postChanges() }
         guard !event.isEmpty else { return }
         var group: [RecordedChange] = []
         group.reserveCapacity(event.count)
@@ -115,8 +116,10 @@ extension ManagedObjectContext {
             if record.kind == .nothing { detach(record.object) }
             guard let change = record.change else {
                 markTouched(record)
+                if record.kind == .update { changed.note(record.object, as: .updated) }
                 continue
             }
+            changed.note(change, of: record.object)
             let recorded = RecordedChange(object: record.object, change: change)
             let item = pending.append(recorded)
             if item?.isAnnihilated == true { detach(record.object) }

@@ -30,7 +30,10 @@ extension ManagedObjectContext {
         processPendingChanges()
         for object in pending.items.map(\.object) { object.willSave() }
         processPendingChanges()
-        guard !pending.isEmpty else { return nil }
+        guard !pending.isEmpty else {
+            finishMergedDeletes()
+            return nil
+        }
         if let insertFailure, pending.items.contains(where: \.isUnsavable) { throw insertFailure }
         try validate()
         let credit = SaveCredit(author: author ?? self.author, note: note, context: name)
@@ -43,6 +46,7 @@ extension ManagedObjectContext {
             entries = try saveToStores(items, header(credit, date))
         }
         credits.removeAll()
+        mergedDeletes.removeAll()
         for item in items { item.object.didSave() }
         let saved = SavedChanges(items)
         postDidSave(summary, saved, entries)
@@ -112,7 +116,7 @@ extension ManagedObjectContext {
         var header = header
         header.base = position(in: store).base
         let draft = draft(of: items, header)
-        let receipt = draft.changes.isEmpty ? nil : try store.store.commit(draft)
+        let receipt = draft.changes.isEmpty ? nil : try store.commit(draft)
         return StoreSave(store: store, items: items, receipt: receipt)
     }
 
@@ -198,7 +202,7 @@ extension ManagedObjectContext {
         let mine = object.values
         object.status.insert(.fault)
         object.relations = [:]
-        guard fire(object) else {
+        guard fire(object, from: .store) else {
             object.values = mine
             return
         }

@@ -5,12 +5,14 @@ extension ManagedObjectContext {
     public func undo() {
         assertOnQueue()
         undoManager?.undo()
+        postChanges()
     }
 
     /// Makes the last undone step again.
     public func redo() {
         assertOnQueue()
         undoManager?.redo()
+        postChanges()
     }
 
     /// Drops everything that has changed since the last save and forgets what could be undone.
@@ -24,11 +26,14 @@ extension ManagedObjectContext {
                 apply(change.inverse, to: item.object)
                 noteReferences(of: change.inverse, item.object)
             }
+            changed.note(item.object, as: item.object.isInserted ? .deleted : .refreshed)
             settle(item.object, nil)
         }
         pending.removeAll()
         deltas.removeAll()
+        mergedDeletes.removeAll()
         undoManager?.removeAllActions()
+        postChanges()
     }
 
     /// Forgets all objects and everything that has changed, as if the context were new. Objects that
@@ -40,7 +45,8 @@ extension ManagedObjectContext {
         pending.removeAll()
         deltas.removeAll()
         undoManager?.removeAllActions()
-        for object in identityMap.objects {
+        let objects = identityMap.objects
+        for object in objects {
             object.values = object.binding.schema.defaults
             object.relations = [:]
             object.eventIndex = -1
@@ -49,6 +55,9 @@ extension ManagedObjectContext {
         identityMap.removeAll()
         retainedObjects.removeAll()
         credits.removeAll()
+        faultBatches.removeAll()
+        mergedDeletes.removeAll()
+        defer { postReset(of: objects) }
         for store in parent == nil ? coordinator.persistentStores : [] {
             let pinned = positions[store.number]?.pinned
             positions[store.number] = StorePosition(
@@ -68,6 +77,7 @@ extension ManagedObjectContext {
         apply(change, to: recorded.object)
         noteReferences(of: change, recorded.object)
         settle(recorded.object, pending.append(made, isRewinding: isRewinding))
+        changed.note(change, of: recorded.object)
         return made
     }
 

@@ -2,6 +2,7 @@ public import Foundation
 public import JournalLog
 import ObjectModel
 package import SnapshotStore
+import Synchronization
 
 /// One store of a coordinator: a file with a journal and its projection.
 public final class PersistentStore: Sendable {
@@ -12,13 +13,23 @@ public final class PersistentStore: Sendable {
     /// The store's number in its coordinator.
     let number: UInt32
     package let store: Store
+    /// The rows that contexts of the coordinator share.
+    private let rows: RowCache
+    /// How often the store has been read, for tests that prove what needs no reading.
+    private let reads = Atomic<Int>(0)
+    /// The last entry that everybody has been told of.
+    let announced = Mutex<SequenceNumber?>(nil)
 
-    init(url: URL, number: UInt32, store: Store) {
+    init(url: URL, number: UInt32, store: Store, rows: RowCache) {
         self.url = url
         self.number = number
         self.store = store
+        self.rows = rows
         identifier = store.uuid
     }
+
+    /// How often the store has been read by contexts.
+    package var readCount: Int { reads.load(ordering: .relaxed) }
 
     /// The number of the last entry.
     public func head() throws -> SequenceNumber {
@@ -29,7 +40,22 @@ public final class PersistentStore: Sendable {
     func read<Result>(
         at sequence: SequenceNumber?, _ body: (borrowing Snapshot) throws -> Result
     ) throws -> Result {
-        try store.read(at: sequence, body)
+        reads.add(1, ordering: .relaxed)
+        return try store.read(at: sequence, body)
+    }
+
+    /// Appends an entry, tells of it, and sees to it that no context is served a row from before it.
+    func commit(_ draft: Draft) throws -> Receipt {
+        rows.beginSaving()
+        do {
+            let receipt = try store.commit(draft)
+            rows.endSaving(receipt.sequence, of: receipt.changes, in: number)
+            if let sequence = receipt.sequence { announce(sequence) }
+            return receipt
+        } catch {
+            rows.endSaving(nil, of: [], in: number)
+            throw error
+        }
     }
 
     /// Why an object's record is not there: the entry that deleted it, who and when.
@@ -61,7 +87,7 @@ extension PersistentStore {
         _ sequence: SequenceNumber, author: String? = nil, note: String? = nil
     ) throws -> SequenceNumber {
         let draft = try store.undoDraft(of: sequence, author: author, note: note)
-        guard let undone = try store.commit(draft).sequence else {
+        guard let undone = try commit(draft).sequence else {
             throw StoreError.nothingToUndo(sequence)
         }
         return undone

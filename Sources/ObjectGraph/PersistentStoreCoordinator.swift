@@ -9,6 +9,8 @@ public final class PersistentStoreCoordinator: Sendable {
     let model: GraphModel
     private let storesByNumber = Mutex<[PersistentStore]>([])
     private let provisionalNumbers = Atomic<UInt64>(0)
+    /// The rows that the contexts share.
+    let rows = RowCache()
 
     /// Makes a coordinator for classes.
     ///
@@ -52,7 +54,8 @@ public final class PersistentStoreCoordinator: Sendable {
             ? try Store.open(at: path, model: managedObjectModel, options: storeOptions)
             : try Store.create(at: path, model: managedObjectModel, options: storeOptions)
         return storesByNumber.withLock { stores in
-            let added = PersistentStore(url: url, number: UInt32(stores.count), store: store)
+            let added = PersistentStore(
+                url: url, number: UInt32(stores.count), store: store, rows: rows)
             stores.append(added)
             return added
         }
@@ -83,7 +86,10 @@ public final class PersistentStoreCoordinator: Sendable {
 
     func headForNewContext(of store: PersistentStore) -> SequenceNumber {
         do {
-            return try store.head()
+            let head = try store.head()
+            rows.learn(of: head, in: store.number)
+            store.startAnnouncing(from: head)
+            return head
         } catch {
             // A store that cannot be read says so at the first fetch; merging from the beginning is
             // right, only slower.
