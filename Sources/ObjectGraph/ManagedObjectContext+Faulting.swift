@@ -50,7 +50,8 @@ extension ManagedObjectContext {
         }
         let ticket = rows.ticket()
         guard let row = try storedRow(of: id) else { return nil }
-        share(row, of: object, ticket)
+        rows.hold(row, of: id, ticket, isNewHolder: !object.holdsRow)
+        object.holdsRow = true
         return row
     }
 

@@ -70,6 +70,7 @@ extension ManagedObjectContext {
         var incoming = IncomingChanges(store: store)
         var changes: [GraphChange] = []
         defer {
+            noteRevision()
             noteAllReferences()
             tellFollowers(changes)
             tell(of: incoming)

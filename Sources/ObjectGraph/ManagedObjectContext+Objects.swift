@@ -179,6 +179,7 @@ extension ManagedObjectContext {
     }
 
     private func turnIntoFault(_ object: ManagedObject) {
+        noteRevision()
         if let item = pending[object.graphID] {
             if let change = item.change { withdrawReferences(of: change, object) }
             pending.remove(object.graphID)
@@ -195,6 +196,7 @@ extension ManagedObjectContext {
 
     func refreshMerging(_ object: ManagedObject) {
         guard !object.isFault else { return }
+        noteRevision()
         let mine = object.values
         let change = pending[object.graphID]?.change
         object.status.insert(.fault)

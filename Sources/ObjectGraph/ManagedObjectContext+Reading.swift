@@ -23,7 +23,7 @@ extension ManagedObjectContext {
     /// An object's row as the store has it.
     func storedRow(of id: GraphID) throws -> Row? {
         let store = try store(of: id)
-        return try store.read(at: position(toRead: store)) { try $0.row(id.object) }
+        return try store.row(of: id.object, at: position(toRead: store))
     }
 
     func underlyingMembers(

@@ -32,6 +32,7 @@ extension ManagedObjectContext {
         pending.removeAll()
         deltas.removeAll()
         mergedDeletes.removeAll()
+        noteRevision()
         undoManager?.removeAllActions()
         postChanges()
     }
@@ -40,6 +41,7 @@ extension ManagedObjectContext {
     /// are still held elsewhere have left the context.
     public func reset() {
         assertOnQueue()
+        noteRevision()
         event.removeAll()
         undeliveredDeletes.removeAll()
         pending.removeAll()
@@ -73,6 +75,7 @@ extension ManagedObjectContext {
     /// - Returns: The change that was made; nil when it was passed over.
     func move(_ recorded: RecordedChange, isRewinding: Bool) -> RecordedChange? {
         guard let change = retarget(recorded.change, onto: recorded.object) else { return nil }
+        noteRevision()
         let made = RecordedChange(object: recorded.object, change: change)
         apply(change, to: recorded.object)
         noteReferences(of: change, recorded.object)
