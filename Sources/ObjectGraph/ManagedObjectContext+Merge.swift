@@ -23,14 +23,14 @@ extension ManagedObjectContext {
         else { return [] }
         if parent != nil {
             let saved = notification.userInfo?[Self.changesKey] as? SavedChanges
-            return mergeParent(saved?.changes ?? [])
+            return mergingSave { mergeParent(saved?.changes ?? []) }
         }
         guard let saved = notification.userInfo?[Self.positionsKey] as? [UInt32: SequenceNumber]
         else { return [] }
         var conflicts: [MergeConflict] = []
         for store in coordinator.persistentStores {
             guard let sequence = saved[store.number] else { continue }
-            conflicts += try mergeEntries(of: store, through: sequence)
+            conflicts += try mergingSave { try mergeEntries(of: store, through: sequence) }
         }
         return conflicts
     }

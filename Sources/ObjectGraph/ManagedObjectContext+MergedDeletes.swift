@@ -8,8 +8,18 @@ extension ManagedObjectContext {
             .filter { $0.status.contains(.gone) }
     }
 
+    /// Merges what somebody has saved: what it deleted then counts among the changes here until the
+    /// next save, as programs that merge by notification expect.
+    func mergingSave<Result>(_ body: () throws -> Result) rethrows -> Result {
+        let outer = isMergingSave
+        isMergingSave = true
+        defer { isMergingSave = outer }
+        return try body()
+    }
+
     /// Notes an object that a merge has found deleted. It is not kept alive for that.
     func noteMergedDelete(of object: ManagedObject) {
+        guard isMergingSave else { return }
         let count = mergedDeletes.count
         // At each power of two those that nobody uses any more are dropped.
         if count & (count - 1) == 0 {

@@ -140,8 +140,10 @@ public final class ManagedObjectContext: @unchecked Sendable {
     var faultBatches = FaultBatches()
     /// What has happened to objects since that was last told.
     var changed = ObjectChanges()
-    /// Objects that merges found deleted, until the next save.
+    /// Objects that merging a notification or identifiers found deleted, until the next save.
     var mergedDeletes: Set<GraphID> = []
+    /// Whether what is merged counts among the changes of the context where it is a deletion.
+    var isMergingSave = false
     var subscriptions: [Subscription] = []
     var isFollowing = false
     /// Why a new object could not get a number from the store; thrown by a save that
@@ -210,8 +212,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
     /// Whether the context reads a point in the past, so that nothing in it can be saved.
     var isReadOnly: Bool { readingMode != .latest }
 
-    /// Whether any object has been inserted, edited or deleted since the last save, here or, of the
-    /// objects in use here, by a merge.
+    /// Whether any object has been inserted, edited or deleted since the last save; here or, of the
+    /// objects in use here, in a save that was merged by its notification.
     public var hasChanges: Bool {
         assertOnQueue()
         return pending.items.contains { !$0.isAnnihilated }
@@ -230,8 +232,9 @@ public final class ManagedObjectContext: @unchecked Sendable {
     /// The objects the next save will update.
     public var updatedObjects: Set<ManagedObject> { changedObjects { $0.isUpdated } }
 
-    /// The objects the next save will delete, and those that a merge has found deleted since the last
-    /// one; an object that was never saved is not among them.
+    /// The objects the next save will delete, and those in use here that a save deleted which was
+    /// merged by its notification since the last one; an object that was never saved is not among
+    /// them.
     public var deletedObjects: Set<ManagedObject> {
         changedObjects { $0.status.contains(.deleted) && !$0.status.contains(.temporary) }
             .union(deletedByMerges)
