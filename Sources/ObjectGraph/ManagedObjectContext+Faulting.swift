@@ -21,6 +21,8 @@ extension ManagedObjectContext {
                 object.status.remove(.fault)
                 object.status.insert(.gone)
                 changed.note(object, as: .deleted)
+            } else {
+                changed.note(object, as: .invalidated)
             }
             inaccessibleFaultHandler?(object.objectID, error)
             return error

@@ -87,7 +87,7 @@ extension ManagedObjectContext {
     public static let deletedObjectsKey = "deleted"
     /// In the notifications: the set of objects that took values from the store.
     public static let refreshedObjectsKey = "refreshed"
-    /// In the notifications: the set of objects whose store was taken away.
+    /// In the notifications: the set of faults whose record could not be read and which stay faults.
     public static let invalidatedObjectsKey = "invalidated"
     /// In the notification of a reset: the identifiers of all objects that were registered.
     public static let invalidatedAllObjectsKey = "invalidatedAll"

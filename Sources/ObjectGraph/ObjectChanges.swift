@@ -5,17 +5,19 @@ import ObjectModel
 /// Lists, not sets: a program that does not listen pays for neither.
 struct ObjectChanges {
     enum Kind {
-        case inserted, updated, deleted, refreshed
+        case inserted, updated, deleted, refreshed, invalidated
     }
 
     private var inserted: [ManagedObject] = []
     private var updated: [ManagedObject] = []
     private var deleted: [ManagedObject] = []
     private var refreshed: [ManagedObject] = []
+    private var invalidated: [ManagedObject] = []
 
     /// Whether nothing has happened.
     var isEmpty: Bool {
         inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty
+            && invalidated.isEmpty
     }
 
     /// Notes what has happened to an object, if somebody may listen.
@@ -26,6 +28,7 @@ struct ObjectChanges {
         case .updated: updated.append(object)
         case .deleted: deleted.append(object)
         case .refreshed: refreshed.append(object)
+        case .invalidated: invalidated.append(object)
         }
     }
 
@@ -49,6 +52,7 @@ struct ObjectChanges {
             ManagedObjectContext.updatedObjectsKey: edited,
             ManagedObjectContext.deletedObjectsKey: gone,
             ManagedObjectContext.refreshedObjectsKey: read,
+            ManagedObjectContext.invalidatedObjectsKey: Set(invalidated),
         ]
         return sets.filter { !$0.value.isEmpty }
     }

@@ -334,10 +334,13 @@ extension StaffStore {
         let ids = try store.hire(["Ada"])
         try store.inContext { (context) throws in
             let ada = try #require(context.object(with: ids[0]) as? Employee)
+            let recorder = Recorder(.managedObjectContextObjectsDidChange, from: context)
             try store.delete(ids[0])
 
             #expect(ada.firstName == "")
 
+            context.processPendingChanges()
+            #expect(recorder.objects(ManagedObjectContext.deletedObjectsKey) == [ada])
             #expect(ada.isDeleted)
             #expect(!ada.isFault)
             #expect(ada.salary == nil)
@@ -356,10 +359,13 @@ extension StaffStore {
                 if let error = error as? StoreError { told.append(error.code) }
             }
             let ada = try #require(context.object(with: ids[0]) as? Employee)
+            let recorder = Recorder(.managedObjectContextObjectsDidChange, from: context)
             try store.delete(ids[0])
 
             #expect(ada.firstName == "")
 
+            context.processPendingChanges()
+            #expect(recorder.objects(ManagedObjectContext.invalidatedObjectsKey) == [ada])
             #expect(ada.isFault && !ada.isDeleted)
             #expect(told == [.objectDeleted])
             let error = #expect(throws: StoreError.self) {
