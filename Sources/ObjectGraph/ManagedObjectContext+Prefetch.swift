@@ -18,6 +18,7 @@ extension ManagedObjectContext {
     /// - Parameters:
     ///   - paths: Relationships to follow, one after the other.
     ///   - objects: Objects of one store.
+    /// - Throws: ``StoreError`` when the store cannot be read; nothing has been handed out then.
     func prefetch(_ paths: [[String]], from objects: [ManagedObject]) throws {
         guard let first = objects.first, !paths.isEmpty else { return }
         let ids = objects.map(\.graphID)

@@ -26,6 +26,7 @@ extension ManagedObjectContext {
         return try store.row(of: id.object, at: position(toRead: store))
     }
 
+    /// The members of a relationship with their order.
     func underlyingMembers(
         of property: SchemaProperty, in id: GraphID
     ) throws -> [ObjectID: Double] {

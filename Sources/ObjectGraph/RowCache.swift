@@ -62,6 +62,7 @@ final class RowCache: Sendable {
     ///   - id: The object.
     ///   - interval: How old, in seconds, the row may be at most; any age when negative.
     ///   - isHeld: Whether the asker becomes a holder, who has to call ``release(_:)``.
+    /// - Returns: The row; nil when it is not here, too old or not to be served now.
     func row(_ id: GraphID, within interval: Double, isHeld: Bool) -> Row? {
         guard interval != 0, count.load(ordering: .acquiring) > 0 else { return nil }
         return state.withLock { state in
@@ -87,7 +88,11 @@ final class RowCache: Sendable {
 
     /// Takes in a row that was read.
     ///
-    /// - Parameter isNewHolder: Whether the reader did not hold the object's row yet.
+    /// - Parameters:
+    ///   - row: The row.
+    ///   - id: The object.
+    ///   - ticket: What was asked for before the row was read.
+    ///   - isNewHolder: Whether the reader did not hold the object's row yet.
     func hold(_ row: Row, of id: GraphID, _ ticket: Ticket, isNewHolder: Bool) {
         state.withLock { state in
             let isCurrent =
