@@ -133,8 +133,9 @@ final class ExecutionLane: @unchecked Sendable {
     /// The job is part of what the waiting thread does, so it may work in the lanes that one holds.
     private func serve(_ job: Job, lending lanes: [ExecutionLane]) {
         condition.lock()
-        queuedCount -= 1
         while !job.isTaken, !isFree, self !== Self.main { condition.wait() }
+        // Counted until its turn has come, so that nobody enters at once before it.
+        queuedCount -= 1
         guard !job.isTaken else { return condition.unlock() }
         job.isTaken = true
         let wasParked = enter()

@@ -19,6 +19,7 @@ extension ManagedObject {
     func destinations(of property: SchemaProperty) -> [ManagedObject] {
         guard let slot = property.slot else { return members(of: property) }
         realizeIfNeeded()
+        noteRead(ofSlot: slot)
         guard let id = values[slot].reference, let context = binding.context else { return [] }
         let target = GraphID(store: graphID.store, object: id)
         if case .one(let object)? = relations[property.number], object.graphID == target {
@@ -37,6 +38,7 @@ extension ManagedObject {
     private func members(of property: SchemaProperty) -> [ManagedObject] {
         guard let context = binding.context else { return [] }
         var list = memberList(of: property, context)
+        noteRead(of: property)
         if let objects = list.objects { return objects }
         let objects = list.sorted.compactMap {
             context.destination(GraphID(store: graphID.store, object: $0))

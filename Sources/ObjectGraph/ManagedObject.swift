@@ -38,14 +38,22 @@ open class ManagedObject {
     var binding: EntityBinding
     var graphID: GraphID
     /// The values in slot order, transient ones last; empty while the object is a fault.
-    var values: [Value] = []
+    var values: [Value] = [] {
+        didSet { if let observation { tellOfValues(observation) } }
+    }
     /// The entry that last changed the row the values were read from.
     var since: UInt64 = 0
     /// The object's record in the event being recorded; -1 for none.
     var eventIndex: Int32 = -1
     var status: Status
+    /// Whether the row that the values come from is kept for other contexts.
+    var holdsRow = false
     /// Related objects that have been asked for, by property. They hold their objects strongly.
-    var relations: [PropertyNumber: RelationCache] = [:]
+    var relations: [PropertyNumber: RelationCache] = [:] {
+        didSet { if let observation { tellOfMembers(observation) } }
+    }
+    /// What is watched of the object; nil when nobody does.
+    var observation: ObjectObservation?
 
     /// Makes a new object of an entity and inserts it into a context.
     ///
@@ -70,6 +78,17 @@ open class ManagedObject {
         binding = seed.binding
         graphID = seed.graphID
         status = .fault
+    }
+
+    deinit {
+        letGoOfRow()
+    }
+
+    /// Lets others no longer have the row without reading it.
+    func letGoOfRow() {
+        guard holdsRow else { return }
+        holdsRow = false
+        binding.rows?.release(graphID)
     }
 
     // MARK: - Life cycle
@@ -200,7 +219,10 @@ extension ManagedObject {
     }
 
     /// Whether the values have not been read. Asking does not read them.
-    public var isFault: Bool { status.contains(.fault) }
+    public var isFault: Bool {
+        noteReadOfFault()
+        return status.contains(.fault)
+    }
 
     /// Whether the next save will insert the object.
     public var isInserted: Bool { status.contains(.inserted) }

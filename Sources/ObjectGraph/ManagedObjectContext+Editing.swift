@@ -112,6 +112,7 @@ extension ManagedObjectContext {
     public func processPendingChanges() {
         assertOnQueue()
         propagateDeletes()
+        defer { postChanges() }
         guard !event.isEmpty else { return }
         noteRevision()
         var group: [RecordedChange] = []
@@ -124,9 +125,11 @@ extension ManagedObjectContext {
             record.object.status.remove(.bornInEvent)
             if record.kind == .nothing { detach(record.object) }
             if let change = record.change {
+                changed.note(change, of: record.object)
                 group.append(RecordedChange(object: record.object, change: change))
             } else {
                 markTouched(record)
+                if record.kind == .update { changed.note(record.object, as: .updated) }
             }
         }
         guard !group.isEmpty else { return }

@@ -5,14 +5,34 @@ import SnapshotStore
 extension ManagedObjectContext {
     /// The objects that meet a request, what is pending in this context included.
     ///
-    /// A fetch never changes the values of an object that has been read or edited here.
+    /// A fetch never changes the values of an object that has been read or edited here, unless the
+    /// request says so with ``FetchRequest/shouldRefreshRefetchedObjects``.
     ///
     /// - Throws: ``QueryError`` when the request does not fit the model; ``StoreError`` when the store
     ///   cannot be read.
     /// - Complexity: O(*m* log *n*) page reads when an index serves the condition, *m* the number of
     ///   matches and *n* of objects; otherwise O(*n*).
     public func fetch<Object>(_ request: FetchRequest<Object>) throws -> [Object] {
-        try objectIDs(request).compactMap { object($0) as? Object }
+        let paths = try request.prefetchPaths(in: coordinator.model)
+        let objects = try objectIDs(request).compactMap { object($0) as? Object }
+        if request.shouldRefreshRefetchedObjects { refreshRefetched(objects) }
+        try prefetch(paths, from: objects)
+        if !request.returnsObjectsAsFaults {
+            try realize(objects)
+        } else if request.includesPropertyValues {
+            try readAhead(objects)
+        } else if request.fetchBatchSize > 0 {
+            noteBatches(of: objects, size: request.fetchBatchSize)
+        }
+        return objects
+    }
+
+    private func refreshRefetched(_ objects: [ManagedObject]) {
+        for object in objects where !object.isFault && !object.status.contains(.temporary) {
+            refreshMerging(object)
+            changed.note(object, as: .refreshed)
+        }
+        postChanges()
     }
 
     /// How many objects meet a request.

@@ -52,27 +52,30 @@ extension ManagedObjectContext {
     func mergeParent(_ changes: [GraphChange]) -> [MergeConflict] {
         processPendingChanges()
         var conflicts: [MergeConflict] = []
-        var refreshed: Set<ManagedObject> = []
+        var merged = MergedIdentifiers()
         var lost: [UInt32: Set<ObjectID>] = [:]
         for change in changes { forgetLists(touchedBy: change.change, change.id) }
         for change in changes {
+            merged.note(change.change, of: change.id)
             let isThere = !change.change.isDelete || isUnderlying(change.id)
             if !isThere { lost[change.id.store, default: []].insert(change.id.object) }
             guard let object = identityMap[change.id], !object.status.contains(.temporary) else {
                 continue
             }
             guard isThere else {
-                if !object.status.contains(.gone) { mergeDelete(of: object, &conflicts) }
-                refreshed.insert(object)
+                if !object.status.contains(.gone) {
+                    mergeDelete(of: object, &conflicts)
+                    changed.note(object, as: .deleted)
+                }
                 continue
             }
             if object.status.contains(.gone) {
                 object.values = []
                 object.status = .fault
-                refreshed.insert(object)
+                changed.note(object, as: .refreshed)
             } else if !object.isFault {
                 conflicts += mergeAgain(object)
-                refreshed.insert(object)
+                changed.note(object, as: .refreshed)
             }
         }
         for (store, lost) in lost {
@@ -80,8 +83,10 @@ extension ManagedObjectContext {
         }
         noteAllReferences()
         noteRevision()
-        if !refreshed.isEmpty { postDidChange(refreshed: refreshed) }
         tellFollowers(changes)
+        noteInserted(merged)
+        postChanges()
+        postDidMerge(merged)
         return conflicts
     }
 

@@ -23,14 +23,14 @@ extension ManagedObjectContext {
         else { return [] }
         if parent != nil {
             let saved = notification.userInfo?[Self.changesKey] as? SavedChanges
-            return mergeParent(saved?.changes ?? [])
+            return mergingSave { mergeParent(saved?.changes ?? []) }
         }
         guard let saved = notification.userInfo?[Self.positionsKey] as? [UInt32: SequenceNumber]
         else { return [] }
         var conflicts: [MergeConflict] = []
         for store in coordinator.persistentStores {
             guard let sequence = saved[store.number] else { continue }
-            conflicts += try mergeEntries(of: store, through: sequence)
+            conflicts += try mergingSave { try mergeEntries(of: store, through: sequence) }
         }
         return conflicts
     }
@@ -75,7 +75,9 @@ extension ManagedObjectContext {
             noteRevision()
             noteAllReferences()
             tellFollowers(changes)
+            tell(of: incoming)
         }
+        coordinator.rows.learn(of: target, in: store.number)
         let first = SequenceNumber(rawValue: position.base.rawValue + 1)
         if position.pinned != nil { position.pinned = target }
         // What is read from here on is what the entries lead to.
@@ -96,8 +98,16 @@ extension ManagedObjectContext {
         for update in incoming.updates.values { merge(update, &conflicts) }
         let lost = try incoming.deleted.filter { try !isStillThere($0, in: store) }
         conflicts += dropReferences(to: lost, inStore: store.number)
-        if !incoming.refreshed.isEmpty { postDidChange(refreshed: incoming.refreshed) }
         return try store.store.traced(conflicts, after: first.previous, upTo: target)
+    }
+
+    /// Tells what a merge has come to: what others have made, what changed here and what is gone.
+    private func tell(of incoming: IncomingChanges) {
+        noteInserted(incoming.merged)
+        for object in incoming.refreshed { changed.note(object, as: .refreshed) }
+        for object in incoming.gone { changed.note(object, as: .deleted) }
+        postChanges()
+        postDidMerge(incoming.merged)
     }
 
     func mergeAsTheyCome(_ sequence: SequenceNumber, in store: PersistentStore) {
@@ -116,6 +126,7 @@ extension ManagedObjectContext {
         into incoming: inout IncomingChanges
     ) throws {
         forgetLists(touchedBy: change, id)
+        incoming.merged.note(change, of: id)
         if change.isDelete { incoming.deleted.insert(id.object) }
         // What is to be inserted anew owes nothing to what others did with it before.
         guard let object = identityMap[id], !object.status.contains(.temporary) else { return }
@@ -135,11 +146,12 @@ extension ManagedObjectContext {
         case .delete:
             guard object.isFault || object.since < sequence.rawValue else { return }
             incoming.updates[id] = nil
-            incoming.refreshed.insert(object)
             if try isStored(id.object, in: incoming.store) {
                 // A later entry has brought it back.
+                incoming.refreshed.insert(object)
                 refreshMerging(object)
             } else {
+                incoming.gone.insert(object)
                 mergeDelete(of: object, &incoming.conflicts)
             }
         }
@@ -252,6 +264,7 @@ extension ManagedObjectContext {
         }
         dropPending(of: object)
         object.status.insert(.gone)
+        noteMergedDelete(of: object)
     }
 
     /// Forgets all that is pending for an object that is no more.
@@ -272,7 +285,9 @@ extension ManagedObjectContext {
         switch change.kind {
         case .insert(let values, _), .delete(let values, _):
             for property in schema.referenceSlots {
-                forget(property.slot.flatMap { values[$0].reference }, property)
+                // Where only the identifier is known, there are no values.
+                guard let slot = property.slot, slot < values.count else { continue }
+                forget(values[slot].reference, property)
             }
         case .update(let edits, _):
             for edit in edits {

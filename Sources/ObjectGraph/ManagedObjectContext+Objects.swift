@@ -29,8 +29,18 @@ extension ManagedObjectContext {
         guard let graphID = coordinator.graphID(of: id) else {
             throw StoreError.noSuchObject(id.description)
         }
+        let isNew = identityMap[graphID] == nil
         let object = object(graphID)
-        if object.isFault { try realize(object) }
+        if object.isFault {
+            do {
+                try realize(object)
+            } catch {
+                // An instance without a record must not stay behind.
+                if isNew { detach(object) }
+                throw error
+            }
+        }
+        if object.status.contains(.gone) { throw try disappearance(of: graphID) }
         guard !object.isDeleted else { throw StoreError.noSuchObject(id.description) }
         return object
     }
@@ -95,34 +105,31 @@ extension ManagedObjectContext {
 
     // MARK: - Faults
 
-    /// Reads a fault's record. When there is none, the object counts as deleted and reads as empty.
-    /// When the store cannot be read, it reads as empty this time and stays a fault.
+    /// Reads a fault's record, as a property that is asked for does it.
     ///
+    /// - Parameters:
+    ///   - object: The fault.
+    ///   - origin: Whether a row that another context holds will do.
     /// - Returns: Whether the record was there.
-    func fire(_ object: ManagedObject) -> Bool {
-        do {
-            try realize(object)
-            return true
-        } catch {
-            object.values = object.binding.schema.defaults.map { _ in .null }
-            let code = (error as? StoreError)?.code
-            if code == .objectDeleted || code == .noSuchObject {
-                object.status.remove(.fault)
-                object.status.insert(.gone)
-            }
-            inaccessibleFaultHandler?(object.objectID, error)
-            return false
-        }
+    func fire(_ object: ManagedObject, from origin: RowOrigin = .anywhere) -> Bool {
+        failure(firing: object, from: origin) == nil
     }
 
     /// Reads a fault's record.
     ///
     /// - Throws: ``StoreError`` with code `objectDeleted`, naming the entry, its author and time, when
     ///   the record has been deleted.
-    func realize(_ object: ManagedObject) throws {
+    func realize(_ object: ManagedObject, from origin: RowOrigin = .anywhere) throws {
         assertOnQueue()
-        let id = object.graphID
-        guard let row = try underlyingRow(of: id) else { throw try disappearance(of: id) }
+        if origin == .anywhere, !faultBatches.isEmpty, try fireBatch(of: object) { return }
+        guard let row = try row(for: object, from: origin) else {
+            throw try disappearance(of: object.graphID)
+        }
+        install(row, in: object)
+    }
+
+    /// Makes a fault an object with the values of a row.
+    func install(_ row: Row, in object: ManagedObject) {
         let schema = object.binding.schema
         object.values =
             schema.slots.count == schema.storedSlotCount
@@ -154,6 +161,8 @@ extension ManagedObjectContext {
         guard !object.status.contains(.temporary) else { return }
         processPendingChanges()
         if mergeChanges { refreshMerging(object) } else { turnIntoFault(object) }
+        changed.note(object, as: .refreshed)
+        postChanges()
     }
 
     /// Refreshes every registered object: edited ones keep their edits, the others become faults.
@@ -166,7 +175,10 @@ extension ManagedObjectContext {
             } else {
                 refreshMerging(object)
             }
+            changed.note(object, as: .refreshed)
         }
+        faultBatches.removeAll()
+        postChanges()
     }
 
     func turnIntoFault(_ object: ManagedObject) {
@@ -183,6 +195,9 @@ extension ManagedObjectContext {
         object.relations = [:]
         let refreshed = wasFault ? object.status.intersection(.refreshed) : .refreshed
         object.status = refreshed.union(.fault)
+        // A refresh asks for what the store has now, also of the row that others share.
+        object.binding.rows?.forget(object.graphID)
+        object.letGoOfRow()
         if !wasFault { object.didTurnIntoFault() }
     }
 
@@ -192,7 +207,7 @@ extension ManagedObjectContext {
         let mine = object.values
         let change = pending[object.graphID]?.change
         object.status.insert(.fault)
-        guard fire(object) else {
+        guard fire(object, from: .store) else {
             // What was read of a deleted object stays readable.
             object.values = mine
             object.status.remove(.fault)

@@ -37,13 +37,13 @@ extension ManagedObjectContext {
     /// The policy is asked here, on the context's queue, while nothing of the store is held; its
     /// answers bring the draft onto what the store has, and the draft is saved again.
     func commit(_ draft: Draft, to store: PersistentStore) throws -> Receipt {
-        guard let policy = customMergePolicy else { return try store.store.commit(draft) }
+        guard let policy = customMergePolicy else { return try store.commit(draft) }
         var attempt = draft
         attempt.policy = .error
         var settled: [MergeConflict] = []
         for _ in 0..<Self.attemptsMaximum {
             do {
-                var receipt = try store.store.commit(attempt)
+                var receipt = try store.commit(attempt)
                 receipt.conflicts += settled
                 return receipt
             } catch let error as StoreError where error.code == .conflict {
@@ -64,7 +64,7 @@ extension ManagedObjectContext {
             }
         }
         attempt.policy = mergePolicy
-        var receipt = try store.store.commit(attempt)
+        var receipt = try store.commit(attempt)
         receipt.conflicts += settled
         return receipt
     }

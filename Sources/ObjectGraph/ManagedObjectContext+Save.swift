@@ -31,6 +31,7 @@ extension ManagedObjectContext {
         try refuseCrossStoreReferences()
         guard !pending.isEmpty else {
             if parent == nil { try writeKeptValues() }
+            finishMergedDeletes()
             return nil
         }
         if let insertFailure, pending.items.contains(where: \.isUnsavable) { throw insertFailure }
@@ -47,6 +48,7 @@ extension ManagedObjectContext {
             entries = try saveToStores(items, header(credit, date))
         }
         credits.removeAll()
+        mergedDeletes.removeAll()
         for item in items where !item.isAnnihilated { item.object.didSave() }
         let saved = SavedChanges(items)
         postDidSave(summary, saved, entries)
@@ -254,7 +256,7 @@ extension ManagedObjectContext {
         let mine = object.values
         object.status.insert(.fault)
         object.relations = [:]
-        guard fire(object) else {
+        guard fire(object, from: .store) else {
             object.values = mine
             return
         }

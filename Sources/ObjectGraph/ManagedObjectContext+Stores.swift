@@ -217,13 +217,12 @@ extension ManagedObjectContext {
         subscriptions[store.number] = nil
         guard coordinator.store(store.number) == nil else { return }
         processPendingChanges()
-        var invalidated: Set<ManagedObject> = []
         for object in identityMap.objects
         where object.graphID.store == store.number && pending[object.graphID] == nil {
             turnIntoFault(object)
-            invalidated.insert(object)
+            changed.note(object, as: .invalidated)
         }
-        if !invalidated.isEmpty { postDidChange(refreshed: invalidated) }
+        postChanges()
     }
 
     /// Follows a store at another place.

@@ -5,12 +5,14 @@ extension ManagedObjectContext {
     public func undo() {
         assertOnQueue()
         undoManager?.undo()
+        postChanges()
     }
 
     /// Makes the last undone step again.
     public func redo() {
         assertOnQueue()
         undoManager?.redo()
+        postChanges()
     }
 
     /// Drops everything that has changed since the last save and forgets what could be undone.
@@ -25,15 +27,18 @@ extension ManagedObjectContext {
                 apply(change.inverse, to: item.object)
                 noteReferences(of: change.inverse, item.object)
             }
+            changed.note(item.object, as: item.object.isInserted ? .deleted : .refreshed)
             settle(item.object, nil)
         }
         pending.removeAll()
         deltas.removeAll()
         crossStoreReferences.removeAll()
         watched.removeAll()
+        mergedDeletes.removeAll()
         noteRevision()
         undoManager?.forgetAll()
         for item in items where item.object.isEditable { awake(item.object, .rollback) }
+        postChanges()
     }
 
     /// Forgets all objects and everything that has changed, as if the context were new. Objects that
@@ -48,7 +53,8 @@ extension ManagedObjectContext {
         crossStoreReferences.removeAll()
         watched.removeAll()
         undoManager?.forgetAll()
-        for object in identityMap.objects {
+        let objects = identityMap.objects
+        for object in objects {
             object.values = object.binding.schema.defaults
             object.relations = [:]
             object.eventIndex = -1
@@ -57,6 +63,9 @@ extension ManagedObjectContext {
         identityMap.removeAll()
         retainedObjects.removeAll()
         credits.removeAll()
+        faultBatches.removeAll()
+        mergedDeletes.removeAll()
+        defer { postReset(of: objects) }
         for store in parent == nil ? coordinator.persistentStores : [] {
             let pinned = positions[store.number]?.pinned
             positions[store.number] = StorePosition(
@@ -78,6 +87,7 @@ extension ManagedObjectContext {
         apply(change, to: recorded.object)
         noteReferences(of: change, recorded.object)
         settle(recorded.object, pending.append(made, isRewinding ? .back : .forward))
+        changed.note(change, of: recorded.object)
         return made
     }
 

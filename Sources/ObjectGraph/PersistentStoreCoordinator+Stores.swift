@@ -149,7 +149,8 @@ extension PersistentStoreCoordinator {
             // Contexts may ask the original for numbers until the copy is in its place.
             try opened.skipObjectNumbers(Self.numbersWhileMoving)
             let copied = PersistentStore(
-                place, number: store.number, store: opened, headWhenAdded: store.headWhenAdded)
+                place, number: store.number, store: opened, headWhenAdded: store.headWhenAdded,
+                rows: rows)
             // Another process or coordinator may write to the file all the while.
             guard try store.head() == copied.head() else {
                 throw StoreError.changedWhileCopied(store)

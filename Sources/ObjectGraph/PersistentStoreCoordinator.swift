@@ -16,6 +16,8 @@ public final class PersistentStoreCoordinator: Sendable {
     private let attached = Mutex(AttachedStores())
     private let contexts = Mutex(WeakContexts())
     private let provisionalNumbers = Atomic<UInt64>(0)
+    /// The rows that the contexts share.
+    let rows = RowCache()
 
     /// Makes a coordinator for classes.
     ///
@@ -87,12 +89,13 @@ public final class PersistentStoreCoordinator: Sendable {
             if let other = stores.current.first(where: { $0.identifier == store.uuid }) {
                 throw StoreError.alreadyAdded(place.url, as: other)
             }
-            return stores.append(place, store, headWhenAdded)
+            return stores.append(place, store, headWhenAdded, rows)
         }
     }
 
     /// Puts another opening of the same store in a store's place, or nothing.
     func replace(_ number: UInt32, with store: PersistentStore?) {
+        rows.forgetAll(of: number)
         attached.withLock { $0.replace(number, with: store) }
     }
 
@@ -141,7 +144,10 @@ public final class PersistentStoreCoordinator: Sendable {
 
     func headForNewContext(of store: PersistentStore) -> SequenceNumber {
         do {
-            return try store.head()
+            let head = try store.head()
+            rows.learn(of: head, in: store.number)
+            store.startAnnouncing(from: head)
+            return head
         } catch {
             // A store that cannot be read says so at the first fetch; merging from the beginning is
             // right, only slower.
@@ -200,7 +206,7 @@ private struct AttachedStores {
 
     /// Gives a store a number; the one it had when it was here before.
     mutating func append(
-        _ place: StorePlace, _ store: Store, _ headWhenAdded: SequenceNumber
+        _ place: StorePlace, _ store: Store, _ headWhenAdded: SequenceNumber, _ rows: RowCache
     ) -> PersistentStore {
         let index = identifiers.firstIndex(of: store.uuid) ?? identifiers.count
         if index == identifiers.count {
@@ -208,7 +214,7 @@ private struct AttachedStores {
             places.append(nil)
         }
         let added = PersistentStore(
-            place, number: UInt32(index), store: store, headWhenAdded: headWhenAdded)
+            place, number: UInt32(index), store: store, headWhenAdded: headWhenAdded, rows: rows)
         places[index] = added
         current.append(added)
         return added

@@ -33,6 +33,13 @@ extension StoreError {
                 : "A context that reads at a point in the past stays there. Make another context.")
     }
 
+    static func noContext(_ name: String) -> StoreError {
+        StoreError(
+            .closed,
+            "An object '\(name)' cannot be read, because its context is gone or has been reset. Get "
+                + "the object again from a context.")
+    }
+
     static func noSuchMoment(_ sequence: SequenceNumber, head: SequenceNumber) -> StoreError {
         StoreError(
             .noSuchEntry, "There is no entry \(sequence): the journal ends at entry \(head).")
