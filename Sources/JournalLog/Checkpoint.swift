@@ -141,6 +141,7 @@ extension ConsistencyProof {
     /// last one it has seen: the body of C2SP tlog-witness's `add-checkpoint`.
     ///
     /// - Parameter note: The newer checkpoint, signed.
+    /// - Returns: The text.
     public func witnessRequest(for note: SignedNote) -> String {
         let lines = hashes.map { NoteText.base64($0.bytes) + "\n" }.joined()
         return "old \(olderSize)\n\(lines)\n\(note)"

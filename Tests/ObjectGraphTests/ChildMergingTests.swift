@@ -204,4 +204,30 @@ import Testing
             #expect(!root.hasChanges)
         }
     }
+
+    @Test func `S37 a member that others added too is no longer pending after a refresh`() throws {
+        let (project, ada) = (try made(Project.self), try made(Employee.self))
+        root.performAndWait {
+            project.members = [ada]
+            root.processPendingChanges()
+        }
+        let sibling = store.context("sibling")
+        let (theirs, person) = (try local(project, in: sibling), try local(ada, in: sibling))
+        try sibling.performAndWait { () throws in
+            theirs.members = [person]
+            try sibling.save()
+        }
+
+        try root.performAndWait { () throws in
+            root.refresh(ada, mergeChanges: true)
+            #expect(project.members == [ada])
+            project.members = []
+            #expect(try root.save() != nil)
+        }
+
+        try store.inContext { (context) throws in
+            let stored = try #require(context.object(with: project.objectID) as? Project)
+            #expect(stored.members.isEmpty)
+        }
+    }
 }
