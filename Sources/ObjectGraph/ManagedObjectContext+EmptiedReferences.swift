@@ -78,7 +78,9 @@ extension ManagedObjectContext {
     private func references(
         of item: PendingChanges.Item, to lost: Set<GraphID>
     ) -> [EmptiedReference] {
-        guard let change = item.change, !change.isDelete else { return [] }
+        guard let change = item.change, !change.isDelete, item.object.realizeIfNeeded() else {
+            return []
+        }
         let owner = item.object.graphID
         let schema = item.object.binding.schema
         var found: [EmptiedReference] = []

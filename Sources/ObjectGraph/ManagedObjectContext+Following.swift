@@ -149,7 +149,7 @@ extension ManagedObjectContext {
         }
     }
 
-    private func isUnderlying(_ id: GraphID) -> Bool {
+    func isUnderlying(_ id: GraphID) -> Bool {
         do {
             return try underlyingRow(of: id) != nil
         } catch {

@@ -96,9 +96,8 @@ extension ManagedObjectContext {
     private func retarget(_ change: Change, onto object: ManagedObject) -> Change? {
         var retargeted = change
         if case .insert = change.kind {
-            // Somebody else may have brought the record back, as another instance.
-            let isTaken = identityMap[object.graphID].map { $0 !== object && isThere($0) } ?? false
-            return object.isEditable || object.status.contains(.gone) || isTaken ? nil : change
+            let isBarred = object.isEditable || object.status.contains(.gone)
+            return isBarred || isBroughtBack(object) ? nil : change
         }
         guard object.isEditable, object.realizeIfNeeded(), object.isEditable else { return nil }
         let entity = object.binding.schema
@@ -129,6 +128,14 @@ extension ManagedObjectContext {
                 values: object.values, members: members.filter { !$0.isEmpty })
         }
         return retargeted
+    }
+
+    /// Whether somebody else has brought back the record of an object deleted here, with or without
+    /// another instance for it.
+    private func isBroughtBack(_ object: ManagedObject) -> Bool {
+        if let other = identityMap[object.graphID], other !== object { return isThere(other) }
+        if case .delete? = pending[object.graphID]?.change?.kind { return false }
+        return isUnderlying(object.graphID)
     }
 
     /// Whether an instance stands for a record; a reference that was left dangling makes one that

@@ -75,8 +75,14 @@ extension UndoManager {
         }
     }
 
-    /// Makes the journal as if some objects had never been referred to.
-    func dropReferences(to lost: Set<ObjectID>, inStore store: UInt32) {
+    /// Makes the journal as if some objects that others have deleted had never been referred to.
+    ///
+    /// Objects that were deleted here as well stay: undo brings them back before it comes to what
+    /// refers to them.
+    func dropReferences(to deleted: Set<ObjectID>, inStore store: UInt32) {
+        let ours = steps(thatDelete: Set(deleted.map { GraphID(store: store, object: $0) }))
+        let lost = deleted.filter { ours[GraphID(store: store, object: $0)] == nil }
+        guard !lost.isEmpty else { return }
         // What a reference was before it came to lead to a lost object.
         var earlier: [RelationKey: Value] = [:]
         rewrite { _, recorded in

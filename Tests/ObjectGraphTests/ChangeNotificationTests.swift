@@ -457,7 +457,7 @@ private typealias Context = ManagedObjectContext
 @Suite struct RemoteChangeTests {
     @Test func `F89 every entry of a store is told of with its place and number`() throws {
         let store = try StaffStore()
-        let persistentStore = store.container.persistentStoreCoordinator.defaultStore
+        let persistentStore = store.container.persistentStoreCoordinator.persistentStores[0]
         let recorder = Recorder(.persistentStoreRemoteChange, from: persistentStore)
 
         try store.hire(["Ada"])
@@ -479,7 +479,7 @@ private typealias Context = ManagedObjectContext
         let store = try StaffStore()
         let ids = try store.hire(["Ada"])
         let coordinator = store.container.persistentStoreCoordinator
-        let recorder = Recorder(.persistentStoreRemoteChange, from: coordinator.defaultStore)
+        let recorder = Recorder(.persistentStoreRemoteChange, from: coordinator.persistentStores[0])
         let other = try PersistentContainer(store.url, model: staff).newBackgroundContext()
         for name in ["Byron", "Lovelace"] {
             try other.performAndWait { () throws in
@@ -495,7 +495,7 @@ private typealias Context = ManagedObjectContext
 
         #expect(recorder.heard.count == 1)
         let token = recorder.heard.last?.userInfo?[PersistentStore.historyTokenKey]
-        #expect(token as? SequenceNumber == (try coordinator.defaultStore.head()))
+        #expect(token as? SequenceNumber == (try coordinator.persistentStores[0].head()))
     }
 
     @Test func `F89 a context that merges automatically takes in what others saved`() async throws {

@@ -10,7 +10,7 @@ import Testing
 extension StaffStore {
     /// How often the store has been read by contexts.
     var readCount: Int {
-        container.persistentStoreCoordinator.defaultStore.readCount
+        container.persistentStoreCoordinator.persistentStores[0].readCount
     }
 
     /// Saves a department with employees of these first names, and returns the identifiers of these.

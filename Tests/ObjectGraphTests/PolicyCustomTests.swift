@@ -41,7 +41,7 @@ private struct NewestCountry: CustomMergePolicy {
 }
 
 /// Says the same of every conflict, and keeps what it was shown.
-private final class Recorder: CustomMergePolicy {
+private final class RecordingPolicy: CustomMergePolicy {
     let shown = Mutex<[ObjectConflict]>([])
     let clashes = Mutex<[ConstraintConflict]>([])
     let side: ConflictSide?
@@ -191,7 +191,7 @@ private final class Atlas {
     }
 
     @Test func `F68 F69 a policy is shown whole objects and the versions of both sides`() throws {
-        let recorder = Recorder()
+        let recorder = RecordingPolicy()
         let atlas = try Atlas(recorder)
         try atlas.saveTheirs { $0.name = "België" }
 
@@ -215,7 +215,7 @@ private final class Atlas {
     func `F68 F69 a deleted object has version zero, and the policy may bring it back`(
         side: ConflictSide
     ) throws {
-        let recorder = Recorder(side)
+        let recorder = RecordingPolicy(side)
         let atlas = try Atlas(recorder)
         try atlas.saveTheirs { atlas.first.delete($0) }
 
@@ -235,7 +235,7 @@ private final class Atlas {
     func `F69 the policy may save a delete of an object that others changed, or drop it`(
         side: ConflictSide
     ) throws {
-        let recorder = Recorder(side)
+        let recorder = RecordingPolicy(side)
         let atlas = try Atlas(recorder)
         try atlas.saveTheirs { $0.name = "België" }
 
@@ -250,7 +250,7 @@ private final class Atlas {
     }
 
     @Test func `F69 what the policy leaves open goes by the context's merge policy`() throws {
-        let atlas = try Atlas(Recorder())
+        let atlas = try Atlas(RecordingPolicy())
         atlas.second.performAndWait { atlas.second.mergePolicy = .mergeByPropertyStoreTrump }
         try atlas.saveTheirs { $0.name = "België" }
 
@@ -276,7 +276,7 @@ private final class Atlas {
     }
 
     @Test func `F69 locking conflicts are settled before constraint conflicts`() throws {
-        let recorder = Recorder(.ours, code: "BE-2")
+        let recorder = RecordingPolicy(.ours, code: "BE-2")
         let atlas = try Atlas(recorder)
         try atlas.saveTheirs { $0.name = "België" }
 
@@ -299,7 +299,7 @@ private final class Atlas {
     func `F69 F70 a policy makes a new object one with the owner of its unique code`(
         side: ConflictSide
     ) throws {
-        let recorder = Recorder(side)
+        let recorder = RecordingPolicy(side)
         let atlas = try Atlas(recorder)
 
         try atlas.saveOurs { _ in

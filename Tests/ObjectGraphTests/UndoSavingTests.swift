@@ -207,6 +207,63 @@ import Testing
         }
     }
 
+    @Test func `J4 undo of a saved delete leaves alone what another author has brought back`()
+        throws
+    {
+        let store = try ClubStore()
+        try store.inContext { (context) throws in
+            let ann = Player(context: context)
+            ann.shirt = 1
+            try context.save()
+            let other = store.container.newBackgroundContext()
+            let copies = try other.performAndWait { () throws in
+                let copies = try other.fetch(FetchRequest<Player>())
+                #expect(copies.map(\.shirt) == [1])
+                return copies
+            }
+            context.delete(ann)
+            try context.save()
+            try other.performAndWait { () throws in
+                copies.first?.shirt = 9
+                other.mergePolicy = .overwrite
+                #expect(try other.save() != nil)
+            }
+            try context.mergeChanges()
+
+            context.undo()
+
+            #expect(!context.hasChanges)
+            #expect(try context.fetch(FetchRequest<Player>()).map(\.shirt) == [9])
+        }
+    }
+
+    @Test func `undo brings back related objects that both sides have deleted`() throws {
+        let store = try ClubStore()
+        try store.inContext { (context) throws in
+            let season = Season(in: context)
+            try context.save()
+            let before = try store.picture()
+            let (ann, locker) = (season.ann.objectID, season.locker.objectID)
+            context.delete(season.locker)
+            context.delete(season.ann)
+            context.processPendingChanges()
+            try store.inContext { (other) throws in
+                for id in [ann, locker] { other.delete(try other.existingObject(with: id)) }
+                try other.save()
+            }
+            context.mergePolicy = .mergeByPropertyStoreTrump
+            try context.save()
+            try context.mergeChanges()
+
+            context.undo()
+
+            #expect(season.ann.locker === season.locker)
+            #expect(season.locker.player === season.ann)
+            try context.save()
+            #expect(try store.picture()["ann"]?["locker"] == before["ann"]?["locker"])
+        }
+    }
+
     @Test func `F42 J5 rollback restores the last saved values and reads nothing newer`() throws {
         let store = try ClubStore()
         try store.inContext { (context) throws in
