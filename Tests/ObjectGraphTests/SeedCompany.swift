@@ -18,6 +18,8 @@ enum Company {
 
         /// No property of the model: tells an instance from a later one of the same record.
         var mark = 0
+        /// Whether a refresh makes the full name anew.
+        var renewsFullName = false
         /// How often the life-cycle hooks were called.
         var calls = Calls()
 
@@ -35,6 +37,10 @@ enum Company {
         override func awakeFromFetch() {
             calls.awakeFromFetch += 1
             cacheFullName()
+        }
+
+        override func awake(fromSnapshotEvents events: SnapshotEventType) {
+            if renewsFullName, events.contains(.refresh) { cacheFullName() }
         }
 
         override func didTurnIntoFault() {

@@ -42,12 +42,16 @@ import Testing
         }
     }
 
-    @Test func `S48 WE2 Sarit Smith: the cached full name is stale after the refresh`() throws {
+    @Test(arguments: [(false, "Sarit Jones"), (true, "Fiona Jones")])
+    func `S48 S50 WE2 Sarit Smith: the cached full name is stale unless a hook makes it anew`(
+        renewsFullName: Bool, fullName: String
+    ) throws {
         let store = try CompanyStore()
         let id = try store.addEmployee("Sarit", "Smith")
         let (one, two) = (store.context(), store.context())
         try two.performAndWait { () throws in
             let sarit = try two.employee(id)
+            sarit.renewsFullName = renewsFullName
             #expect(sarit.fullName == "Sarit Smith")
             try one.performAndWait { () throws in
                 let sarit = try one.employee(id)
@@ -64,7 +68,7 @@ import Testing
 
             #expect(sarit.firstName == "Fiona")
             #expect(sarit.lastName == "Jones")
-            #expect(sarit.fullName == "Sarit Jones")
+            #expect(sarit.fullName == fullName)
             try store.inContext { (third) throws in
                 #expect(try third.employee(id).fullName == "Fiona Smith")
             }
