@@ -51,12 +51,19 @@ extension ManagedObjectContext {
     /// Notes that a property is about to change, before the new value is set.
     func recordEdit(of object: ManagedObject, slot: Int) {
         assertOnQueue()
-        guard !isRecordingSuspended, object.isEditable else { return }
+        guard object.isEditable else { return }
         let property = object.binding.schema.slots[slot].number
+        let key = RelationKey(owner: object.graphID, property: property)
+        guard !isRecordingSuspended else {
+            if slot < object.binding.schema.storedSlotCount {
+                storedValues.note(object.values[slot], for: key, in: identityMap)
+            }
+            return
+        }
         let index = record(of: object)
         if !event[index].edits.contains(where: { $0.property == property }) {
-            event[index].edits.append(
-                Edit(property: property, old: object.values[slot], new: .null))
+            let old = storedValues[key] ?? object.values[slot]
+            event[index].edits.append(Edit(property: property, old: old, new: .null))
         }
     }
 

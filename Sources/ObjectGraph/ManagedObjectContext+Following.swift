@@ -41,8 +41,13 @@ extension ManagedObjectContext {
         guard !changes.isEmpty else { return }
         for follower in followers {
             guard let child = follower.context, child !== saver else { continue }
-            child.perform { [weak child] in child?.mergeParent(changes) }
+            child.perform { [weak child] in child?.mergeAsTheyCome(changes) }
         }
+    }
+
+    private func mergeAsTheyCome(_ changes: [GraphChange]) {
+        let conflicts = mergeParent(changes)
+        if !conflicts.isEmpty { mergeConflictHandler?(conflicts) }
     }
 
     /// Takes in what has changed in the parent, under what is pending here.

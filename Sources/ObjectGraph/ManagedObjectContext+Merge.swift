@@ -113,7 +113,8 @@ extension ManagedObjectContext {
     func mergeAsTheyCome(_ sequence: SequenceNumber, in store: PersistentStore) {
         guard queryGeneration == nil else { return }
         do {
-            try mergeEntries(of: store, through: sequence)
+            let conflicts = try mergeEntries(of: store, through: sequence)
+            if !conflicts.isEmpty { mergeConflictHandler?(conflicts) }
         } catch {
             mergeFailureHandler?(error)
         }

@@ -136,6 +136,7 @@ extension ManagedObjectContext {
             ? row.values : row.values + schema.defaults[schema.storedSlotCount...]
         object.since = row.since.rawValue
         object.status.remove(.fault)
+        storedValues.forget(object)
         withoutRecording { object.awakeFromFetch() }
         if object.status.remove(.refreshed) != nil { awake(object, .refresh) }
     }

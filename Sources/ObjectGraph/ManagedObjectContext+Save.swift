@@ -242,6 +242,9 @@ extension ManagedObjectContext {
             return
         }
         if object.status.contains(.temporary) { identityMap.loosen(object) }
+        if case .update(let edits, _)? = item.change?.kind {
+            for edit in edits { storedValues.forget(edit.property, of: object) }
+        }
         object.status.subtract([.inserted, .updated, .deleted, .temporary])
         if let sequence, wasSaved { object.since = sequence.rawValue }
         guard !isAsSent, item.change != nil else { return }

@@ -107,6 +107,9 @@ public final class ManagedObjectContext: @unchecked Sendable {
     public var inaccessibleFaultHandler: ((ManagedObjectID, any Error) -> Void)?
     /// Told when an automatic merge could not read an entry.
     public var mergeFailureHandler: ((any Error) -> Void)?
+    /// Told when an automatic merge met edits that are pending here: what collided, as
+    /// ``mergeChanges(through:)`` returns it.
+    public var mergeConflictHandler: (([MergeConflict]) -> Void)?
     /// Records changes so that they can be undone; nil for a context that needs no undo.
     public var undoManager: UndoManager? {
         didSet {
@@ -120,6 +123,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
     var bindings: [EntityNumber: EntityBinding] = [:]
     /// The binding used last for each class, so that making an object needs no look-up by name.
     var bindingsByType: [ObjectIdentifier: EntityBinding] = [:]
+    /// What the store has where a hook has set something else.
+    var storedValues = StoredValues()
     /// The event being recorded.
     var event: [EventRecord] = []
     /// How many events have been ended that changed something.

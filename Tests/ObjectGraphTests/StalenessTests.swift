@@ -48,6 +48,26 @@ private struct TwoStacks {
         withExtendedLifetime(kept) {}
     }
 
+    @Test func `S45 what a parent has in memory is never read again, whatever the interval`() throws
+    {
+        let store = try StaffStore()
+        let ids = try store.hire(["Ada"])
+        let root = store.context("root")
+        let child = ManagedObjectContext(parent: root)
+        let kept = try root.performAndWait { try root.existingObject(with: ids[0]) }
+        try child.performAndWait { () throws in
+            child.stalenessInterval = 0
+            let before = store.readCount
+
+            let ada = try #require(try child.existingObject(with: ids[0]) as? Employee)
+            child.refresh(ada, mergeChanges: false)
+
+            #expect(ada.firstName == "Ada")
+            #expect(store.readCount == before)
+        }
+        withExtendedLifetime(kept) {}
+    }
+
     @Test func `S17 a row that nobody keeps is read again`() throws {
         let store = try StaffStore()
         let ids = try store.hire(["Ada"])
