@@ -87,10 +87,11 @@ extension ManagedObjectContext {
     func mergeWholeParent() -> [MergeConflict] {
         mergeParent(
             identityMap.objects.filter { !$0.status.contains(.temporary) }.map { object in
+                let nothing = object.binding.schema.slots.map { _ in Value.null }
                 let change = Change(
                     object: object.graphID.object,
                     kind: isUnderlying(object.graphID)
-                        ? .update(edits: [], members: []) : .delete(values: [], members: []))
+                        ? .update(edits: [], members: []) : .delete(values: nothing, members: []))
                 object.relations = [:]
                 return GraphChange(id: object.graphID, change: change)
             })

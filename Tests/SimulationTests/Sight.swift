@@ -13,6 +13,8 @@ struct Sight {
     var deleted: Set<ObjectID> = []
     /// Whether nobody else has saved since the context last merged everything.
     var isFresh = true
+    /// How many entries the context has merged.
+    var mergedThrough = 1
     var groups: [Group] = []
     var cursor = 0
     /// Where the cursor stood at the last save.

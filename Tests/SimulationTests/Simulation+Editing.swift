@@ -4,7 +4,7 @@ import ObjectModel
 extension Simulation {
     /// One event of a few edits.
     func edit(_ index: Int) throws {
-        let before = sights[index].view(head)
+        let before = view(index)
         var world = before
         let isGuess = isGuessing(index)
         for _ in 0..<int(1...3) {
@@ -22,7 +22,7 @@ extension Simulation {
 
     /// One event of deletes.
     func delete(_ index: Int) throws {
-        let before = sights[index].view(head)
+        let before = view(index)
         var world = before
         let isGuess = isGuessing(index)
         let count = world.count > 40 ? 8 : int(1...2)
@@ -34,11 +34,11 @@ extension Simulation {
     private func close(_ index: Int, _ before: World, _ after: World, _ isGuess: Bool) throws {
         contexts[index].processPendingChanges()
         let inserted = sights[index].inserted
-        sights[index].take(after, head)
+        sights[index].take(after, under(index))
         if isGuess { try adopt(index) }
         // An object that others deleted and that was only let go of has not been changed.
         let sight = sights[index]
-        let view = sight.view(head)
+        let view = sight.view(under(index))
         var known = before.filter { id, _ in
             view[id] != nil || sight.deleted.contains(id) || inserted.contains(id)
         }
@@ -95,13 +95,13 @@ extension Simulation {
             let field = pick(rules.fields(id).filter { !$0.isAttribute })
         else { return }
         let others = world.keys.filter { rules.entity($0) == field.destination }.sorted()
-        let usable = others.filter { isUsable($0, index) }
+        let usable = usable(others, index)
         var targets = rules.related(id, field, in: world).filter { world[$0] != nil }
         switch field.kind {
         case .toOne:
             targets = int(0...3) == 0 ? [] : pick(usable).map { [$0] } ?? []
         default:
-            targets = targets.filter { isUsable($0, index) }
+            targets = self.usable(targets, index)
             for _ in 0..<int(1...2) {
                 guard let other = pick(usable) else { continue }
                 if targets.contains(other) {
@@ -127,7 +127,7 @@ extension Simulation {
     }
 
     private func delete(_ ids: [ObjectID], _ index: Int, _ world: inout World) throws {
-        let usable = ids.filter { isUsable($0, index) }
+        let usable = usable(ids, index)
         for id in usable {
             say(index, "delete \(rules.entity(id)) \(id)")
             counts["delete", default: 0] += 1
@@ -137,17 +137,19 @@ extension Simulation {
     }
 
     private func candidate(_ index: Int, _ world: World) -> ObjectID? {
-        pick(world.keys.filter { isUsable($0, index) }.sorted())
+        pick(usable(world.keys.sorted(), index))
     }
 
-    /// An object whose record somebody else has deleted is left alone.
-    private func isUsable(_ id: ObjectID, _ index: Int) -> Bool {
-        guard let identifier = identifiers[id] else { return false }
-        if let object = contexts[index].registeredObject(for: identifier) {
-            return !object.isDeleted
-                && (!object.isFault || head[id] != nil)
+    /// The objects whose record nobody else has deleted: those that can be worked with.
+    private func usable(_ ids: [ObjectID], _ index: Int) -> [ObjectID] {
+        let head = under(index)
+        return ids.filter { id in
+            guard let identifier = identifiers[id] else { return false }
+            guard let object = contexts[index].registeredObject(for: identifier) else {
+                return head[id] != nil
+            }
+            return !object.isDeleted && (!object.isFault || head[id] != nil)
         }
-        return head[id] != nil
     }
 
     // MARK: - Undo
@@ -158,7 +160,7 @@ extension Simulation {
         doubtUndo(index, sights[index].cursor - 1)
         contexts[index].undo()
         if sights[index].foreseesUndo {
-            sights[index].undo(head)
+            sights[index].undo(under(index))
         } else {
             try adopt(index)
         }
@@ -168,6 +170,7 @@ extension Simulation {
     private func doubtUndo(_ index: Int, _ place: Int) {
         let sight = sights[index]
         guard sight.foreseesUndo, sight.groups.indices.contains(place) else { return }
+        let head = under(index)
         let view = sight.view(head)
         for (id, step) in sight.groups[place] where step.before == nil || step.after == nil {
             let isOthers = head[id] != nil && sight.seen[id] == nil
@@ -184,7 +187,7 @@ extension Simulation {
         doubtUndo(index, sights[index].cursor)
         contexts[index].redo()
         if sights[index].foreseesUndo {
-            sights[index].redo(head)
+            sights[index].redo(under(index))
         } else {
             try adopt(index)
         }
@@ -249,7 +252,7 @@ extension Simulation {
 
     /// A list that was not in memory is read when it is asked for, with what others have saved.
     private func readListsAgain(_ id: ObjectID, _ index: Int) {
-        guard let stored = head[id], sights[index].mine[id] != nil,
+        guard let stored = under(index)[id], sights[index].mine[id] != nil,
             let identifier = identifiers[id],
             let object = contexts[index].registeredObject(for: identifier), !object.isFault
         else { return }
@@ -266,6 +269,7 @@ extension Simulation {
         say(index, "reset")
         contexts[index].reset()
         sights[index] = Sight()
+        sights[index].mergedThrough = worlds.count
         if contexts[index].hasChanges || !contexts[index].registeredObjects.isEmpty {
             throw Mismatch("A reset context still has objects or changes.")
         }
