@@ -42,6 +42,10 @@ extension Simulation {
         var known = before.filter { id, _ in
             view[id] != nil || sight.deleted.contains(id) || inserted.contains(id)
         }
+        // Nor one that was let go of after it had been read long ago.
+        for id in known.keys where sight.mine[id] == nil && !sight.deleted.contains(id) {
+            if !inserted.contains(id) { known[id] = view[id] }
+        }
         if isGuess {
             // A list that was read only now is not an edit.
             for (id, object) in try registered(index) where !object.hasChanges {
@@ -162,7 +166,7 @@ extension Simulation {
         if sights[index].foreseesUndo {
             sights[index].undo(under(index))
         } else {
-            try adopt(index)
+            try adopt(index, isForeseen: false)
         }
     }
 
@@ -189,7 +193,7 @@ extension Simulation {
         if sights[index].foreseesUndo {
             sights[index].redo(under(index))
         } else {
-            try adopt(index)
+            try adopt(index, isForeseen: false)
         }
     }
 
@@ -223,7 +227,7 @@ extension Simulation {
                 "Undo law: \(rules.entity(id)) \(id) was \(names.map { record[$0] as Any }), is "
                     + "\(names.map { now[$0] as Any }) in \(names).")
         }
-        if !sights[index].foreseesUndo { try adopt(index) }
+        if !sights[index].foreseesUndo { try adopt(index, isForeseen: false) }
     }
 
     /// Undo of everything, then redo of everything.

@@ -24,10 +24,14 @@ extension Simulation {
         default: break
         }
         say(index, "merge")
+        let known = Set(contexts[index].registeredObjects.map(\.objectID.object))
         try contexts[index].mergeChanges()
-        try absorb(nil, index)
+        let isChild = shape.contexts[index].parent != nil
+        try absorb(nil, index, telling: isChild ? known : entryObjects(index))
         sights[index].isFresh = true
 
+        // What a reference to nothing reads as depends on who has looked for its object before.
+        guard !isGuessing(index) else { return }
         let before = try dump(index)
         let again = try contexts[index].mergeChanges()
         let after = try dump(index)
@@ -51,7 +55,9 @@ extension Simulation {
     }
 
     /// Takes in what has changed under a context of some objects, or of all, as a merge has done.
-    func absorb(_ ids: Set<ObjectID>?, _ index: Int) throws {
+    private func absorb(
+        _ ids: Set<ObjectID>?, _ index: Int, telling news: Set<ObjectID>
+    ) throws {
         let head = under(index)
         let sight = sights[index]
         let goners = Set(sight.mine.keys).union(sight.deleted).filter {
@@ -64,23 +70,42 @@ extension Simulation {
         for id in Set(sights[index].seen.keys) where ids?.contains(id) != false {
             rebaseOntoHead(id, index, head)
         }
-        let news = ids ?? entryObjects(index)
+        dropReferences(news, index, head)
         sights[index].mergedThrough = worlds.count
         if !news.isEmpty { self.news.append(SimulationNews(source: index, ids: news)) }
         let isGuess =
-            ids == nil
-            ? !rules.flaws(in: view(index), afterSave: false).isEmpty : isGuessing(index)
+            ids == nil ? !isConsistent(index) : isGuessing(index)
         if !goners.isEmpty || isGuess {
             sights[index].foreseesUndo = sights[index].groups.isEmpty
             try adopt(index)
         }
     }
 
-    /// What others have done since a context last merged; all it has, for one that has a parent.
-    private func entryObjects(_ index: Int) -> Set<ObjectID> {
-        guard shape.contexts[index].parent == nil else {
-            return Set(sights[index].seen.keys).union(under(index).keys)
+    /// Takes back what is pending here and leads to what others have deleted.
+    private func dropReferences(_ ids: Set<ObjectID>, _ index: Int, _ head: World) {
+        let sight = sights[index]
+        for (id, record) in sight.mine where sight.isDirty(id) {
+            for field in rules.fields(id) where field.isStored && !field.isAttribute {
+                guard let cell = record[field.name] else { continue }
+                let base = sight.seen[id]?[field.name]
+                for target in cell.destinations
+                where cell != base && ids.contains(target) && head[target] == nil
+                    && !sight.inserted.contains(target) && !sight.deleted.contains(target)
+                {
+                    var kept = cell.removing(target)
+                    let isShared =
+                        field.inverse.map { Office.field(field.destination, $0).kind != .toOne }
+                        ?? true
+                    if field.kind == .toOne, isShared, let base { kept = base }
+                    sights[index].mine[id]?[field.name] = kept
+                    sights[index].disturbUndo(id)
+                }
+            }
         }
+    }
+
+    /// What others have done to the store since a context last merged.
+    private func entryObjects(_ index: Int) -> Set<ObjectID> {
         var ids: Set<ObjectID> = []
         for number in sights[index].mergedThrough..<worlds.count where savers[number] != index {
             let (old, new) = (worlds[number - 1], worlds[number])
@@ -98,7 +123,8 @@ extension Simulation {
                     .reduce(into: []) { $0.formUnion($1.ids) }
                 guard !ids.isEmpty else { continue }
             } else {
-                guard other != index, sights[other].mergedThrough < worlds.count else { continue }
+                if other == index { sights[other].mergedThrough = worlds.count }
+                guard sights[other].mergedThrough < worlds.count else { continue }
                 ids = entryObjects(other)
             }
             counts["automatic merge", default: 0] += 1
@@ -114,7 +140,7 @@ extension Simulation {
         let isAll = Set(before.keys).union(now.keys)
             .allSatisfy { ids.contains($0) || before[$0] == now[$0] }
         if !isAll { sights[index].isFresh = false }
-        try absorb(ids, index)
+        try absorb(ids, index, telling: ids)
         if wasFresh && isAll { undersBefore[index] = now }
     }
 

@@ -77,11 +77,9 @@ extension Simulation {
 
     /// Compares everything a context can see, both sides of every relationship included.
     func compareAll(_ index: Int) throws {
-        guard sights[index].isFresh else { return }
+        guard !isGuessing(index) else { return }
         say(index, "compare all")
-        let view = view(index)
-        guard rules.flaws(in: view, afterSave: false).isEmpty else { return }
-        try compare(view, in: contexts[index], "Context \(index)")
+        try compare(view(index), in: contexts[index], "Context \(index)")
     }
 
     private func compare(

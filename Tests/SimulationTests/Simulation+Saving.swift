@@ -161,6 +161,7 @@ extension Simulation {
     /// The parent has a child's changes as its own, and as one step for undo.
     private func receive(_ forecast: Forecast, from child: Int, _ parent: Int) throws {
         let before = view(parent)
+        let wasConsistent = isConsistent(parent) && isConsistent(child)
         var expected = forecast.world
         for cell in forecast.told {
             for id in expected.keys where "\(id)" == cell[0] {
@@ -174,6 +175,9 @@ extension Simulation {
             try adopt(parent)
         }
         let after = view(parent)
+        if wasConsistent, let flaw = rules.flaws(in: after, afterSave: false).first {
+            throw Mismatch("A child's save has made its parent inconsistent: \(flaw)")
+        }
         sights[parent].record(from: before, to: after)
         if forecast.isTangled, !sights[parent].groups.isEmpty {
             sights[parent].foreseesUndo = false

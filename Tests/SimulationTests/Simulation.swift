@@ -289,8 +289,9 @@ final class Simulation {
         sights[index].mine[id] = record
     }
 
-    /// Believes what a context says, where only the implementation can know what it had read.
-    func adopt(_ index: Int) throws {
+    /// Believes what a context says of relationships, where only the implementation can know which
+    /// lists it had read and when. Attributes have to be as foreseen, unless an undo is not.
+    func adopt(_ index: Int, isForeseen: Bool = true) throws {
         let head = under(index)
         let context = contexts[index]
         let objects = try registered(index)
@@ -314,7 +315,15 @@ final class Simulation {
             }
             var record = read(object)
             if object.isDeleted { continue }
-            for field in rules.fields(id) {
+            for field in rules.fields(id) where field.isStored {
+                if isForeseen, field.isAttribute, let want = sight.mine[id]?[field.name],
+                    want != record[field.name]
+                {
+                    throw Mismatch(
+                        "Context \(index): \(rules.entity(id)) \(id).\(field.name) is "
+                            + "\(record[field.name].map { "\($0)" } ?? "missing"), should be "
+                            + "\(want), whatever others have done.")
+                }
                 let known = sight.mine[id]?[field.name] ?? head[id]?[field.name]
                 if rules.dangles(field, known, reads: record[field.name], in: view) {
                     record[field.name] = known
@@ -333,11 +342,19 @@ final class Simulation {
         sights[index] = sight
     }
 
-    /// Whether a context may act on relationships that others have changed behind its back.
-    func isGuessing(_ index: Int) -> Bool {
-        !sights[index].isFresh
-            || !rules.flaws(in: view(index), afterSave: false).isEmpty
+    /// Whether nobody has changed anything under a context, or under what is under it, since it
+    /// last merged everything.
+    func isCurrent(_ index: Int) -> Bool {
+        sights[index].isFresh && shape.contexts[index].parent.map(isCurrent) != false
     }
+
+    /// Whether all references of a context lead somewhere and no two objects hold what only one may.
+    func isConsistent(_ index: Int) -> Bool {
+        rules.flaws(in: view(index), afterSave: false).isEmpty
+    }
+
+    /// Whether a context may act on relationships that others have changed behind its back.
+    func isGuessing(_ index: Int) -> Bool { !isCurrent(index) || !isConsistent(index) }
 
     /// Compares the store with what it should hold.
     func compareStore(_ moment: String) throws {
