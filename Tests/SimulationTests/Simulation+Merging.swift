@@ -15,8 +15,9 @@ struct SimulationNews {
 extension Simulation {
     /// Takes in everything, perhaps in two steps, which must come to the same.
     func merge(_ index: Int) throws {
+        var known: Set<ObjectID> = []
         switch int(0...5) {
-        case 0...1: try mergeNotification(index)
+        case 0...1: known = try mergeNotification(index)
         case 2 where shape.contexts[index].parent == nil && !hasEdits(index):
             let number = UInt64(int(1...worlds.count))
             say(index, "merge through \(number)")
@@ -24,7 +25,9 @@ extension Simulation {
         default: break
         }
         say(index, "merge")
-        let known = Set(contexts[index].registeredObjects.map(\.objectID.object))
+        known.formUnion(
+            contexts[index].registeredObjects.lazy.filter { !$0.isInserted }
+                .map(\.objectID.object))
         try contexts[index].mergeChanges()
         let isChild = shape.contexts[index].parent != nil
         try absorb(nil, index, telling: isChild ? known : entryObjects(index))
@@ -40,13 +43,17 @@ extension Simulation {
         }
     }
 
-    private func mergeNotification(_ index: Int) throws {
-        guard let lastSave = mailbox.lastSave,
+    /// Merges what was saved last.
+    ///
+    /// - Returns: The objects of that save.
+    private func mergeNotification(_ index: Int) throws -> Set<ObjectID> {
+        guard let lastSave = mailbox.lastSave, lastSave.object as AnyObject? !== contexts[index],
             shape.contexts[index].parent != nil || !hasEdits(index)
-        else { return }
+        else { return [] }
         say(index, "merge what was saved last")
         counts["merge by notification", default: 0] += 1
         try contexts[index].mergeChanges(fromContextDidSave: lastSave)
+        return mailbox.savedIDs
     }
 
     private func hasEdits(_ index: Int) -> Bool {

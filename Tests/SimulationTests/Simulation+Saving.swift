@@ -49,7 +49,8 @@ extension Simulation {
         for (id, ours) in sight.mine where sight.isDirty(id) {
             for (name, cell) in ours where cell != sight.seen[id]?[name] {
                 let isLoose = isChild && Office.field(rules.entity(id), name).inverse == nil
-                if !isLoose, cell.destinations.contains(where: { forecast.world[$0] == nil }) {
+                let lost = cell.destinations.filter { forecast.world[$0] == nil }
+                if lost.contains(where: { !isLoose || !sight.deleted.contains($0) }) {
                     forecast.isTangled = true
                 }
             }
@@ -146,6 +147,7 @@ extension Simulation {
         } else {
             try append(forecast, index, sequence)
         }
+        mailbox.savedIDs = dirty
         if !dirty.isEmpty { news.append(SimulationNews(source: index, ids: dirty)) }
         if contexts[index].hasChanges { throw Mismatch("A saved context still has changes.") }
         try settle(forecast, index, old)

@@ -19,6 +19,8 @@ final class SimulationMailbox: @unchecked Sendable {
     // @unchecked Sendable because only the context that is being saved writes, and the driver, which
     // waits for it, reads.
     var lastSave: Notification?
+    /// The objects it has saved.
+    var savedIDs: Set<ObjectID> = []
 }
 
 /// Runs steps on contexts over one store, some of them on top of others, and compares everything
@@ -259,6 +261,12 @@ final class Simulation {
             if want == have { continue }
             let living = want.destinations.filter { view[$0] == nil }
                 .reduce(want) { $0.removing($1) }
+            // An instance that was deleted here is not looked for again before a refresh.
+            if have == .one(nil), !isCurrent(index), let target = want.destinations.first,
+                identifiers[target].flatMap({ contexts[index].registeredObject(for: $0) }) == nil
+            {
+                continue
+            }
             guard have == living else {
                 throw Mismatch(
                     "Context \(index): \(rules.entity(id)) \(id).\(field.name) is \(have), "
