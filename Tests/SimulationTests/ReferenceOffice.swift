@@ -154,13 +154,15 @@ struct ReferenceOffice {
     /// References to objects that are not there, and objects held by two where one may hold them.
     ///
     /// A reference without inverse is nobody's to take back before a save.
-    func flaws(in world: World, afterSave: Bool) -> [String] {
+    func flaws(
+        in world: World, afterSave: Bool, ignoring: Set<DeleteRule> = [.noAction]
+    ) -> [String] {
         var flaws: [String] = []
         for (entity, fields) in Office.fields {
             let records = world.filter { self.entity($0.key) == entity }
             for field in fields where field.isStored && !field.isAttribute {
                 let opposite = field.inverse.map { Office.field(field.destination, $0) }
-                let isLoose = opposite == nil ? !afterSave : opposite?.rule == .noAction
+                let isLoose = opposite.map { ignoring.contains($0.rule) } ?? !afterSave
                 var holders: [ObjectID: ObjectID] = [:]
                 for (id, record) in records {
                     for target in record[field.name]?.destinations ?? [] {

@@ -108,6 +108,16 @@ struct Sight {
         return made
     }
 
+    /// Whether what can be undone or redone leads to some objects.
+    func mentions(_ lost: Set<ObjectID>) -> Bool {
+        groups.contains { group in
+            group.values.contains { step in
+                let cells = [step.before, step.after].compactMap { $0 }.flatMap(\.values)
+                return cells.contains { !lost.isDisjoint(with: $0.destinations) }
+            }
+        }
+    }
+
     mutating func clearUndo() {
         groups = []
         cursor = 0

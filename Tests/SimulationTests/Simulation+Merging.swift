@@ -35,11 +35,20 @@ extension Simulation {
 
         // What a reference to nothing reads as depends on who has looked for its object before.
         guard !isGuessing(index) else { return }
-        let before = try dump(index)
+        let before = try withoutDangling(dump(index), index)
         let again = try contexts[index].mergeChanges()
-        let after = try dump(index)
+        let after = try withoutDangling(dump(index), index)
         if !again.isEmpty || before != after {
             throw Mismatch("Merge law: merging twice changed something.")
+        }
+    }
+
+    private func withoutDangling(_ world: World, _ index: Int) -> World {
+        let view = view(index)
+        return world.mapValues { record in
+            record.mapValues { cell in
+                cell.destinations.filter { view[$0] == nil }.reduce(cell) { $0.removing($1) }
+            }
         }
     }
 
@@ -91,12 +100,14 @@ extension Simulation {
     /// Takes back what is pending here and leads to what others have deleted.
     private func dropReferences(_ ids: Set<ObjectID>, _ index: Int, _ head: World) {
         let sight = sights[index]
+        let lost = ids.filter { head[$0] == nil }
+        if sight.mentions(lost) { sights[index].foreseesUndo = false }
         for (id, record) in sight.mine where sight.isDirty(id) {
             for field in rules.fields(id) where field.isStored && !field.isAttribute {
                 guard let cell = record[field.name] else { continue }
                 let base = sight.seen[id]?[field.name]
                 for target in cell.destinations
-                where cell != base && ids.contains(target) && head[target] == nil
+                where cell != base && lost.contains(target)
                     && !sight.inserted.contains(target) && !sight.deleted.contains(target)
                 {
                     var kept = cell.removing(target)
@@ -213,7 +224,7 @@ extension Simulation {
         let isGuess = isGuessing(index)
         contexts[index].refreshAllObjects()
         let sight = sights[index]
-        for id in sight.mine.keys {
+        for id in sight.seen.keys {
             if sight.inserted.contains(id) { continue }
             if sight.isDirty(id) {
                 rebaseOntoHead(id, index, head)

@@ -22,6 +22,11 @@ extension Simulation {
         var forecast = Forecast(world: head)
         for id in sight.deleted {
             if let there = head[id], there != sight.seen[id] { forecast.isTangled = true }
+            // The parent carries out delete rules on what it has.
+            for field in rules.fields(id) where isChild && field.rule == .cascade {
+                let goners = rules.related(id, field, in: head)
+                if !sight.deleted.isSuperset(of: goners) { forecast.isTangled = true }
+            }
             forecast.world[id] = nil
         }
         for (id, ours) in sight.mine where sight.isDirty(id) {
@@ -174,10 +179,12 @@ extension Simulation {
         sights[parent].take(expected, under(parent))
         if forecast.isTangled {
             counts["settled tangle", default: 0] += 1
-            try adopt(parent)
+            try adopt(parent, isForeseen: false)
         }
         let after = view(parent)
-        if wasConsistent, let flaw = rules.flaws(in: after, afterSave: false).first {
+        // What is denied shows when the root is saved.
+        let flaws = rules.flaws(in: after, afterSave: false, ignoring: [.noAction, .deny])
+        if wasConsistent, let flaw = flaws.first {
             throw Mismatch("A child's save has made its parent inconsistent: \(flaw)")
         }
         sights[parent].record(from: before, to: after)
@@ -231,7 +238,7 @@ extension Simulation {
         for (id, record) in sight.mine where sight.isDirty(id) {
             try settle(id, record, sight.seen[id], index, now)
         }
-        if forecast.isTangled { try adopt(index) }
+        if forecast.isTangled { try adopt(index, isForeseen: false) }
         for id in Set(sights[index].mine.keys) where sights[index].seen[id] == nil {
             sights[index].seen[id] = sights[index].mine[id]
         }

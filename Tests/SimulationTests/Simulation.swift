@@ -263,7 +263,8 @@ final class Simulation {
                 .reduce(want) { $0.removing($1) }
             // An instance that was deleted here is not looked for again before a refresh.
             if have == .one(nil), !isCurrent(index), let target = want.destinations.first,
-                identifiers[target].flatMap({ contexts[index].registeredObject(for: $0) }) == nil
+                identifiers[target].flatMap({ contexts[index].registeredObject(for: $0) })?
+                    .isDeleted != false
             {
                 continue
             }
