@@ -21,6 +21,8 @@ package struct JournalFinding: Sendable, Hashable {
         case digestMissing
         /// A digest stands beside no entry, or is not a digest.
         case digestExtra
+        /// A root kept for the tree over the entries is not theirs.
+        case treeBroken
         /// A key cannot be one of the journal's.
         case malformedKey
     }
@@ -44,7 +46,12 @@ extension Journal {
         progress: (_ done: SequenceNumber, _ last: SequenceNumber) -> Void = { _, _ in }
     ) throws {
         // Only for the progress: a damaged last key must not keep the rest from being looked at.
-        let last = try asJournalError { SequenceNumber(UInt64(try transaction.count(digests))) }
+        let last = try asJournalError {
+            try transaction.seek(chunks, before: nil) { key, _ in
+                var reader = KeyReader()
+                return key.byteCount == 12 ? SequenceNumber(try reader.uint64(key)) : .zero
+            } ?? .zero
+        }
         let none: [UInt8] = []
         var walk = JournalWalk()
         var current: EntryAssembly?
@@ -90,12 +97,19 @@ extension Journal {
             try transaction.scan(
                 digests, from: none.span.bytes, to: nil, order: .ascending
             ) { key, value in
-                guard key.byteCount == 8 else {
+                guard key.byteCount == 8 || key.byteCount == 9 else {
                     report(.malformedDigestKey(key.byteCount))
                     return .proceed
                 }
                 var reader = KeyReader()
                 let sequence = SequenceNumber(try reader.uint64(key))
+                if key.byteCount == 9 {
+                    let level = try reader.uint8(key)
+                    let flaw = try flaw(
+                        ofTile: level, endingAt: sequence, value, in: transaction)
+                    if let flaw { report(.treeBroken(sequence, level, flaw)) }
+                    return .proceed
+                }
                 let first = Self.key(sequence, chunk: 0)
                 let isThere = try transaction.seek(chunks, atOrAfter: first.span.bytes) {
                     found, _ in
@@ -186,6 +200,14 @@ extension JournalFinding {
             message: "There is a digest for entry \(sequence), and no such entry.")
     }
 
+    fileprivate static func treeBroken(
+        _ sequence: SequenceNumber, _ level: UInt8, _ flaw: String
+    ) -> JournalFinding {
+        JournalFinding(
+            kind: .treeBroken, sequence: sequence,
+            message: "The root of level \(level) kept at entry \(sequence) \(flaw).")
+    }
+
     fileprivate static func malformedDigest(
         _ sequence: SequenceNumber, _ count: Int
     ) -> JournalFinding {
@@ -205,6 +227,6 @@ extension JournalFinding {
     fileprivate static func malformedDigestKey(_ count: Int) -> JournalFinding {
         JournalFinding(
             kind: .malformedKey, sequence: nil,
-            message: "A key of the digests has \(count) bytes instead of 8.")
+            message: "A key of the digests has \(count) bytes instead of 8 or 9.")
     }
 }

@@ -12,7 +12,7 @@ package struct Journal: Sendable {
 
     /// Entry bytes by (sequence number, chunk number).
     let chunks: Table
-    /// Entry digests by sequence number.
+    /// Entry digests by sequence number, and behind them roots of the tree over them.
     let digests: Table
 
     /// The journal in an environment opened with ``tableNames`` among its tables.
@@ -96,6 +96,7 @@ package struct Journal: Sendable {
             let key = Self.key(header.sequence)
             try digest.withBytes { try transaction.put(digests, key.span.bytes, $0, .append) }
         }
+        try appendRoots(through: header.sequence, in: transaction)
         return JournalEntry(
             sequence: header.sequence, recordedAt: recordedAt, previous: header.previous,
             payload: payload, digest: digest)

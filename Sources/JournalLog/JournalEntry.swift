@@ -26,6 +26,21 @@ package struct JournalEntry: Sendable, Hashable {
     package let payload: [UInt8]
     /// The digest of this entry.
     package let digest: Digest
+
+    /// The entry's bytes.
+    package var bytes: [UInt8] {
+        let header = EntryHeader(
+            sequence: sequence, recordedAt: recordedAt, previous: previous,
+            payloadCount: payload.count)
+        return Array(header.encode(payload: payload).dropFirst())
+    }
+}
+
+extension Digest {
+    /// The digest of an entry from its bytes.
+    package static func ofEntry(_ bytes: [UInt8]) -> Digest {
+        of([0] + bytes)
+    }
 }
 
 /// The fixed fields before an entry's payload.

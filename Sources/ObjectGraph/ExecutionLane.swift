@@ -61,6 +61,12 @@ final class ExecutionLane: @unchecked Sendable {
         return worker == .mainQueue ? MainQueue.isCurrent : worker == .current
     }
 
+    /// Where the current thread works, in words.
+    static var whereabouts: String {
+        MainQueue.isCurrent
+            ? "the main queue" : "another queue"
+    }
+
     // MARK: - Running
 
     /// Runs `work` on the queue some time later.

@@ -109,7 +109,7 @@ extension ManagedObject {
     }
 
     /// Where only one owner is allowed, takes this object away from any other.
-    private func leaveOtherOwners(
+    func leaveOtherOwners(
         of inverse: PropertyNumber, through stored: SchemaProperty, except owner: ManagedObject,
         _ context: ManagedObjectContext
     ) {

@@ -1,10 +1,26 @@
 import ObjectModel
 import SnapshotStore
+import Synchronization
 
 /// A change together with the store of its object.
 struct GraphChange {
     let id: GraphID
     let change: Change
+}
+
+/// What was saved, for those who ask: a save of many objects does not list them for nobody.
+final class SavedChanges {
+    private let items: [PendingChanges.Item]
+
+    init(_ items: [PendingChanges.Item]) {
+        self.items = items
+    }
+
+    var changes: [GraphChange] {
+        items.compactMap { item in
+            item.change.map { GraphChange(id: item.object.graphID, change: $0) }
+        }
+    }
 }
 
 /// A child that takes in at once what its parent saves and merges.
@@ -45,13 +61,16 @@ extension ManagedObjectContext {
         let save = ChildSave(
             items: changed.sorted { $0.change.precedes($1.change) }, policy: mergePolicy,
             granularity: conflictGranularity, credit: credit)
-        let moved = try parent.performForChild { try parent.accept(save, from: self) }
+        let isAsSent = try parent.performForChild {
+            let isAsSent = try parent.accept(save, from: self)
+            parentRevision = parent.revision.load(ordering: .relaxed)
+            return isAsSent
+        }
         finishPending()
         for item in items where !item.isAnnihilated {
-            let isMoved = moved.contains(item.object.graphID)
-            settleSaved(item, wasSaved: true, nil, !isMoved)
+            settleSaved(item, wasSaved: true, nil, isAsSent)
         }
-        if !moved.isEmpty { for item in items { forgetLists(of: item) } }
+        if !isAsSent { for item in items { forgetLists(of: item) } }
     }
 
     private func forgetLists(of item: PendingChanges.Item) {
@@ -73,20 +92,20 @@ extension ManagedObjectContext {
     /// The changes are merged, property by property, under the child's policy with what the
     /// objects have become here since the child read them.
     ///
-    /// - Returns: The objects that came out otherwise than the child has them.
+    /// - Returns: Whether nothing has changed here since the child last agreed with this context, so
+    ///   that everything came out as the child has it.
     /// - Throws: ``StoreError`` with code `conflict`; nothing has changed then.
     private func accept(
         _ save: ChildSave, from child: ManagedObjectContext
-    ) throws -> Set<GraphID> {
+    ) throws -> Bool {
         processPendingChanges()
+        let isAsRead = child.parentRevision == revision.load(ordering: .relaxed)
         var conflicts: [MergeConflict] = []
-        var moved: Set<GraphID> = []
         var arrivals: [Arrival] = []
-        let deleted = Set(save.items.lazy.filter(\.change.isDelete).map(\.id))
+        var references = ArrivingReferences(save)
         for item in save.items {
-            let outcome = try merge(item, of: save, without: deleted)
+            let outcome = try merge(item, of: save, &references)
             conflicts += outcome.conflicts
-            if !outcome.conflicts.isEmpty || outcome.isMoved { moved.insert(item.id) }
             guard let change = outcome.change else { continue }
             arrivals.append(Arrival(id: item.id, object: outcome.object, change: change))
         }
@@ -102,19 +121,17 @@ extension ManagedObjectContext {
         if save.credit.isTelling { credits.append(save.credit) }
         tellFollowers(
             arrivals.map { GraphChange(id: $0.id, change: $0.change) }, except: child)
-        return moved
+        return isAsRead && conflicts.isEmpty
     }
 
     private struct ArrivalOutcome {
         let object: ManagedObject?
         var change: Change?
         var conflicts: [MergeConflict]
-        /// Whether the object has other values here than the child saw.
-        var isMoved: Bool
     }
 
     private func merge(
-        _ item: ChildSave.Item, of save: ChildSave, without deleted: Set<GraphID>
+        _ item: ChildSave.Item, of save: ChildSave, _ references: inout ArrivingReferences
     ) throws -> ArrivalOutcome {
         let schema = binding(item.id.object.entity).schema
         let object = try currentObject(item.id)
@@ -131,15 +148,17 @@ extension ManagedObjectContext {
             outcome.conflicts = [MergeConflict(kind: .value, object: item.id.object)]
         }
         if var kept = outcome.change, !kept.isDelete {
-            let lost = kept.destinations.filter {
+            let lost = try kept.destinations.filter {
                 let id = GraphID(store: item.id.store, object: $0)
-                return identityMap[id]?.isDeleted == true && !deleted.contains(id)
+                return try !references.isThere(id) { try exists(id) }
             }
             outcome.conflicts += kept.dropReferences(to: Set(lost), of: schema)
+            outcome.conflicts += try settleRivals(
+                of: &kept, item.id, schema, save.policy, references)
             outcome.change = kept.isEmpty ? nil : kept
         }
         return ArrivalOutcome(
-            object: object, change: outcome.change, conflicts: outcome.conflicts, isMoved: isMoved)
+            object: object, change: outcome.change, conflicts: outcome.conflicts)
     }
 
     /// An object as it stands here, read; nil when there is no such object.
@@ -156,6 +175,11 @@ extension ManagedObjectContext {
             }
         }
         return object.isDeleted ? nil : object
+    }
+
+    private func exists(_ id: GraphID) throws -> Bool {
+        if let object = identityMap[id], !object.isFault { return !object.isDeleted }
+        return try underlyingRow(of: id) != nil
     }
 
     private func state(of object: ManagedObject) -> ObjectState {
@@ -184,19 +208,23 @@ extension ManagedObjectContext {
 
     private func takeInsert(_ id: GraphID, _ values: [Value]) -> ManagedObject {
         let binding = binding(id.object.entity)
+        // What was made and deleted here is held by what can be undone, and is the same object still.
         let object =
-            identityMap[id] ?? binding.entity.type.init(FaultSeed(binding: binding, graphID: id))
+            identityMap[id] ?? pending[id]?.object
+            ?? binding.entity.type.init(FaultSeed(binding: binding, graphID: id))
         object.values = values
         object.relations = [:]
-        if object.status.isDisjoint(with: [.deleted, .gone]) {
+        if pending[id]?.change?.isDelete == true {
+            object.status.subtract([.fault, .deleted])
+        } else {
             object.status = [.temporary]
             identityMap.registerNew(object)
         }
-        object.status.subtract([.fault, .deleted, .gone])
         if retainsRegisteredObjects { retainedObjects.insert(object) }
         recordInsert(of: object)
         for property in binding.schema.referenceSlots {
             let new = property.slot.flatMap { values[$0].reference }
+            takeFromOthers(new, property, for: object)
             noteReference(of: object, property, from: nil, to: new)
         }
         return object
@@ -210,6 +238,7 @@ extension ManagedObjectContext {
             recordEdit(of: object, slot: slot)
             object.values[slot] = edit.new
             guard property.end != nil else { continue }
+            takeFromOthers(edit.new.reference, property, for: object)
             object.relations[property.number] = nil
             noteReference(
                 of: object, property, from: edit.old.reference, to: edit.new.reference)
@@ -234,6 +263,7 @@ extension ManagedObjectContext {
         _ member: ObjectID, of object: ManagedObject, _ property: SchemaProperty,
         from old: Double?, to new: Double?
     ) {
+        if old == nil { takeFromOthers(member, property, for: object) }
         recordMembership(of: object, property, member, from: old, to: new)
         noteMembership(of: object, property, member, from: old, to: new)
     }

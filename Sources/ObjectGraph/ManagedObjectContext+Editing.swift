@@ -23,9 +23,9 @@ extension ManagedObjectContext {
 
     func delete(_ object: ManagedObject, cause: ObjectID?) {
         guard object.realizeIfNeeded(), !object.status.contains(.gone) else { return }
-        recordDelete(of: object, cause: cause)
+        let members = recordDelete(of: object, cause: cause)
         object.status.insert(.deleted)
-        undeliveredDeletes.append(object)
+        undeliveredDeletes.append(Deletion(object: object, members: members))
     }
 
     // MARK: - Recording
@@ -79,7 +79,10 @@ extension ManagedObjectContext {
         return Int(object.eventIndex)
     }
 
-    private func recordDelete(of object: ManagedObject, cause: ObjectID?) {
+    /// - Returns: The members that were taken out of the object's own lists.
+    private func recordDelete(
+        of object: ManagedObject, cause: ObjectID?
+    ) -> [PropertyNumber: [ObjectID]] {
         let schema = object.binding.schema
         let lists = schema.storedToMany.map { ($0, object.memberList(of: $0, self)) }
         let index = record(of: object)
@@ -95,6 +98,7 @@ extension ManagedObjectContext {
         }
         event[index].cause = cause
         event[index].kind = event[index].kind == .insert ? .nothing : .delete
+        return Dictionary(uniqueKeysWithValues: lists.map { ($0.number, $1.sorted) })
     }
 
     // MARK: - Events
@@ -105,6 +109,7 @@ extension ManagedObjectContext {
         assertOnQueue()
         propagateDeletes()
         guard !event.isEmpty else { return }
+        noteRevision()
         var group: [RecordedChange] = []
         group.reserveCapacity(event.count)
         let records = event
@@ -144,13 +149,14 @@ extension ManagedObjectContext {
 
     private func propagateDeletes() {
         while !undeliveredDeletes.isEmpty {
-            let objects = undeliveredDeletes
+            let deletions = undeliveredDeletes
             undeliveredDeletes = []
-            for object in objects { propagateDelete(of: object) }
+            for deletion in deletions { propagate(deletion) }
         }
     }
 
-    private func propagateDelete(of object: ManagedObject) {
+    private func propagate(_ deletion: Deletion) {
+        let object = deletion.object
         for (index, property) in object.binding.schema.properties.enumerated() {
             guard let relationship = property.relationship else { continue }
             // Nobody else's reference has to be taken back where only this end is stored.
@@ -158,13 +164,13 @@ extension ManagedObjectContext {
                 property.end?.isStored == true && property.end?.inverse != property.number
             switch relationship.deleteRule {
             case .cascade:
-                for other in formerDestinations(of: object, index) where !other.isDeleted {
+                for other in formerDestinations(of: deletion, index) where !other.isDeleted {
                     other.prepareForDeletion()
                     delete(other, cause: object.graphID.object)
                 }
             case .nullify where !isStored:
                 guard let inverse = property.end?.inverse else { continue }
-                for other in formerDestinations(of: object, index) where !other.isDeleted {
+                for other in formerDestinations(of: deletion, index) where !other.isDeleted {
                     other.disown(object, through: inverse, self)
                     noteCause(object.graphID.object, of: other)
                 }
@@ -180,15 +186,19 @@ extension ManagedObjectContext {
     }
 
     /// What a relationship of a deleted object led to when it was deleted.
-    ///
-    /// Its own members were taken out of the lists by then, so those stand in its record.
-    private func formerDestinations(of object: ManagedObject, _ index: Int) -> [ManagedObject] {
+    private func formerDestinations(of deletion: Deletion, _ index: Int) -> [ManagedObject] {
+        let object = deletion.object
         let property = object.binding.schema.properties[index]
         guard property.isStoredToMany else { return object.destinations(ofPropertyAt: index) }
-        let moves =
-            object.eventIndex >= 0 ? event[Int(object.eventIndex)].moves[property.number] : nil
-        return (moves ?? [:]).filter { $0.value.old != nil }.keys.sorted().map {
+        return (deletion.members[property.number] ?? []).map {
             self.object(GraphID(store: object.graphID.store, object: $0))
         }
     }
+}
+
+/// A deleted object with the members its own lists had then: by the time its delete rules are carried
+/// out, the lists are empty.
+struct Deletion {
+    let object: ManagedObject
+    let members: [PropertyNumber: [ObjectID]]
 }

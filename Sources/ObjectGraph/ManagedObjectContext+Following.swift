@@ -1,5 +1,6 @@
 import ObjectModel
 import SnapshotStore
+import Synchronization
 
 extension ManagedObjectContext {
     /// Whether the context takes in what others save as they save it: to its stores, or, for a child,
@@ -78,6 +79,7 @@ extension ManagedObjectContext {
             conflicts += dropReferences(to: lost, inStore: store)
         }
         noteAllReferences()
+        noteRevision()
         if !refreshed.isEmpty { postDidChange(refreshed: refreshed) }
         tellFollowers(changes)
         return conflicts
@@ -85,13 +87,16 @@ extension ManagedObjectContext {
 
     /// Takes in what the parent has of every object that is registered here.
     func mergeWholeParent() -> [MergeConflict] {
-        mergeParent(
+        if let parent { parentRevision = parent.revision.load(ordering: .relaxed) }
+        return mergeParent(
             identityMap.objects.filter { !$0.status.contains(.temporary) }.map { object in
-                let nothing = object.binding.schema.slots.map { _ in Value.null }
                 let change = Change(
                     object: object.graphID.object,
                     kind: isUnderlying(object.graphID)
-                        ? .update(edits: [], members: []) : .delete(values: nothing, members: []))
+                        ? .update(edits: [], members: [])
+                        : .delete(
+                            values: object.binding.schema.defaults.map { _ in .null },
+                            members: []))
                 object.relations = [:]
                 return GraphChange(id: object.graphID, change: change)
             })

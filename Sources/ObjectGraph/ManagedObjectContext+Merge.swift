@@ -22,8 +22,8 @@ extension ManagedObjectContext {
             context.coordinator === coordinator
         else { return [] }
         if parent != nil {
-            let changes = notification.userInfo?[Self.changesKey] as? [GraphChange]
-            return mergeParent(changes ?? [])
+            let saved = notification.userInfo?[Self.changesKey] as? SavedChanges
+            return mergeParent(saved?.changes ?? [])
         }
         guard let saved = notification.userInfo?[Self.positionsKey] as? [UInt32: SequenceNumber]
         else { return [] }
@@ -70,6 +70,7 @@ extension ManagedObjectContext {
         var incoming = IncomingChanges(store: store)
         var changes: [GraphChange] = []
         defer {
+            noteRevision()
             noteAllReferences()
             tellFollowers(changes)
         }

@@ -54,7 +54,7 @@ extension ManagedObjectContext {
     static let positionsKey = "positions"
 
     func postDidSave(
-        _ summary: ChangeSummary, _ changes: [GraphChange],
+        _ summary: ChangeSummary, _ changes: SavedChanges,
         _ entries: [(store: UInt32, sequence: SequenceNumber)]
     ) {
         var information: [AnyHashable: Any] = [

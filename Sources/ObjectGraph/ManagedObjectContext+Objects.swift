@@ -169,6 +169,7 @@ extension ManagedObjectContext {
     }
 
     private func turnIntoFault(_ object: ManagedObject) {
+        noteRevision()
         if let item = pending[object.graphID] {
             if let change = item.change { withdrawReferences(of: change, object) }
             pending.remove(object.graphID)
@@ -182,6 +183,7 @@ extension ManagedObjectContext {
 
     func refreshMerging(_ object: ManagedObject) {
         guard !object.isFault else { return }
+        noteRevision()
         let mine = object.values
         let change = pending[object.graphID]?.change
         object.status.insert(.fault)
@@ -219,20 +221,45 @@ extension ManagedObjectContext {
                     rebased.append(Edit(property: edit.property, old: theirs, new: mine[slot]))
                 }
             }
+            let joins = members.map { edit in
+                edit.starting(from: readMembers(of: edit.property, in: object))
+            }
             let kept = Change(
-                object: change.object, kind: .update(edits: rebased, members: members),
+                object: change.object,
+                kind: .update(edits: rebased, members: joins.filter { !$0.isEmpty }),
                 cause: change.cause)
             pending.replace(object.graphID, with: kept.isEmpty ? nil : kept)
             noteAllReferences()
-        case .delete(_, let members):
+        case .delete:
             let schema = object.binding.schema
+            let members = schema.storedToMany.map { property in
+                let orders = readMembers(of: property.number, in: object)
+                return MembershipEdit(
+                    property: property.number, added: [],
+                    removed: orders.map { Member(object: $0.key, order: $0.value) })
+            }
             let values = Array(object.values.prefix(schema.slots.count))
             pending.replace(
                 object.graphID,
                 with: Change(
-                    object: change.object, kind: .delete(values: values, members: members),
+                    object: change.object,
+                    kind: .delete(values: values, members: members.filter { !$0.isEmpty }),
                     cause: change.cause))
             object.status.insert(.deleted)
+        }
+    }
+
+    /// The members of a stored relationship as they stand under the context; none when they cannot be
+    /// read.
+    private func readMembers(
+        of number: PropertyNumber, in object: ManagedObject
+    ) -> [ObjectID: Double] {
+        guard let property = object.binding.schema.property(number) else { return [:] }
+        do {
+            return try underlyingMembers(of: property, in: object.graphID)
+        } catch {
+            inaccessibleFaultHandler?(object.objectID, error)
+            return [:]
         }
     }
 

@@ -47,6 +47,9 @@ extension ManagedObjectContext {
     func assertOnQueue() {
         assert(
             lane.isMine,
-            "The context '\(name ?? "without a name")' was used off its queue; use perform.")
+            """
+            The context '\(name ?? "without a name")' of \(concurrencyType == .mainQueue ? "the main" : "a private") \
+            queue was used on \(ExecutionLane.whereabouts); use perform.
+            """)
     }
 }

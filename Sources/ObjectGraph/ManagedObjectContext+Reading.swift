@@ -16,7 +16,8 @@ extension ManagedObjectContext {
         return try store.read(at: position(toRead: store)) { try $0.row(id.object) }
     }
 
-    private func underlyingMembers(
+    /// The members of a relationship with their order.
+    func underlyingMembers(
         of property: SchemaProperty, in id: GraphID
     ) throws -> [ObjectID: Double] {
         if let parent {

@@ -44,11 +44,9 @@ extension ManagedObjectContext {
         }
         credits.removeAll()
         for item in items { item.object.didSave() }
-        let changes = items.compactMap { item in
-            item.change.map { GraphChange(id: item.object.graphID, change: $0) }
-        }
-        postDidSave(summary, changes, entries)
-        tellFollowers(changes)
+        let saved = SavedChanges(items)
+        postDidSave(summary, saved, entries)
+        if !followers.isEmpty { tellFollowers(saved.changes) }
         return entries.last?.sequence
     }
 

@@ -28,6 +28,7 @@ extension ManagedObjectContext {
         }
         pending.removeAll()
         deltas.removeAll()
+        noteRevision()
         undoManager?.removeAllActions()
     }
 
@@ -35,6 +36,7 @@ extension ManagedObjectContext {
     /// are still held elsewhere have left the context.
     public func reset() {
         assertOnQueue()
+        noteRevision()
         event.removeAll()
         undeliveredDeletes.removeAll()
         pending.removeAll()
@@ -49,7 +51,7 @@ extension ManagedObjectContext {
         identityMap.removeAll()
         retainedObjects.removeAll()
         credits.removeAll()
-        for store in coordinator.persistentStores {
+        for store in parent == nil ? coordinator.persistentStores : [] {
             let pinned = positions[store.number]?.pinned
             positions[store.number] = StorePosition(
                 base: coordinator.headForNewContext(of: store), pinned: pinned)
@@ -64,6 +66,7 @@ extension ManagedObjectContext {
     /// - Returns: The change that was made; nil when it was passed over.
     func move(_ recorded: RecordedChange, isRewinding: Bool) -> RecordedChange? {
         guard let change = retarget(recorded.change, onto: recorded.object) else { return nil }
+        noteRevision()
         let made = RecordedChange(object: recorded.object, change: change)
         apply(change, to: recorded.object)
         noteReferences(of: change, recorded.object)

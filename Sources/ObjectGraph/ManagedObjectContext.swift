@@ -3,6 +3,7 @@ import Foundation
 public import JournalLog
 public import ObjectModel
 import SnapshotStore
+import Synchronization
 
 /// On which queue a context lives.
 public enum ConcurrencyType: Sendable, Hashable {
@@ -87,7 +88,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
     /// The event being recorded.
     var event: [EventRecord] = []
     /// Deleted objects whose delete rules have not been carried out yet.
-    var undeliveredDeletes: [ManagedObject] = []
+    var undeliveredDeletes: [Deletion] = []
     var pending = PendingChanges()
     var deltas = RelationDeltas()
     /// How far the context has followed each store, by the store's number.
@@ -96,6 +97,10 @@ public final class ManagedObjectContext: @unchecked Sendable {
     var queryGeneration: QueryGenerationToken?
     /// Whether the next read settles which entries ``QueryGenerationToken/current`` means.
     var isPinningAtNextRead = false
+    /// Rises with everything that changes what children read here.
+    let revision = Atomic<UInt64>(0)
+    /// What the parent's revision was when this context last agreed with it.
+    var parentRevision: UInt64 = 0
     /// The children that take in at once what this context saves and merges.
     var followers: [Follower] = []
     /// Who saved into this context since it was last saved.
@@ -155,9 +160,15 @@ public final class ManagedObjectContext: @unchecked Sendable {
             case .privateQueue:
                 ExecutionLane(queue: DispatchQueue(label: "Daybook.ManagedObjectContext"))
             }
+        if let parent { parentRevision = parent.revision.load(ordering: .relaxed) }
         let manager = UndoManager()
         manager.attach(to: self)
         undoManager = manager
+    }
+
+    /// Notes that children may read something else than before.
+    func noteRevision() {
+        revision.wrappingAdd(1, ordering: .relaxed)
     }
 
     /// Whether the context reads a point in the past, so that nothing in it can be saved.

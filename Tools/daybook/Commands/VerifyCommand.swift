@@ -1,6 +1,16 @@
+import JournalLog
+
 /// `daybook verify STORE`: everything checked, every finding told.
 struct VerifyCommand: Command {
     private let store = Positional("STORE", .path, "The store to verify.")
+    private let checkpoint = Option(
+        "--checkpoint", "FILE", .path,
+        "A checkpoint kept elsewhere, which the journal must go on from.")
+    private let key = Option(
+        "--key", short: "-k", "FILE", .path,
+        "The public key that must have signed the checkpoint.")
+    private let requireSigned = Flag(
+        "--require-signed", "Refuse a checkpoint without a key to check its signature with.")
 
     var declaration: CommandDeclaration {
         CommandDeclaration(
@@ -10,13 +20,23 @@ struct VerifyCommand: Command {
                 journal is replayed and compared with all tables derived from it. Every finding
                 is told with its place, not only the first.
 
-                What a store cannot prove by itself is that its last entries were not cut off:
-                compare the sequence number and digest that are printed with ones kept elsewhere.
+                What a store cannot prove by itself is that its last entries were not cut off, or
+                everything from some entry on written anew: give it a checkpoint that was kept
+                elsewhere, and the key that signed it.
                 """,
-            arguments: [store],
-            examples: [.init("daybook verify iso.daybook", "Verify a store")],
+            arguments: [store, checkpoint, key, requireSigned],
+            examples: [
+                .init("daybook verify iso.daybook", "Verify a store"),
+                .init(
+                    "daybook verify iso.daybook --checkpoint today.checkpoint --key ledger.pub",
+                    "And that nothing before the checkpoint was cut off"),
+            ],
             endings: [
-                .init(.success, "No fault was found."), .init(.usage),
+                .init(.success, "No fault was found."),
+                .init(
+                    .finding,
+                    "The journal is not the one that the checkpoint is of, or nobody signed it."),
+                .init(.usage),
                 .init(.unreadable, "The store is unreadable or damaged; the findings say where."),
                 .init(.unverifiable, "Nothing was found, but not everything could be checked."),
             ])
@@ -27,26 +47,67 @@ struct VerifyCommand: Command {
         if VerificationProcess.isThisOne {
             return try VerificationProcess.report(on: path, console)
         }
+        let known = try knownCheckpoint(arguments, console)
         let verdict = try VerificationProcess.run(on: path, console)
         switch verdict {
         case .refused(let code): return code
-        case .checked(let outcome): return try print(outcome, console)
+        case .checked(let outcome):
+            let isReadable = outcome.findings.isEmpty
+            let flaw = isReadable ? try flaw(of: known, path) : nil
+            let code = try print(outcome, isReadable ? known : nil, flaw, console)
+            return flaw == nil ? code : .finding
         }
     }
 
+    /// The checkpoint that was given, if it is signed as it must be.
+    private func knownCheckpoint(
+        _ arguments: ParsedArguments, _ console: Console
+    ) throws -> Checkpoint? {
+        guard let path = arguments[checkpoint] else {
+            if arguments[key] != nil || arguments[requireSigned] {
+                throw ToolError.usage("A key is for a checkpoint: add '--checkpoint FILE'.")
+            }
+            return nil
+        }
+        let note = try CheckpointFile.read(path)
+        let checkpoint = try Checkpoint(note.text)
+        if let path = arguments[key] {
+            let key = try VerifierKey(TextFile.read(path, "public key"))
+            try note.verify(with: key)
+            guard checkpoint.origin == key.name else {
+                throw ToolError(
+                    .finding,
+                    "The checkpoint is of the journal '\(checkpoint.origin)' and the key of "
+                        + "'\(key.name)'.")
+            }
+        } else if arguments[requireSigned] {
+            throw ToolError.usage("Add '--key FILE' with the public key.")
+        } else {
+            try console.talk(
+                "Anybody may have written the checkpoint: add '--key' to check who signed it.")
+        }
+        return checkpoint
+    }
+
+    private func flaw(of checkpoint: Checkpoint?, _ path: String) throws -> String? {
+        guard let checkpoint else { return nil }
+        return try CheckpointFile.flaw(of: checkpoint, in: StoreReading.open(path))
+    }
+
     private static let truncation =
-        "That the last entries were not cut off can be told only by comparing this number and "
-        + "digest with ones kept elsewhere."
+        "Truncation is not excluded: that the last entries were not cut off can be told only by a "
+        + "checkpoint kept elsewhere ('--checkpoint')."
 
     private func print(
-        _ outcome: VerificationOutcome, _ console: Console
+        _ outcome: VerificationOutcome, _ checkpoint: Checkpoint?, _ flaw: String?,
+        _ console: Console
     ) throws -> ExitCode {
         if console.format == .text {
-            try printText(outcome, console)
+            try printText(outcome, checkpoint, flaw, console)
         } else {
             try console.print(
                 [
-                    "sound": .bool(outcome.code == .success),
+                    "sound": .bool(outcome.code == .success && flaw == nil),
                     "sequence": .unsigned(outcome.head),
                     "digest": .optional(outcome.digest),
                     "recordsCompared": .integer(Int64(outcome.recordsCompared)),
@@ -58,12 +119,22 @@ struct VerifyCommand: Command {
                             ]
                         }),
                     "gaps": .array(outcome.gaps.map { .string($0) }),
+                    "checkpoint": checkpoint.map {
+                        ["size": .unsigned($0.size), "holds": .bool(flaw == nil)] as JSONText
+                    } ?? .null,
                 ] as JSONText)
         }
         return outcome.code
     }
 
-    private func printText(_ outcome: VerificationOutcome, _ console: Console) throws {
+    private func printText(
+        _ outcome: VerificationOutcome, _ checkpoint: Checkpoint?, _ flaw: String?,
+        _ console: Console
+    ) throws {
+        if let flaw {
+            try console.print(
+                console.palette("checkpoint", .failure) + ": " + DisplayText.escaped(flaw))
+        }
         for finding in outcome.findings {
             try console.print(
                 console.palette(finding.kind, .failure) + ": "
@@ -74,7 +145,8 @@ struct VerifyCommand: Command {
         switch outcome.code {
         case .success:
             try console.print(
-                "Fine: \(entries) in an unbroken chain, and \(outcome.recordsCompared) records "
+                (flaw == nil ? "Fine: " : "No other fault: ")
+                    + "\(entries) in an unbroken chain, and \(outcome.recordsCompared) records "
                     + "that agree with them.")
         case .unverifiable:
             try console.print("No fault was found, but not everything was checked.")
@@ -84,6 +156,11 @@ struct VerifyCommand: Command {
         }
         guard let digest = outcome.digest else { return }
         try console.print("Entry \(outcome.head) has the digest \(digest).")
-        try console.talk(Self.truncation)
+        guard let checkpoint else { return try console.talk(Self.truncation) }
+        if flaw == nil {
+            try console.print(
+                "The journal goes on from the checkpoint of \(checkpoint.size) entries: none of "
+                    + "those was changed or cut off.")
+        }
     }
 }

@@ -9,6 +9,7 @@ extension ToolError {
         case let error as ToolError: self = error
         case let error as StoreError: self.init(error)
         case let error as JournalError: self.init(.unreadable, error.message)
+        case let error as ProofError: self.init(ExitCode(error.code), error.message)
         case let error as QueryError: self.init(.usage, error.description)
         case let error as ModelError: self.init(.usage, error.description)
         default: self.init(.usage, String(describing: error))
@@ -21,6 +22,15 @@ extension ToolError {
 }
 
 extension ExitCode {
+    /// How the tool ends when a key, a checkpoint or a proof is not accepted.
+    fileprivate init(_ code: ProofError.Code) {
+        self =
+            switch code {
+            case .malformed: .usage
+            case .unsigned, .badSignature, .badProof, .mismatch: .finding
+            }
+    }
+
     /// How the tool ends when a store refuses.
     fileprivate init(_ code: StoreError.Code) {
         self =

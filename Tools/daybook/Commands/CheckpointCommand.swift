@@ -1,0 +1,103 @@
+import JournalLog
+import SnapshotStore
+
+/// `daybook checkpoint STORE --key FILE`: what the journal is now, signed.
+struct CheckpointCommand: Command {
+    private let store = Positional("STORE", .path, "The store to read.")
+    private let key = RequiredOption(
+        "--key", short: "-k", "FILE", .path, "The private key, as 'keygen' made it.")
+    private let previous = Option(
+        "--previous", "FILE", .path,
+        "The checkpoint signed before this one; the journal must go on from it.")
+    private let growth = Option(
+        "--growth", "FILE", .path,
+        "Write the proof that the journal goes on from the earlier one; the file must not exist.")
+    private let moment = Option(
+        "--at", "SEQ|TIME", .moment, "The last entry of it; the last of all when left out.")
+
+    var declaration: CommandDeclaration {
+        CommandDeclaration(
+            "checkpoint", in: .prove,
+            summary: "Sign how many entries there are and the root of the tree over them.",
+            discussion: """
+                Keep checkpoints where whoever can write the store cannot: with an auditor, in
+                another system, on paper. 'verify --checkpoint' then shows that nothing before the
+                checkpoint was changed or cut off, and 'prove' that an entry was there.
+
+                The text is a C2SP checkpoint with an Ed25519 signature, as other tools for
+                transparency logs read and write it. What '--growth' writes is the request by which
+                a C2SP witness is asked for its signature.
+                """,
+            arguments: [store, key, previous, growth, moment], formats: [],
+            examples: [
+                .init(
+                    "daybook checkpoint iso.daybook --key ledger.key > today.checkpoint",
+                    "Sign the state of today")
+            ],
+            endings: [
+                .init(.success, "The checkpoint was printed."),
+                .init(.finding, "The journal does not go on from the earlier checkpoint."),
+                .init(.usage), .init(.unreadable),
+            ])
+    }
+
+    func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+        let key = try SigningKey(TextFile.read(arguments[key], "private key"))
+        let store = try StoreReading.open(arguments[store])
+        let place = try StoreReading.place(of: arguments[moment] ?? .head, in: store)
+        let checkpoint = try store.checkpoint(origin: key.verifierKey.name, at: place)
+        let older = try arguments[previous].map { try earlier($0, key.verifierKey, in: store) }
+        if let older, older.size > checkpoint.size {
+            throw ToolError.usage("The earlier checkpoint is of more entries than this one.")
+        }
+        var note = checkpoint.note
+        try note.sign(with: key)
+        if let path = arguments[growth] {
+            guard let older else {
+                throw ToolError.usage(
+                    "'--growth' needs the earlier checkpoint: add '--previous FILE'.")
+            }
+            let proof = try store.consistencyProof(from: older.size, to: checkpoint.size)
+            try TextFile.make(path, Array(proof.witnessRequest(for: note).utf8), mode: 0o644)
+        }
+        try console.write(note.description.utf8)
+        return .success
+    }
+
+    /// The checkpoint signed before. Whoever signs two states of which one does not go on from the
+    /// other has lied once.
+    private func earlier(
+        _ path: String, _ key: VerifierKey, in store: Store
+    ) throws -> Checkpoint {
+        let note = try CheckpointFile.read(path)
+        try note.verify(with: key)
+        let checkpoint = try Checkpoint(note.text)
+        if let flaw = try CheckpointFile.flaw(of: checkpoint, in: store) {
+            throw ToolError(.finding, flaw)
+        }
+        return checkpoint
+    }
+}
+
+/// Checkpoints that commands are given.
+enum CheckpointFile {
+    static func read(_ path: String) throws -> SignedNote {
+        try SignedNote(TextFile.read(path, "checkpoint"))
+    }
+
+    /// Why a journal is not the one that a checkpoint is of; nil when it is.
+    static func flaw(of checkpoint: Checkpoint, in store: Store) throws -> String? {
+        let head = try store.head()
+        guard checkpoint.size <= head.rawValue else {
+            return "The journal was cut off or put back: the checkpoint is of "
+                + "\(checkpoint.size) entries, and there are \(head)."
+        }
+        let mine = try store.checkpoint(
+            origin: checkpoint.origin, at: SequenceNumber(checkpoint.size))
+        guard mine.root == checkpoint.root else {
+            return "The journal was rewritten: its first \(checkpoint.size) entries are not those "
+                + "of the checkpoint."
+        }
+        return nil
+    }
+}

@@ -1,0 +1,37 @@
+import JournalLog
+
+/// `daybook keygen NAME --into FILE`: a new key for signing checkpoints.
+struct KeygenCommand: Command {
+    private let name = Positional(
+        "NAME", .name, "Whose journal the key is for, such as example.org/ledger.")
+    private let file = RequiredOption(
+        "--into", "FILE", .path, "The file for the private key; it must not exist.")
+
+    var declaration: CommandDeclaration {
+        CommandDeclaration(
+            "keygen", in: .prove, summary: "Make a key for signing checkpoints.",
+            discussion: """
+                The private key goes into FILE, which only its owner may read. The public key is
+                printed: give it to those who check. Keep the private key away from the store, or
+                whoever can rewrite the one can sign with the other.
+                """,
+            arguments: [name, file],
+            examples: [
+                .init(
+                    "daybook keygen example.org/ledger --into ledger.key > ledger.pub",
+                    "Make a pair of keys")
+            ],
+            endings: [.init(.success, "Both keys are there."), .init(.usage)])
+    }
+
+    func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+        let key = try SigningKey.random(name: arguments[name])
+        try TextFile.make(arguments[file], Array((key.secretText + "\n").utf8), mode: 0o600)
+        if console.format == .text {
+            try console.print(key.verifierKey.description)
+        } else {
+            try console.print(["verifierKey": .string(key.verifierKey.description)] as JSONText)
+        }
+        return .success
+    }
+}
