@@ -226,7 +226,10 @@ extension Simulation {
         let sight = sights[index]
         for id in sight.seen.keys {
             if sight.inserted.contains(id) { continue }
-            if sight.isDirty(id) {
+            if sight.isDirty(id), head[id] == nil {
+                sights[index].disturbUndo(id)
+                sights[index].forget(id)
+            } else if sight.isDirty(id) {
                 rebaseOntoHead(id, index, head)
             } else {
                 if sight.seen[id] != head[id] { sights[index].disturbUndo(id) }

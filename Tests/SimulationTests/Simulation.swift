@@ -108,6 +108,7 @@ final class Simulation {
             }
         }
         try followUp(index)
+        noteStaleness(index)
         for other in contexts.indices {
             try contexts[other].performAndWait { try compare(other) }
             contexts[other].performAndWait { forgetReleased(other) }
