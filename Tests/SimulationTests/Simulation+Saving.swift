@@ -133,6 +133,11 @@ extension Simulation {
             if forecast.isTangled || (forecast.collides && policy == .error) {
                 allowed.insert(.conflict)
             }
+            // What an object that is gone had been changed to cannot be read of it any more.
+            let head = under(index)
+            if error.code == .conflict, error.conflicts.allSatisfy({ head[$0.object] == nil }) {
+                allowed.insert(.conflict)
+            }
             guard allowed.contains(error.code) else {
                 throw Mismatch("A save that should succeed was refused: \(error)")
             }
