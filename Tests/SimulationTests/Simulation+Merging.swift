@@ -34,7 +34,9 @@ extension Simulation {
         sights[index].isFresh = true
 
         // What a reference to nothing reads as depends on who has looked for its object before.
-        guard !isGuessing(index) else { return }
+        guard isCurrent(index),
+            rules.flaws(in: view(index), afterSave: true, ignoring: []).isEmpty
+        else { return }
         let before = try withoutDangling(dump(index), index)
         let again = try contexts[index].mergeChanges()
         let after = try withoutDangling(dump(index), index)
