@@ -10,7 +10,9 @@ extension Simulation {
         var world: World
         /// Cells that only the policy can tell.
         var told: Set<[String]> = []
-        var collides = false
+        /// The cells that both sides have changed, with what they started from.
+        var collisions: [String] = []
+        var collides: Bool { !collisions.isEmpty }
         /// Objects deleted on one side and needed on the other, or two holders where one may hold.
         var isTangled = false
     }
@@ -87,11 +89,15 @@ extension Simulation {
                 record[field.name] = merged
             } else {
                 collides = true
+                // A reference that leads to nothing reads as none, and may be there still.
+                if rules.dangles(field, base, reads: theirs, in: forecast.world) {
+                    forecast.isTangled = true
+                }
+                forecast.collisions.append("\(id).\(field.name) \(base), \(ours), \(theirs)")
                 record[field.name] = policy == .mergeByPropertyStoreTrump ? theirs : ours
             }
         }
         if collides {
-            forecast.collides = true
             if policy == .rollback { record = theirs }
             if policy == .overwrite {
                 for field in rules.fields(id) where ours[field.name] == base[field.name] {
@@ -146,7 +152,7 @@ extension Simulation {
         if mustFail && !forecast.isTangled && (sight.isFresh || !isDenied) {
             throw Mismatch(
                 "A save should be refused: denied \(isDenied), duplicate \(isDuplicate), "
-                    + "conflict \(forecast.collides).")
+                    + "conflicts \(forecast.collisions).")
         }
         let old = under(index)
         let dirty = Set(sight.mine.keys).union(sight.deleted).filter(sight.isDirty)
@@ -172,7 +178,7 @@ extension Simulation {
 
     /// The parent has a child's changes as its own, and as one step for undo.
     private func receive(_ forecast: Forecast, from child: Int, _ parent: Int) throws {
-        let before = view(parent)
+        var before = view(parent)
         let wasConsistent = isConsistent(parent) && isConsistent(child)
         var expected = forecast.world
         for cell in forecast.told {
@@ -187,6 +193,10 @@ extension Simulation {
             try adopt(parent, isForeseen: false)
         }
         let after = view(parent)
+        // What was let go of after it had been read long ago has not been changed.
+        for id in before.keys where after[id] != nil && sights[parent].mine[id] == nil {
+            before[id] = after[id]
+        }
         // What is denied shows when the root is saved.
         let flaws = rules.flaws(in: after, afterSave: false, ignoring: [.noAction, .deny])
         if wasConsistent, let flaw = flaws.first {
