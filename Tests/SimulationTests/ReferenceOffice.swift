@@ -154,23 +154,25 @@ struct ReferenceOffice {
     /// References to objects that are not there, and objects held by two where one may hold them.
     ///
     /// A reference without inverse is nobody's to take back before a save.
-    func flaws(in world: World, afterSave: Bool) -> [String] {
+    func flaws(
+        in world: World, afterSave: Bool, ignoring: Set<DeleteRule> = [.noAction]
+    ) -> [String] {
         var flaws: [String] = []
-        for (id, record) in world {
-            for field in fields(id) where field.isStored && !field.isAttribute {
+        for (entity, fields) in Office.fields {
+            let records = world.filter { self.entity($0.key) == entity }
+            for field in fields where field.isStored && !field.isAttribute {
                 let opposite = field.inverse.map { Office.field(field.destination, $0) }
-                for target in record[field.name]?.destinations ?? [] {
-                    let isLoose = opposite == nil ? !afterSave : opposite?.rule == .noAction
-                    if world[target] == nil && !isLoose {
-                        flaws.append("\(id).\(field.name) leads to \(target), which is gone")
-                    }
-                    if opposite?.kind == .toOne,
-                        let other = world.keys.first(where: {
-                            $0 != id && entity($0) == entity(id)
-                                && world[$0]?[field.name]?.destinations.contains(target) == true
-                        })
-                    {
-                        flaws.append("\(target) belongs to both \(id) and \(other)")
+                let isLoose = opposite.map { ignoring.contains($0.rule) } ?? !afterSave
+                var holders: [ObjectID: ObjectID] = [:]
+                for (id, record) in records {
+                    for target in record[field.name]?.destinations ?? [] {
+                        if world[target] == nil && !isLoose {
+                            flaws.append("\(id).\(field.name) leads to \(target), which is gone")
+                        }
+                        guard opposite?.kind == .toOne else { continue }
+                        if let other = holders.updateValue(id, forKey: target) {
+                            flaws.append("\(target) belongs to both \(id) and \(other)")
+                        }
                     }
                 }
             }

@@ -13,6 +13,8 @@ struct Sight {
     var deleted: Set<ObjectID> = []
     /// Whether nobody else has saved since the context last merged everything.
     var isFresh = true
+    /// How many entries the context has merged.
+    var mergedThrough = 1
     var groups: [Group] = []
     var cursor = 0
     /// Where the cursor stood at the last save.
@@ -75,27 +77,45 @@ struct Sight {
 
     mutating func undo(_ head: World) {
         cursor -= 1
-        move(groups[cursor].mapValues { (from: $0.after, to: $0.before) }, head)
+        let made = move(groups[cursor].mapValues { (before: $0.after, after: $0.before) }, head)
+        // What is made again is what was taken back, which may not be what was once recorded.
+        groups[cursor] = made.mapValues { (before: $0.after, after: $0.before) }
     }
 
     mutating func redo(_ head: World) {
-        move(groups[cursor].mapValues { (from: $0.before, to: $0.after) }, head)
+        groups[cursor] = move(groups[cursor], head)
         cursor += 1
     }
 
-    private mutating func move(
-        _ steps: [ObjectID: (from: Record?, to: Record?)], _ head: World
-    ) {
+    /// Makes the steps of a group from where the objects stand now.
+    ///
+    /// - Returns: What has really been done.
+    private mutating func move(_ steps: Group, _ head: World) -> Group {
         var world = view(head)
+        let old = world
+        var made: Group = [:]
         for (id, step) in steps {
-            guard let to = step.to, let from = step.from, var record = world[id] else {
-                world[id] = step.to
-                continue
+            if let before = step.before, let after = step.after {
+                guard var record = world[id] else { continue }
+                for (name, cell) in after where before[name] != cell { record[name] = cell }
+                world[id] = record
+            } else {
+                world[id] = step.after
             }
-            for (name, cell) in to where from[name] != cell { record[name] = cell }
-            world[id] = record
+            made[id] = (old[id], world[id])
         }
         take(world, head)
+        return made
+    }
+
+    /// Whether what can be undone or redone leads to some objects.
+    func mentions(_ lost: Set<ObjectID>) -> Bool {
+        groups.contains { group in
+            group.values.contains { step in
+                let cells = [step.before, step.after].compactMap { $0 }.flatMap(\.values)
+                return cells.contains { !lost.isDisjoint(with: $0.destinations) }
+            }
+        }
     }
 
     mutating func clearUndo() {

@@ -4,7 +4,7 @@ import ObjectModel
 extension Simulation {
     /// One event of a few edits.
     func edit(_ index: Int) throws {
-        let before = sights[index].view(head)
+        let before = view(index)
         var world = before
         let isGuess = isGuessing(index)
         for _ in 0..<int(1...3) {
@@ -22,7 +22,7 @@ extension Simulation {
 
     /// One event of deletes.
     func delete(_ index: Int) throws {
-        let before = sights[index].view(head)
+        let before = view(index)
         var world = before
         let isGuess = isGuessing(index)
         let count = world.count > 40 ? 8 : int(1...2)
@@ -34,13 +34,17 @@ extension Simulation {
     private func close(_ index: Int, _ before: World, _ after: World, _ isGuess: Bool) throws {
         contexts[index].processPendingChanges()
         let inserted = sights[index].inserted
-        sights[index].take(after, head)
+        sights[index].take(after, under(index))
         if isGuess { try adopt(index) }
         // An object that others deleted and that was only let go of has not been changed.
         let sight = sights[index]
-        let view = sight.view(head)
+        let view = sight.view(under(index))
         var known = before.filter { id, _ in
             view[id] != nil || sight.deleted.contains(id) || inserted.contains(id)
+        }
+        // Nor one that was let go of after it had been read long ago.
+        for id in known.keys where sight.mine[id] == nil && !sight.deleted.contains(id) {
+            if !inserted.contains(id) { known[id] = view[id] }
         }
         if isGuess {
             // A list that was read only now is not an edit.
@@ -95,13 +99,13 @@ extension Simulation {
             let field = pick(rules.fields(id).filter { !$0.isAttribute })
         else { return }
         let others = world.keys.filter { rules.entity($0) == field.destination }.sorted()
-        let usable = others.filter { isUsable($0, index) }
+        let usable = usable(others, index)
         var targets = rules.related(id, field, in: world).filter { world[$0] != nil }
         switch field.kind {
         case .toOne:
             targets = int(0...3) == 0 ? [] : pick(usable).map { [$0] } ?? []
         default:
-            targets = targets.filter { isUsable($0, index) }
+            targets = self.usable(targets, index)
             for _ in 0..<int(1...2) {
                 guard let other = pick(usable) else { continue }
                 if targets.contains(other) {
@@ -127,7 +131,7 @@ extension Simulation {
     }
 
     private func delete(_ ids: [ObjectID], _ index: Int, _ world: inout World) throws {
-        let usable = ids.filter { isUsable($0, index) }
+        let usable = usable(ids, index)
         for id in usable {
             say(index, "delete \(rules.entity(id)) \(id)")
             counts["delete", default: 0] += 1
@@ -137,17 +141,19 @@ extension Simulation {
     }
 
     private func candidate(_ index: Int, _ world: World) -> ObjectID? {
-        pick(world.keys.filter { isUsable($0, index) }.sorted())
+        pick(usable(world.keys.sorted(), index))
     }
 
-    /// An object whose record somebody else has deleted is left alone.
-    private func isUsable(_ id: ObjectID, _ index: Int) -> Bool {
-        guard let identifier = identifiers[id] else { return false }
-        if let object = contexts[index].registeredObject(for: identifier) {
-            return !object.isDeleted
-                && (!object.isFault || head[id] != nil)
+    /// The objects whose record nobody else has deleted: those that can be worked with.
+    private func usable(_ ids: [ObjectID], _ index: Int) -> [ObjectID] {
+        let head = under(index)
+        return ids.filter { id in
+            guard let identifier = identifiers[id] else { return false }
+            guard let object = contexts[index].registeredObject(for: identifier) else {
+                return head[id] != nil
+            }
+            return !object.isDeleted && (!object.isFault || head[id] != nil)
         }
-        return head[id] != nil
     }
 
     // MARK: - Undo
@@ -158,9 +164,9 @@ extension Simulation {
         doubtUndo(index, sights[index].cursor - 1)
         contexts[index].undo()
         if sights[index].foreseesUndo {
-            sights[index].undo(head)
+            sights[index].undo(under(index))
         } else {
-            try adopt(index)
+            try adopt(index, isForeseen: false)
         }
     }
 
@@ -168,6 +174,7 @@ extension Simulation {
     private func doubtUndo(_ index: Int, _ place: Int) {
         let sight = sights[index]
         guard sight.foreseesUndo, sight.groups.indices.contains(place) else { return }
+        let head = under(index)
         let view = sight.view(head)
         for (id, step) in sight.groups[place] where step.before == nil || step.after == nil {
             let isOthers = head[id] != nil && sight.seen[id] == nil
@@ -184,9 +191,9 @@ extension Simulation {
         doubtUndo(index, sights[index].cursor)
         contexts[index].redo()
         if sights[index].foreseesUndo {
-            sights[index].redo(head)
+            sights[index].redo(under(index))
         } else {
-            try adopt(index)
+            try adopt(index, isForeseen: false)
         }
     }
 
@@ -215,12 +222,16 @@ extension Simulation {
                 throw Mismatch("Undo law: \(id) is deleted after undo and redo.")
             }
             guard let now = after[id], now != record else { continue }
-            let names = record.keys.filter { now[$0] != record[$0] }.sorted()
+            // A derived list that was read after others had changed it need not agree with this side.
+            let isCurrent = isCurrent(index)
+            let names = rules.fields(id).filter { $0.isStored || isCurrent }.map(\.name)
+                .filter { now[$0] != record[$0] }
+            guard !names.isEmpty else { continue }
             throw Mismatch(
                 "Undo law: \(rules.entity(id)) \(id) was \(names.map { record[$0] as Any }), is "
                     + "\(names.map { now[$0] as Any }) in \(names).")
         }
-        if !sights[index].foreseesUndo { try adopt(index) }
+        if !sights[index].foreseesUndo { try adopt(index, isForeseen: false) }
     }
 
     /// Undo of everything, then redo of everything.
@@ -249,13 +260,14 @@ extension Simulation {
 
     /// A list that was not in memory is read when it is asked for, with what others have saved.
     private func readListsAgain(_ id: ObjectID, _ index: Int) {
-        guard let stored = head[id], sights[index].mine[id] != nil,
+        guard sights[index].mine[id] != nil,
             let identifier = identifiers[id],
             let object = contexts[index].registeredObject(for: identifier), !object.isFault
         else { return }
         for field in rules.fields(id) where field.isStored {
             guard field.kind == .toMany || field.kind == .list,
-                let now = stored[field.name], read(field, of: object) == now
+                let now = under(index)[id].map({ $0[field.name] }) ?? .many([]),
+                read(field, of: object) == now
             else { continue }
             sights[index].seen[id]?[field.name] = now
             sights[index].mine[id]?[field.name] = now
@@ -266,6 +278,7 @@ extension Simulation {
         say(index, "reset")
         contexts[index].reset()
         sights[index] = Sight()
+        sights[index].mergedThrough = worlds.count
         if contexts[index].hasChanges || !contexts[index].registeredObjects.isEmpty {
             throw Mismatch("A reset context still has objects or changes.")
         }

@@ -1,36 +1,171 @@
+import Foundation
 import JournalLog
 import ObjectGraph
 import ObjectModel
 import SnapshotStore
 
-extension Simulation {
-    func merge(_ index: Int) throws {
-        say(index, "merge")
-        try contexts[index].mergeChanges()
-        let sight = sights[index]
-        let goners = Set(sight.mine.keys).union(sight.deleted)
-            .filter { !sight.inserted.contains($0) && head[$0] == nil }
-        for id in goners {
-            sights[index].disturbUndo(id)
-            sights[index].forget(id)
-        }
-        for id in Set(sights[index].seen.keys) { rebaseOntoHead(id, index) }
-        sights[index].isFresh = true
-        if !goners.isEmpty || isGuessing(index) {
-            sights[index].foreseesUndo = sights[index].groups.isEmpty
-            try adopt(index)
-        }
+/// What a context that others follow tells them: which objects it has saved or merged.
+struct SimulationNews {
+    let source: Int
+    let ids: Set<ObjectID>
+    /// The child that knows already, because it made the changes.
+    var saver: Int?
+}
 
-        let before = try dump(index)
+extension Simulation {
+    /// Takes in everything, perhaps in two steps, which must come to the same.
+    func merge(_ index: Int) throws {
+        var known: Set<ObjectID> = []
+        switch int(0...5) {
+        case 0...1: known = try mergeNotification(index)
+        case 2 where shape.contexts[index].parent == nil && !hasEdits(index):
+            let number = UInt64(int(1...worlds.count))
+            say(index, "merge through \(number)")
+            try contexts[index].mergeChanges(through: SequenceNumber(number))
+        default: break
+        }
+        say(index, "merge")
+        known.formUnion(
+            contexts[index].registeredObjects.lazy.filter { !$0.isInserted }
+                .map(\.objectID.object))
+        try contexts[index].mergeChanges()
+        let isChild = shape.contexts[index].parent != nil
+        try absorb(nil, index, telling: isChild ? known : entryObjects(index))
+        sights[index].isFresh = true
+
+        // What a reference to nothing reads as depends on who has looked for its object before.
+        guard isCurrent(index),
+            rules.flaws(in: view(index), afterSave: true, ignoring: []).isEmpty
+        else { return }
+        let before = try withoutDangling(dump(index), index)
         let again = try contexts[index].mergeChanges()
-        let after = try dump(index)
+        let after = try withoutDangling(dump(index), index)
         if !again.isEmpty || before != after {
             throw Mismatch("Merge law: merging twice changed something.")
         }
     }
 
+    private func withoutDangling(_ world: World, _ index: Int) -> World {
+        let view = view(index)
+        return world.mapValues { record in
+            record.mapValues { cell in
+                cell.destinations.filter { view[$0] == nil }.reduce(cell) { $0.removing($1) }
+            }
+        }
+    }
+
+    /// Merges what was saved last.
+    ///
+    /// - Returns: The objects of that save.
+    private func mergeNotification(_ index: Int) throws -> Set<ObjectID> {
+        guard let lastSave = mailbox.lastSave, lastSave.object as AnyObject? !== contexts[index],
+            shape.contexts[index].parent != nil || !hasEdits(index)
+        else { return [] }
+        say(index, "merge what was saved last")
+        counts["merge by notification", default: 0] += 1
+        try contexts[index].mergeChanges(fromContextDidSave: lastSave)
+        return mailbox.savedIDs
+    }
+
+    private func hasEdits(_ index: Int) -> Bool {
+        let sight = sights[index]
+        return Set(sight.mine.keys).union(sight.deleted).contains(where: sight.isDirty)
+    }
+
+    /// Takes in what has changed under a context of some objects, or of all, as a merge has done.
+    private func absorb(
+        _ ids: Set<ObjectID>?, _ index: Int, telling news: Set<ObjectID>
+    ) throws {
+        let head = under(index)
+        let sight = sights[index]
+        let goners = Set(sight.mine.keys).union(sight.deleted).filter {
+            ids?.contains($0) != false && !sight.inserted.contains($0) && head[$0] == nil
+        }
+        for id in goners {
+            sights[index].disturbUndo(id)
+            sights[index].forget(id)
+        }
+        for id in Set(sights[index].seen.keys) where ids?.contains(id) != false {
+            rebaseOntoHead(id, index, head)
+        }
+        dropReferences(news, index, head)
+        sights[index].mergedThrough = worlds.count
+        if !news.isEmpty { self.news.append(SimulationNews(source: index, ids: news)) }
+        let isGuess =
+            ids == nil ? !isConsistent(index) : isGuessing(index)
+        if !goners.isEmpty || isGuess {
+            sights[index].foreseesUndo = sights[index].groups.isEmpty
+            try adopt(index)
+        }
+    }
+
+    /// Takes back what is pending here and leads to what others have deleted.
+    private func dropReferences(_ ids: Set<ObjectID>, _ index: Int, _ head: World) {
+        let sight = sights[index]
+        let lost = ids.filter { head[$0] == nil }
+        if sight.mentions(lost) { sights[index].foreseesUndo = false }
+        for (id, record) in sight.mine where sight.isDirty(id) {
+            for field in rules.fields(id) where field.isStored && !field.isAttribute {
+                guard let cell = record[field.name] else { continue }
+                let base = sight.seen[id]?[field.name]
+                for target in cell.destinations
+                where cell != base && lost.contains(target)
+                    && !sight.inserted.contains(target) && !sight.deleted.contains(target)
+                {
+                    var kept = cell.removing(target)
+                    let isShared =
+                        field.inverse.map { Office.field(field.destination, $0).kind != .toOne }
+                        ?? true
+                    if field.kind == .toOne, isShared, let base { kept = base }
+                    sights[index].mine[id]?[field.name] = kept
+                    sights[index].disturbUndo(id)
+                }
+            }
+        }
+    }
+
+    /// What others have done to the store since a context last merged.
+    private func entryObjects(_ index: Int) -> Set<ObjectID> {
+        var ids: Set<ObjectID> = []
+        for number in sights[index].mergedThrough..<worlds.count where savers[number] != index {
+            let (old, new) = (worlds[number - 1], worlds[number])
+            ids.formUnion(Set(old.keys).union(new.keys).filter { old[$0] != new[$0] })
+        }
+        return ids
+    }
+
+    /// Lets the contexts that follow others take in what those have just saved or merged.
+    func followUp(_ index: Int) throws {
+        for other in contexts.indices where shape.contexts[other].isFollowing {
+            let ids: Set<ObjectID>
+            if let parent = shape.contexts[other].parent {
+                ids = news.filter { $0.source == parent && $0.saver != other }
+                    .reduce(into: []) { $0.formUnion($1.ids) }
+                guard !ids.isEmpty else { continue }
+            } else {
+                if other == index { sights[other].mergedThrough = worlds.count }
+                guard sights[other].mergedThrough < worlds.count else { continue }
+                ids = entryObjects(other)
+            }
+            counts["automatic merge", default: 0] += 1
+            say(other, "merges automatically")
+            try contexts[other].performAndWait { try follow(ids, other) }
+        }
+        news = []
+    }
+
+    private func follow(_ ids: Set<ObjectID>, _ index: Int) throws {
+        let (before, now) = (undersBefore[index], under(index))
+        let wasFresh = sights[index].isFresh
+        let isAll = Set(before.keys).union(now.keys)
+            .allSatisfy { ids.contains($0) || before[$0] == now[$0] }
+        if !isAll { sights[index].isFresh = false }
+        try absorb(ids, index, telling: ids)
+        if wasFresh && isAll { undersBefore[index] = now }
+    }
+
     /// Takes others' values where an object has not been edited here.
-    private func rebaseOntoHead(_ id: ObjectID, _ index: Int) {
+    private func rebaseOntoHead(_ id: ObjectID, _ index: Int, _ head: World) {
         guard let theirs = head[id], let base = sights[index].seen[id], theirs != base else {
             return
         }
@@ -56,7 +191,10 @@ extension Simulation {
         }
     }
 
+    // MARK: - Refreshing
+
     func refresh(_ index: Int, mergeChanges: Bool) throws {
+        let head = under(index)
         let sight = sights[index]
         let ids = sight.mine.keys.filter { !sight.inserted.contains($0) && head[$0] != nil }
         guard let id = pick(ids.sorted()) else { return }
@@ -66,7 +204,7 @@ extension Simulation {
         let isGuess = isGuessing(index)
         contexts[index].refresh(object, mergeChanges: mergeChanges)
         if mergeChanges {
-            rebaseOntoHead(id, index)
+            rebaseOntoHead(id, index, head)
         } else {
             if sight.isDirty(id) { sights[index].disturbUndo(id) }
             sights[index].disturbUnsaved(id)
@@ -84,13 +222,17 @@ extension Simulation {
 
     func refreshAll(_ index: Int) throws {
         say(index, "refresh all")
+        let head = under(index)
         let isGuess = isGuessing(index)
         contexts[index].refreshAllObjects()
         let sight = sights[index]
-        for id in sight.mine.keys {
+        for id in sight.seen.keys {
             if sight.inserted.contains(id) { continue }
-            if sight.isDirty(id) {
-                rebaseOntoHead(id, index)
+            if sight.isDirty(id), head[id] == nil {
+                sights[index].disturbUndo(id)
+                sights[index].forget(id)
+            } else if sight.isDirty(id) {
+                rebaseOntoHead(id, index, head)
             } else {
                 if sight.seen[id] != head[id] { sights[index].disturbUndo(id) }
                 sights[index].forget(id)
@@ -100,225 +242,5 @@ extension Simulation {
             sights[index].foreseesUndo = sights[index].groups.isEmpty
             try adopt(index)
         }
-    }
-
-    // MARK: - Saving
-
-    /// What a save should come to.
-    private struct Forecast {
-        var world: World
-        /// Cells that only the policy can tell.
-        var told: Set<[String]> = []
-        var collides = false
-        /// Objects deleted on one side and needed on the other, or two holders where one may hold.
-        var isTangled = false
-    }
-
-    private func forecast(_ index: Int, _ policy: MergePolicy) -> Forecast {
-        let sight = sights[index]
-        var forecast = Forecast(world: head)
-        for id in sight.deleted {
-            if let there = head[id], there != sight.seen[id] { forecast.isTangled = true }
-            forecast.world[id] = nil
-        }
-        for (id, ours) in sight.mine where sight.isDirty(id) {
-            guard let base = sight.seen[id] else {
-                // Others have brought back what an undo brings back here.
-                if head[id] != nil { forecast.isTangled = true }
-                forecast.world[id] = ours
-                continue
-            }
-            guard let theirs = head[id] else {
-                forecast.isTangled = true
-                continue
-            }
-            settle(id, base, ours, theirs, policy, &forecast)
-        }
-        for (id, record) in forecast.world {
-            for field in rules.fields(id) where field.isStored && field.inverse == nil {
-                for target in record[field.name]?.destinations ?? []
-                where forecast.world[target] == nil {
-                    forecast.world[id]?[field.name] = .one(nil)
-                }
-            }
-        }
-        for (id, ours) in sight.mine where sight.isDirty(id) {
-            for (name, cell) in ours where cell != sight.seen[id]?[name] {
-                if cell.destinations.contains(where: { forecast.world[$0] == nil }) {
-                    forecast.isTangled = true
-                }
-            }
-        }
-        if !rules.flaws(in: forecast.world, afterSave: true).isEmpty { forecast.isTangled = true }
-        return forecast
-    }
-
-    private func settle(
-        _ id: ObjectID, _ base: Record, _ ours: Record, _ theirs: Record, _ policy: MergePolicy,
-        _ forecast: inout Forecast
-    ) {
-        var record = theirs
-        var collides = false
-        for field in rules.fields(id) where field.isStored {
-            guard let base = base[field.name], let ours = ours[field.name],
-                let theirs = theirs[field.name]
-            else { continue }
-            if field.kind == .list, ours != base, theirs != base, ours != theirs {
-                // Two orders of one list.
-                forecast.told.insert(["\(id)", field.name])
-                forecast.isTangled = true
-            }
-            if let merged = ReferenceOffice.merge(
-                field, base: base, ours: ours, theirs: theirs)
-            {
-                record[field.name] = merged
-            } else {
-                collides = true
-                record[field.name] = policy == .mergeByPropertyStoreTrump ? theirs : ours
-            }
-        }
-        if collides {
-            forecast.collides = true
-            if policy == .rollback { record = theirs }
-            if policy == .overwrite {
-                for field in rules.fields(id) where ours[field.name] == base[field.name] {
-                    forecast.told.insert(["\(id)", field.name])
-                }
-            }
-        }
-        forecast.world[id] = record
-    }
-
-    func save(_ index: Int) throws {
-        let context = contexts[index]
-        let policies: [MergePolicy] = [
-            .error, .error, .mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump, .overwrite,
-            .rollback,
-        ]
-        let policy = pick(policies) ?? .error
-        context.mergePolicy = policy
-        let sight = sights[index]
-        var forecast = forecast(index, policy)
-        let isDenied = rules.isDenied(sight.deleted, in: sight.view(head))
-        let isDuplicate = rules.duplicates(in: forecast.world)
-        // The other policies may make a new object one with the object that has its value.
-        if isDuplicate, policy != .error { forecast.isTangled = true }
-        let mustFail = isDenied || isDuplicate || (forecast.collides && policy == .error)
-        counts["save by \(policy)", default: 0] += 1
-        say(index, "save by \(policy)")
-        let sequence: UInt64?
-        do {
-            sequence = try context.save()?.rawValue
-        } catch let error as StoreError {
-            say(index, "  refused: \(error.code) \(error)")
-            counts["refused: \(error.code)", default: 0] += 1
-            var allowed: Set<StoreError.Code> = []
-            if isDenied || !sight.isFresh { allowed.insert(.validation) }
-            if isDuplicate || forecast.isTangled { allowed.insert(.duplicate) }
-            if forecast.isTangled || (forecast.collides && policy == .error) {
-                allowed.insert(.conflict)
-            }
-            guard allowed.contains(error.code) else {
-                throw Mismatch("A save that should succeed was refused: \(error)")
-            }
-            return try compareStore("after a refused save")
-        }
-        if mustFail && !forecast.isTangled && (sight.isFresh || !isDenied) {
-            throw Mismatch(
-                "A save should be refused: denied \(isDenied), duplicate \(isDuplicate), "
-                    + "conflict \(forecast.collides).")
-        }
-        try take(sequence, forecast, index)
-    }
-
-    private func take(_ sequence: UInt64?, _ forecast: Forecast, _ index: Int) throws {
-        var expected = forecast.world
-        let found = try storeWorld()
-        if forecast.isTangled {
-            counts["settled tangle", default: 0] += 1
-            let flaws = rules.flaws(in: found, afterSave: true)
-            if let flaw = flaws.first { throw Mismatch("The store is inconsistent: \(flaw)") }
-            expected = found
-        }
-        for cell in forecast.told {
-            for id in expected.keys where "\(id)" == cell[0] {
-                expected[id]?[cell[1]] = found[id]?[cell[1]]
-            }
-        }
-        let isEmpty = expected == head
-        if isEmpty != (sequence == nil) {
-            throw Mismatch(
-                isEmpty ? "An empty net change was appended." : "Nothing was appended.")
-        }
-        sights[index].savedCursor = sights[index].cursor
-        let sight = sights[index]
-        let old = head
-        if let sequence {
-            worlds.append(expected)
-            if sequence != UInt64(worlds.count) {
-                throw Mismatch("The entry is \(sequence), should be \(worlds.count).")
-            }
-            for other in sights.indices where other != index { sights[other].isFresh = false }
-        }
-        try compareStore("after a save")
-        if contexts[index].hasChanges { throw Mismatch("A saved context still has changes.") }
-        sights[index].inserted = []
-        sights[index].deleted = []
-        for id in sight.deleted { sights[index].forget(id) }
-        for (id, record) in sight.mine where sight.isDirty(id) {
-            try settle(id, record, sight.seen[id], old[id], index)
-        }
-        if forecast.isTangled { try adopt(index) }
-        for id in Set(sights[index].mine.keys) where sights[index].seen[id] == nil {
-            sights[index].seen[id] = sights[index].mine[id]
-        }
-        for (id, record) in sights[index].mine where sight.mine[id] != nil {
-            if record != sight.mine[id] { sights[index].disturbUndo(id) }
-            sights[index].seen[id] = record
-        }
-        if forecast.isTangled, !sights[index].groups.isEmpty { sights[index].foreseesUndo = false }
-        noteEmptied(index, sight, old)
-    }
-
-    /// References without inverse that the save has emptied, since it deleted where they led.
-    private func noteEmptied(_ index: Int, _ sight: Sight, _ old: World) {
-        for (id, record) in head {
-            for field in rules.fields(id) where field.isStored && field.inverse == nil {
-                guard let had = sight.mine[id] ?? old[id],
-                    case .one(let target?)? = had[field.name], record[field.name] == .one(nil),
-                    sight.deleted.contains(target)
-                        || (old[target] == nil && sight.seen[id]?[field.name] != had[field.name])
-                else { continue }
-                sights[index].noteEmptied(id, had, field.name, from: target)
-            }
-        }
-    }
-
-    /// After a save the object has the saved values; what it did not change may be old or new.
-    private func settle(
-        _ id: ObjectID, _ record: Record, _ base: Record?, _ old: Record?, _ index: Int
-    ) throws {
-        guard let now = head[id], let identifier = identifiers[id],
-            let object = contexts[index].registeredObject(for: identifier)
-        else { return sights[index].forget(id) }
-        if object.isFault { return sights[index].forget(id) }
-        let found = read(object)
-        var result = record
-        for field in rules.fields(id) where field.isStored {
-            guard let have = found[field.name], let saved = now[field.name] else { continue }
-            if rules.dangles(field, saved, reads: have, in: head) {
-                result[field.name] = saved
-                continue
-            }
-            let isChanged = base == nil || base?[field.name] != record[field.name]
-            if have != saved && (isChanged || have != record[field.name]) {
-                throw Mismatch(
-                    "After the save \(rules.entity(id)) \(id).\(field.name) is \(have) in the "
-                        + "context, \(saved) in the store.")
-            }
-            result[field.name] = have
-        }
-        sights[index].mine[id] = result
-        sights[index].seen[id] = result
     }
 }

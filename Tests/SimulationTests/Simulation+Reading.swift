@@ -32,19 +32,38 @@ extension Simulation {
         where contexts[index].registeredObject(for: object.objectID) !== object {
             throw Mismatch("Uniquing: a fetch gave another instance.")
         }
+        let known = Set(head.keys).union(view(index).keys)
+        for id in known where rules.entity(id) == entity {
+            guard let expected = finds(id, index, field, limit), found.contains(id) != expected
+            else { continue }
+            throw Mismatch(
+                "Fetch \(entity) where \(text) \(limit) in context \(index) should "
+                    + "\(expected ? "find" : "not find") \(id).")
+        }
+    }
+
+    /// Whether a fetch finds an object: a changed one by what it is here, others by what they are
+    /// under the context. Nil for what is deleted under the context and changed here.
+    private func finds(_ id: ObjectID, _ index: Int, _ field: Field, _ limit: Value) -> Bool? {
         let sight = sights[index]
-        let view = sight.view(head)
-        for id in Set(head.keys).union(view.keys) where rules.entity(id) == entity {
-            let stored = head[id].map { matches($0, field, limit) } ?? false
-            let own = view[id].map { matches($0, field, limit) } ?? false
-            let isDirty = sight.isDirty(id) && sight.mine[id] != nil || sight.deleted.contains(id)
-            if !isDirty && stored != own { continue }
-            if head[id] == nil && !sight.inserted.contains(id) { continue }
-            if found.contains(id) != own {
-                throw Mismatch(
-                    "Fetch \(entity) where \(text) \(limit) in context \(index) should "
-                        + "\(own ? "find" : "not find") \(id).")
-            }
+        if sight.deleted.contains(id) { return false }
+        let parent = shape.contexts[index].parent
+        let below =
+            parent.map { finds(id, $0, field, limit) }
+            ?? head[id].map { matches($0, field, limit) } ?? false
+        guard let mine = sight.mine[id] else { return below }
+        if sight.inserted.contains(id) { return matches(mine, field, limit) }
+        if under(index)[id] == nil { return nil }
+        let own = matches(mine, field, limit)
+        if sight.isDirty(id) || own == below { return own }
+        // An edit that came to nothing counts as a change, too.
+        return registered(id, index)?.hasChanges == false ? below : nil
+    }
+
+    private func registered(_ id: ObjectID, _ index: Int) -> ManagedObject? {
+        let context = contexts[index]
+        return context.performAndWait {
+            identifiers[id].flatMap { context.registeredObject(for: $0) }
         }
     }
 
@@ -58,11 +77,9 @@ extension Simulation {
 
     /// Compares everything a context can see, both sides of every relationship included.
     func compareAll(_ index: Int) throws {
-        guard sights[index].isFresh else { return }
+        guard !isGuessing(index) else { return }
         say(index, "compare all")
-        let view = sights[index].view(head)
-        guard rules.flaws(in: view, afterSave: false).isEmpty else { return }
-        try compare(view, in: contexts[index], "Context \(index)")
+        try compare(view(index), in: contexts[index], "Context \(index)")
     }
 
     private func compare(

@@ -14,13 +14,31 @@ struct Mismatch: Error, CustomStringConvertible {
     }
 }
 
-/// Runs steps on sibling contexts over one store and compares everything with the reference.
+/// What the context that was saved last has posted.
+final class SimulationMailbox: @unchecked Sendable {
+    // @unchecked Sendable because only the context that is being saved writes, and the driver, which
+    // waits for it, reads.
+    var lastSave: Notification?
+    /// The objects it has saved.
+    var savedIDs: Set<ObjectID> = []
+}
+
+/// Runs steps on contexts over one store, some of them on top of others, and compares everything
+/// with the reference.
 final class Simulation {
     let office: OfficeStore
     let store: Store
     let rules: ReferenceOffice
+    let shape: SimulationShape
     var contexts: [ManagedObjectContext] = []
     var sights: [Sight] = []
+    /// What lay under each context before the step.
+    var undersBefore: [World] = []
+    let mailbox = SimulationMailbox()
+    /// What contexts have told those that follow them in this step.
+    var news: [SimulationNews] = []
+    /// Which context has made each entry after the first.
+    var savers: [Int] = [-1]
     /// What the store held after each entry, from number 1.
     var worlds: [World] = [[:]]
     var identifiers: [ObjectID: ManagedObjectID] = [:]
@@ -31,19 +49,35 @@ final class Simulation {
 
     var head: World { worlds[worlds.count - 1] }
 
-    init(contexts count: Int, seed: UInt64) throws {
+    init(_ shape: SimulationShape) throws {
+        self.shape = shape
         office = try OfficeStore()
         store = office.container.persistentStoreCoordinator.persistentStores[0].store
         let schema = store.schema
         rules = ReferenceOffice { schema.entity($0.entity)?.name ?? "" }
-        for number in 0..<count {
-            let context = office.container.newBackgroundContext()
+        for (number, plan) in shape.contexts.enumerated() {
+            let context =
+                plan.parent.map { ManagedObjectContext(parent: contexts[$0]) }
+                ?? office.container.newBackgroundContext()
             context.name = "context \(number)"
-            context.retainsRegisteredObjects = (seed >> UInt64(number)) & 1 == 0
+            context.retainsRegisteredObjects = plan.isRetaining
             contexts.append(context)
             sights.append(Sight())
+            undersBefore.append([:])
+            if plan.isFollowing {
+                context.performAndWait { context.automaticallyMergesChangesFromParent = true }
+            }
         }
     }
+
+    /// All objects as what lies under a context has them: the store, or its parent.
+    func under(_ index: Int) -> World {
+        guard let parent = shape.contexts[index].parent else { return head }
+        return sights[parent].view(under(parent))
+    }
+
+    /// All objects as a context sees them.
+    func view(_ index: Int) -> World { sights[index].view(under(index)) }
 
     /// Carries out one step and checks every law that can be checked after it.
     func run(_ step: SimulationStep) throws {
@@ -73,9 +107,13 @@ final class Simulation {
             case .replay: try replay()
             }
         }
+        try followUp(index)
+        noteStaleness(index)
         for other in contexts.indices {
             try contexts[other].performAndWait { try compare(other) }
+            contexts[other].performAndWait { forgetReleased(other) }
         }
+        noteStaleness(index)
         if step.kind != .save, int(0...9) == 0 { try compareStore("before any save") }
     }
 
@@ -147,6 +185,7 @@ final class Simulation {
     func compare(_ index: Int) throws {
         let context = contexts[index]
         let objects = try registered(index)
+        let head = under(index)
         let view = sights[index].view(head)
         for id in sights[index].mine.keys.sorted() {
             guard let object = objects[id] else {
@@ -161,7 +200,7 @@ final class Simulation {
                     sights[index].forget(id)
                     continue
                 }
-                rebase(id, index)
+                rebase(id, index, head)
             }
             try compare(object, id, index, view)
         }
@@ -178,6 +217,24 @@ final class Simulation {
             try compare(object, id, index, view)
         }
         try compareFlags(index, context)
+    }
+
+    /// Forgets what a context has let go of: it will be read anew.
+    private func forgetReleased(_ index: Int) {
+        let held = Set(
+            contexts[index].registeredObjects.lazy.filter { !$0.isFault }.map(\.objectID.object))
+        for id in sights[index].mine.keys where !held.contains(id) && !sights[index].isDirty(id) {
+            sights[index].forget(id)
+        }
+    }
+
+    /// Notes which contexts have had something changed under them by somebody else.
+    private func noteStaleness(_ index: Int) {
+        for other in contexts.indices {
+            let now = under(other)
+            if other != index, now != undersBefore[other] { sights[other].isFresh = false }
+            undersBefore[other] = now
+        }
     }
 
     private func compareFlags(_ index: Int, _ context: ManagedObjectContext) throws {
@@ -205,6 +262,13 @@ final class Simulation {
             if want == have { continue }
             let living = want.destinations.filter { view[$0] == nil }
                 .reduce(want) { $0.removing($1) }
+            // An instance that was deleted here is not looked for again before a refresh.
+            if have == .one(nil), !isCurrent(index), let target = want.destinations.first,
+                identifiers[target].flatMap({ contexts[index].registeredObject(for: $0) })?
+                    .isDeleted != false
+            {
+                continue
+            }
             guard have == living else {
                 throw Mismatch(
                     "Context \(index): \(rules.entity(id)) \(id).\(field.name) is \(have), "
@@ -218,7 +282,7 @@ final class Simulation {
     }
 
     /// The record of a changed fault is read now, under the changes.
-    private func rebase(_ id: ObjectID, _ index: Int) {
+    private func rebase(_ id: ObjectID, _ index: Int, _ head: World) {
         guard let theirs = head[id], let base = sights[index].seen[id],
             let ours = sights[index].mine[id]
         else { return }
@@ -235,8 +299,10 @@ final class Simulation {
         sights[index].mine[id] = record
     }
 
-    /// Believes what a context says, where only the implementation can know what it had read.
-    func adopt(_ index: Int) throws {
+    /// Believes what a context says of relationships, where only the implementation can know which
+    /// lists it had read and when. Attributes have to be as foreseen, unless an undo is not.
+    func adopt(_ index: Int, isForeseen: Bool = true) throws {
+        let head = under(index)
         let context = contexts[index]
         let objects = try registered(index)
         var sight = sights[index]
@@ -259,7 +325,15 @@ final class Simulation {
             }
             var record = read(object)
             if object.isDeleted { continue }
-            for field in rules.fields(id) {
+            for field in rules.fields(id) where field.isStored {
+                if isForeseen, field.isAttribute, let want = sight.mine[id]?[field.name],
+                    want != record[field.name]
+                {
+                    throw Mismatch(
+                        "Context \(index): \(rules.entity(id)) \(id).\(field.name) is "
+                            + "\(record[field.name].map { "\($0)" } ?? "missing"), should be "
+                            + "\(want), whatever others have done.")
+                }
                 let known = sight.mine[id]?[field.name] ?? head[id]?[field.name]
                 if rules.dangles(field, known, reads: record[field.name], in: view) {
                     record[field.name] = known
@@ -278,11 +352,19 @@ final class Simulation {
         sights[index] = sight
     }
 
-    /// Whether a context may act on relationships that others have changed behind its back.
-    func isGuessing(_ index: Int) -> Bool {
-        !sights[index].isFresh
-            || !rules.flaws(in: sights[index].view(head), afterSave: false).isEmpty
+    /// Whether nobody has changed anything under a context, or under what is under it, since it
+    /// last merged everything.
+    func isCurrent(_ index: Int) -> Bool {
+        sights[index].isFresh && shape.contexts[index].parent.map(isCurrent) != false
     }
+
+    /// Whether all references of a context lead somewhere and no two objects hold what only one may.
+    func isConsistent(_ index: Int) -> Bool {
+        rules.flaws(in: view(index), afterSave: false).isEmpty
+    }
+
+    /// Whether a context may act on relationships that others have changed behind its back.
+    func isGuessing(_ index: Int) -> Bool { !isCurrent(index) || !isConsistent(index) }
 
     /// Compares the store with what it should hold.
     func compareStore(_ moment: String) throws {

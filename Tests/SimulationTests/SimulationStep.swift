@@ -9,6 +9,8 @@ struct SimulationStep: CustomStringConvertible {
         case replay
     }
 
+    /// The place in the run, from 1.
+    let number: Int
     let kind: Kind
     let context: Int
     let seed: UInt64
@@ -20,7 +22,9 @@ struct SimulationStep: CustomStringConvertible {
         (.replay, 1),
     ]
 
-    static func random(contexts: Int, _ generator: inout SeededGenerator) -> SimulationStep {
+    static func random(
+        _ number: Int, contexts: Int, _ generator: inout SeededGenerator
+    ) -> SimulationStep {
         var place = Int.random(in: 0..<weights.map(\.1).reduce(0, +), using: &generator)
         var kind = Kind.edit
         for (candidate, weight) in weights {
@@ -29,9 +33,9 @@ struct SimulationStep: CustomStringConvertible {
             place -= weight
         }
         return SimulationStep(
-            kind: kind, context: Int.random(in: 0..<contexts, using: &generator),
+            number: number, kind: kind, context: Int.random(in: 0..<contexts, using: &generator),
             seed: generator.next())
     }
 
-    var description: String { "\(kind.rawValue) in context \(context), seed \(seed)" }
+    var description: String { "step \(number): \(kind.rawValue) in context \(context)" }
 }

@@ -1,0 +1,325 @@
+import Foundation
+import JournalLog
+import ObjectGraph
+import ObjectModel
+import SnapshotStore
+
+extension Simulation {
+    /// What a save should come to.
+    private struct Forecast {
+        var world: World
+        /// Cells that only the policy can tell.
+        var told: Set<[String]> = []
+        /// The cells that both sides have changed, with what they started from.
+        var collisions: [String] = []
+        var collides: Bool { !collisions.isEmpty }
+        /// Objects deleted on one side and needed on the other, or two holders where one may hold.
+        var isTangled = false
+    }
+
+    private func forecast(_ index: Int, _ policy: MergePolicy) -> Forecast {
+        let sight = sights[index]
+        let head = under(index)
+        let isChild = shape.contexts[index].parent != nil
+        var forecast = Forecast(world: head)
+        for id in sight.deleted {
+            if let there = head[id], there != sight.seen[id] { forecast.isTangled = true }
+            // The parent carries out delete rules on what it has.
+            for field in rules.fields(id) where isChild && field.rule == .cascade {
+                let goners = rules.related(id, field, in: head)
+                if !sight.deleted.isSuperset(of: goners) { forecast.isTangled = true }
+            }
+            forecast.world[id] = nil
+        }
+        for (id, ours) in sight.mine where sight.isDirty(id) {
+            guard let base = sight.seen[id] else {
+                // Others have brought back what an undo brings back here.
+                if head[id] != nil { forecast.isTangled = true }
+                forecast.world[id] = ours
+                continue
+            }
+            guard let theirs = head[id] else {
+                forecast.isTangled = true
+                continue
+            }
+            settle(id, base, ours, theirs, policy, &forecast)
+        }
+        // Only a store takes back what leads to a deleted object and has no inverse.
+        for (id, record) in forecast.world where !isChild {
+            for field in rules.fields(id) where field.isStored && field.inverse == nil {
+                for target in record[field.name]?.destinations ?? []
+                where forecast.world[target] == nil {
+                    forecast.world[id]?[field.name] = .one(nil)
+                }
+            }
+        }
+        for (id, ours) in sight.mine where sight.isDirty(id) {
+            for (name, cell) in ours where cell != sight.seen[id]?[name] {
+                let isLoose = isChild && Office.field(rules.entity(id), name).inverse == nil
+                let lost = cell.destinations.filter { forecast.world[$0] == nil }
+                if lost.contains(where: { !isLoose || !sight.deleted.contains($0) }) {
+                    forecast.isTangled = true
+                }
+            }
+        }
+        if !rules.flaws(in: forecast.world, afterSave: !isChild).isEmpty {
+            forecast.isTangled = true
+        }
+        return forecast
+    }
+
+    private func settle(
+        _ id: ObjectID, _ base: Record, _ ours: Record, _ theirs: Record, _ policy: MergePolicy,
+        _ forecast: inout Forecast
+    ) {
+        var record = theirs
+        var collides = false
+        for field in rules.fields(id) where field.isStored {
+            guard let base = base[field.name], let ours = ours[field.name],
+                let theirs = theirs[field.name]
+            else { continue }
+            if field.kind == .list, ours != base, theirs != base, ours != theirs {
+                // Two orders of one list.
+                forecast.told.insert(["\(id)", field.name])
+                forecast.isTangled = true
+            }
+            if let merged = ReferenceOffice.merge(
+                field, base: base, ours: ours, theirs: theirs)
+            {
+                record[field.name] = merged
+            } else {
+                collides = true
+                // A reference that leads to nothing reads as none, and may be there still.
+                if rules.dangles(field, base, reads: theirs, in: forecast.world) {
+                    forecast.isTangled = true
+                }
+                forecast.collisions.append("\(id).\(field.name) \(base), \(ours), \(theirs)")
+                record[field.name] = policy == .mergeByPropertyStoreTrump ? theirs : ours
+            }
+        }
+        if collides {
+            if policy == .rollback { record = theirs }
+            if policy == .overwrite {
+                for field in rules.fields(id) where ours[field.name] == base[field.name] {
+                    forecast.told.insert(["\(id)", field.name])
+                }
+            }
+        }
+        forecast.world[id] = record
+    }
+
+    func save(_ index: Int) throws {
+        let context = contexts[index]
+        let policies: [MergePolicy] = [
+            .error, .error, .mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump, .overwrite,
+            .rollback,
+        ]
+        let policy = pick(policies) ?? .error
+        context.mergePolicy = policy
+        let sight = sights[index]
+        let isChild = shape.contexts[index].parent != nil
+        var forecast = forecast(index, policy)
+        let isDenied = rules.isDenied(sight.deleted, in: view(index))
+        let isDuplicate = !isChild && rules.duplicates(in: forecast.world)
+        // The other policies may make a new object one with the object that has its value.
+        if isDuplicate, policy != .error { forecast.isTangled = true }
+        let mustFail = isDenied || isDuplicate || (forecast.collides && policy == .error)
+        let name = "\(isChild ? "child " : "")save by \(policy)"
+        counts[name, default: 0] += 1
+        say(index, name)
+        let sequence: UInt64?
+        let listening = listen(to: context)
+        defer { NotificationCenter.default.removeObserver(listening) }
+        do {
+            sequence = try context.save()?.rawValue
+        } catch let error as StoreError {
+            say(index, "  refused: \(error.code) \(error)")
+            counts["refused: \(error.code)", default: 0] += 1
+            var allowed: Set<StoreError.Code> = []
+            if isDenied || !sight.isFresh { allowed.insert(.validation) }
+            if isDuplicate || forecast.isTangled { allowed.insert(.duplicate) }
+            if forecast.isTangled || (forecast.collides && policy == .error) {
+                allowed.insert(.conflict)
+            }
+            // What an object that is gone had been changed to cannot be read of it any more.
+            let head = under(index)
+            if error.code == .conflict, error.conflicts.allSatisfy({ head[$0.object] == nil }) {
+                allowed.insert(.conflict)
+            }
+            guard allowed.contains(error.code) else {
+                throw Mismatch("A save that should succeed was refused: \(error)")
+            }
+            return try compareStore("after a refused save")
+        }
+        if mustFail && !forecast.isTangled && (sight.isFresh || !isDenied) {
+            throw Mismatch(
+                "A save should be refused: denied \(isDenied), duplicate \(isDuplicate), "
+                    + "conflicts \(forecast.collisions).")
+        }
+        let old = under(index)
+        let dirty = Set(sight.mine.keys).union(sight.deleted).filter(sight.isDirty)
+        if let parent = shape.contexts[index].parent {
+            if sequence != nil { throw Mismatch("A child's save has made an entry.") }
+            try compareStore("after a child's save")
+            try contexts[parent].performAndWait { try receive(forecast, from: index, parent) }
+        } else {
+            try append(forecast, index, sequence)
+        }
+        mailbox.savedIDs = dirty
+        if !dirty.isEmpty { news.append(SimulationNews(source: index, ids: dirty)) }
+        if contexts[index].hasChanges { throw Mismatch("A saved context still has changes.") }
+        try settle(forecast, index, old)
+    }
+
+    /// Keeps what a context posts when it is saved.
+    private func listen(to context: ManagedObjectContext) -> any NSObjectProtocol {
+        NotificationCenter.default.addObserver(
+            forName: .managedObjectContextDidSave, object: context, queue: nil
+        ) { [mailbox] notification in mailbox.lastSave = notification }
+    }
+
+    /// The parent has a child's changes as its own, and as one step for undo.
+    private func receive(_ forecast: Forecast, from child: Int, _ parent: Int) throws {
+        var before = view(parent)
+        let wasConsistent = isConsistent(parent) && isConsistent(child)
+        var expected = forecast.world
+        for cell in forecast.told {
+            for id in expected.keys where "\(id)" == cell[0] {
+                let field = Office.field(rules.entity(id), cell[1])
+                expected[id]?[cell[1]] = try read(field, of: object(id, parent))
+            }
+        }
+        sights[parent].take(expected, under(parent))
+        if forecast.isTangled {
+            counts["settled tangle", default: 0] += 1
+            try adopt(parent, isForeseen: false)
+        }
+        let after = view(parent)
+        // What was let go of after it had been read long ago has not been changed.
+        for id in before.keys where after[id] != nil && sights[parent].mine[id] == nil {
+            before[id] = after[id]
+        }
+        // What is denied shows when the root is saved.
+        let flaws = rules.flaws(in: after, afterSave: false, ignoring: [.noAction, .deny])
+        if wasConsistent, let flaw = flaws.first {
+            throw Mismatch("A child's save has made its parent inconsistent: \(flaw)")
+        }
+        sights[parent].record(from: before, to: after)
+        if forecast.isTangled, !sights[parent].groups.isEmpty {
+            sights[parent].foreseesUndo = false
+        }
+        let changed = Set(before.keys).union(after.keys).filter { before[$0] != after[$0] }
+        if !changed.isEmpty {
+            news.append(SimulationNews(source: parent, ids: changed, saver: child))
+        }
+    }
+
+    /// The store has a context's changes as one entry.
+    private func append(_ forecast: Forecast, _ index: Int, _ sequence: UInt64?) throws {
+        var expected = forecast.world
+        let found = try storeWorld()
+        if forecast.isTangled {
+            counts["settled tangle", default: 0] += 1
+            let flaws = rules.flaws(in: found, afterSave: true)
+            if let flaw = flaws.first { throw Mismatch("The store is inconsistent: \(flaw)") }
+            expected = found
+        }
+        for cell in forecast.told {
+            for id in expected.keys where "\(id)" == cell[0] {
+                expected[id]?[cell[1]] = found[id]?[cell[1]]
+            }
+        }
+        takeUnread(found, in: &expected, index)
+        let isEmpty = expected == head
+        if isEmpty != (sequence == nil) {
+            throw Mismatch(
+                isEmpty ? "An empty net change was appended." : "Nothing was appended.")
+        }
+        if let sequence {
+            worlds.append(expected)
+            savers.append(index)
+            if sequence != UInt64(worlds.count) {
+                throw Mismatch("The entry is \(sequence), should be \(worlds.count).")
+            }
+        }
+        try compareStore("after a save")
+    }
+
+    /// Where a reference has led to nothing in a context, only the store knows that it is still there.
+    private func takeUnread(_ found: World, in expected: inout World, _ index: Int) {
+        for (id, record) in expected {
+            for (name, cell) in record where cell == .one(nil) {
+                guard let stored = found[id]?[name], stored == head[id]?[name],
+                    let target = stored.destinations.first,
+                    found[target] == nil || !isCurrent(index)
+                else { continue }
+                expected[id]?[name] = stored
+            }
+        }
+    }
+
+    /// Makes the reference follow what a save does to the context that was saved.
+    private func settle(_ forecast: Forecast, _ index: Int, _ old: World) throws {
+        let sight = sights[index]
+        let now = under(index)
+        sights[index].savedCursor = sights[index].cursor
+        sights[index].inserted = []
+        sights[index].deleted = []
+        for id in sight.deleted { sights[index].forget(id) }
+        for (id, record) in sight.mine where sight.isDirty(id) {
+            try settle(id, record, sight.seen[id], index, now)
+        }
+        if forecast.isTangled { try adopt(index, isForeseen: false) }
+        for id in Set(sights[index].mine.keys) where sights[index].seen[id] == nil {
+            sights[index].seen[id] = sights[index].mine[id]
+        }
+        for (id, record) in sights[index].mine where sight.mine[id] != nil {
+            if record != sight.mine[id] { sights[index].disturbUndo(id) }
+            sights[index].seen[id] = record
+        }
+        if forecast.isTangled, !sights[index].groups.isEmpty { sights[index].foreseesUndo = false }
+        noteEmptied(index, sight, old, now)
+    }
+
+    /// References without inverse that the save has emptied, since it deleted where they led.
+    private func noteEmptied(_ index: Int, _ sight: Sight, _ old: World, _ now: World) {
+        for (id, record) in now {
+            for field in rules.fields(id) where field.isStored && field.inverse == nil {
+                guard let had = sight.mine[id] ?? old[id],
+                    case .one(let target?)? = had[field.name], record[field.name] == .one(nil),
+                    sight.deleted.contains(target)
+                        || (old[target] == nil && sight.seen[id]?[field.name] != had[field.name])
+                else { continue }
+                sights[index].noteEmptied(id, had, field.name, from: target)
+            }
+        }
+    }
+
+    /// After a save the object has the saved values; what it did not change may be old or new.
+    private func settle(
+        _ id: ObjectID, _ record: Record, _ base: Record?, _ index: Int, _ head: World
+    ) throws {
+        guard let now = head[id], let identifier = identifiers[id],
+            let object = contexts[index].registeredObject(for: identifier)
+        else { return sights[index].forget(id) }
+        if object.isFault { return sights[index].forget(id) }
+        let found = read(object)
+        var result = record
+        for field in rules.fields(id) where field.isStored {
+            guard let have = found[field.name], let saved = now[field.name] else { continue }
+            if rules.dangles(field, saved, reads: have, in: head) {
+                result[field.name] = saved
+                continue
+            }
+            let isChanged = base == nil || base?[field.name] != record[field.name]
+            if have != saved && (isChanged || have != record[field.name]) {
+                throw Mismatch(
+                    "After the save \(rules.entity(id)) \(id).\(field.name) is \(have) in the "
+                        + "context, \(saved) in the store.")
+            }
+            result[field.name] = have
+        }
+        sights[index].mine[id] = result
+        sights[index].seen[id] = result
+    }
+}
