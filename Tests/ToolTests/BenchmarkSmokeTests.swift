@@ -3,7 +3,9 @@ import Testing
 
 /// The benchmark at its smallest scale: that it runs, checks its results and prints its table.
 @Suite struct BenchmarkSmokeTests {
-    private static let workloads = ["a", "b", "f", "c", "d", "e", "f'", "g", "g'"]
+    private static let workloads = [
+        "a", "b", "f", "c", "h", "h'", "d", "e", "f'", "g", "g'",
+    ]
 
     @Test func `the table has a line for every workload and a ratio to every peer`() throws {
         let run = try runBenchmark(["--scale", "tiny", "--rounds", "2"])

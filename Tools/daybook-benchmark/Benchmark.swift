@@ -56,6 +56,8 @@ struct Benchmark {
             BulkInsert(count: scale.objects),
             DiskUse(letter: "f", moment: "after (b)"),
             PointReads(count: scale.reads, objects: scale.objects),
+            Registry(letter: "h", count: scale.registered / 10),
+            Registry(letter: "h'", count: scale.registered),
             BulkUpdate(count: scale.updates, objects: scale.objects),
             UndoneSave(count: scale.updates),
             DiskUse(letter: "f'", moment: "at the end"),

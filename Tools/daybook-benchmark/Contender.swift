@@ -20,6 +20,11 @@ protocol Contender: AnyObject {
     ///
     /// - Returns: The sum of what was read.
     func readAges(_ order: [Int]) throws -> Int
+    /// Has an instance for each of the first objects, unread, of which there is one for each as long
+    /// as somebody holds it; and lets all of them go.
+    ///
+    /// - Returns: How many there were, and how many were left.
+    func registerAndRelease(_ count: Int) throws -> (held: Int, left: Int)
     /// Gives the first objects a new mail, age and balance in one durable save, with history.
     func updateTogether(_ contacts: Contacts) throws
     /// Takes the last save back by means of its history, which is itself saved as history.
@@ -30,6 +35,41 @@ protocol Contender: AnyObject {
     func settle() throws
     /// Lets go of the files.
     func close() throws
+}
+
+extension Contender {
+    /// What a program does by itself over a library that has no objects: a dictionary of weak
+    /// references.
+    func registerAndRelease(_ count: Int) -> (held: Int, left: Int) {
+        var registry: [Int: WeakInstance] = [:]
+        var instances: [Instance] = []
+        instances.reserveCapacity(count)
+        for number in 0..<count {
+            if let known = registry[number]?.instance {
+                instances.append(known)
+                continue
+            }
+            let instance = Instance(number: number)
+            registry[number] = WeakInstance(instance: instance)
+            instances.append(instance)
+        }
+        let held = instances.count
+        instances = []
+        return (held, registry.values.count { $0.instance != nil })
+    }
+}
+
+/// An object that knows which record it stands for.
+private final class Instance {
+    let number: Int
+
+    init(number: Int) {
+        self.number = number
+    }
+}
+
+private struct WeakInstance {
+    weak var instance: Instance?
 }
 
 /// What a contender did was not what it was told to do, so its time means nothing.

@@ -77,6 +77,20 @@ final class DaybookContender: Contender {
         }
     }
 
+    func registerAndRelease(_ count: Int) throws -> (held: Int, left: Int) {
+        let context = try open().reading
+        return context.performAndWait {
+            var faults: [ManagedObject] = []
+            faults.reserveCapacity(count)
+            for identifier in identifiers.prefix(count) {
+                if let fault = context.object(with: identifier) { faults.append(fault) }
+            }
+            let held = faults.count
+            faults = []
+            return (held, context.registeredObjects.count)
+        }
+    }
+
     func updateTogether(_ contacts: Contacts) throws {
         let context = try open().writing
         try context.performAndWait {

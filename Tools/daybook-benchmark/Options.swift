@@ -5,6 +5,7 @@ struct Scale: Sendable {
     let objects: Int
     let reads: Int
     let updates: Int
+    let registered: Int
     let openingFew: Int
     let openingMany: Int
     let contacts: Contacts
@@ -19,12 +20,15 @@ struct Scale: Sendable {
         switch name {
         case "tiny":
             (singleSaves, objects, reads, updates) = (5, 300, 200, 100)
+            registered = 200
             (openingFew, openingMany) = (100, 1_000)
         case "small":
             (singleSaves, objects, reads, updates) = (200, 50_000, 50_000, 12_500)
+            registered = 25_000
             (openingFew, openingMany) = (1_000, 20_000)
         case "full":
             (singleSaves, objects, reads, updates) = (2_000, 200_000, 200_000, 50_000)
+            registered = 100_000
             (openingFew, openingMany) = (1_000, 100_000)
         default: return nil
         }
