@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <fcntl.h>
 #include <lmdb.h>
 #include <pthread.h>
 #include <sys/resource.h>
@@ -56,6 +57,17 @@ static inline int daybook_look_up(const char *path, daybook_file *file) {
 static inline int daybook_look_at(int descriptor, daybook_file *file) {
     struct stat found;
     return fstat(descriptor, &found) == 0 ? daybook_file_from(&found, file) : errno;
+}
+
+// Locks the first byte of LMDB's lock file, which every process that has the file open holds shared.
+// Returns 0 or the number of the error; `fcntl` is variadic and `flock` two things at once in C.
+static inline int daybook_lock_alone(int descriptor) {
+    struct flock lock = {0};
+    lock.l_type = F_WRLCK;
+    lock.l_whence = SEEK_SET;
+    lock.l_start = 0;
+    lock.l_len = 1;
+    return fcntl(descriptor, F_SETLK, &lock) == 0 ? 0 : errno;
 }
 
 // How many bytes a user may still write to the file system under `path`; -1 when unknown.

@@ -65,17 +65,18 @@ enum EnvironmentRegistry {
         }
     }
 
-    /// Runs `body` while nothing can be opened, unless the file is open already.
+    /// Runs `body` while nothing can be opened, unless the file is open already: the error then says
+    /// `refusal` after the name of the file.
     static func withFileClosed<R>(
-        _ path: String, _ body: () throws(LMDBError) -> R
+        _ path: String,
+        refusal: String = "is open in this process; its pages can be checked only before.",
+        _ body: () throws(LMDBError) -> R
     ) throws(LMDBError) -> R {
         try entries.withLock { entries throws(LMDBError) -> R in
             if let identity = try fileIdentity(path), let entry = entries[identity],
                 (try? entry.core.checkUsable()) != nil
             {
-                throw LMDBError(
-                    .alreadyOpen,
-                    "'\(path)' is open in this process; its pages can be checked only before.")
+                throw LMDBError(.alreadyOpen, "'\(path)' \(refusal)")
             }
             return try body()
         }

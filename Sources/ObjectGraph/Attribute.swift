@@ -16,6 +16,43 @@ public struct AttributeOptions: OptionSet, Sendable {
     public static let unique = AttributeOptions(rawValue: 2)
 }
 
+/// A rule for the values of an attribute, as a declaration gives it.
+///
+/// ```swift
+/// @Attribute(.unique, rules: [.pattern("[A-Z]{2}")]) var code: String = ""
+/// @Attribute(rules: [.minimum(0), .maximum(100)]) var score: Double?
+/// ```
+///
+/// A value that breaks a rule may be set, and is refused when the context is saved.
+public struct AttributeRule<Value: AttributeValue> {
+    let apply: (inout AttributeRules) -> Void
+
+    /// The least value of a number or a date.
+    public static func minimum(_ value: Value) -> AttributeRule {
+        AttributeRule { $0.minimum = value.storedValue }
+    }
+
+    /// The greatest value of a number or a date.
+    public static func maximum(_ value: Value) -> AttributeRule {
+        AttributeRule { $0.maximum = value.storedValue }
+    }
+
+    /// The least length: of text in Unicode scalars, of data in bytes.
+    public static func minimumLength(_ length: Int) -> AttributeRule {
+        AttributeRule { $0.minimumLength = length }
+    }
+
+    /// The greatest length: of text in Unicode scalars, of data in bytes.
+    public static func maximumLength(_ length: Int) -> AttributeRule {
+        AttributeRule { $0.maximumLength = length }
+    }
+
+    /// A regular expression that describes the whole text.
+    public static func pattern(_ pattern: String) -> AttributeRule {
+        AttributeRule { $0.pattern = pattern }
+    }
+}
+
 /// A property of a managed object that is kept in the store.
 ///
 /// ```swift
@@ -31,31 +68,45 @@ public struct AttributeOptions: OptionSet, Sendable {
 public struct Attribute<Value: AttributeValue> {
     let definition: PropertyDefinition?
 
+    // The rules are asked for only while a model is being built: every object that is made runs
+    // these initializers for each of its attributes.
+
     /// Declares an attribute with a default value.
-    public init(wrappedValue: Value, _ options: AttributeOptions = []) {
+    public init(
+        wrappedValue: Value, _ options: AttributeOptions = [],
+        rules: @autoclosure () -> [AttributeRule<Value>] = []
+    ) {
         definition =
-            Prototyping.isActive ? Self.definition(options, wrappedValue.storedValue) : nil
+            Prototyping.isActive
+            ? Self.definition(options, wrappedValue.storedValue, rules()) : nil
     }
 
     /// Declares an attribute without a default value.
-    public init(_ options: AttributeOptions = []) where Value: EmptyAttributeValue {
-        definition = Prototyping.isActive ? Self.definition(options, .null) : nil
+    public init(
+        _ options: AttributeOptions = [], rules: @autoclosure () -> [AttributeRule<Value>] = []
+    ) where Value: EmptyAttributeValue {
+        definition = Prototyping.isActive ? Self.definition(options, .null, rules()) : nil
     }
 
     /// Declares an optional attribute.
-    public init<Wrapped>(_ options: AttributeOptions = []) where Value == Wrapped? {
-        definition = Prototyping.isActive ? Self.definition(options, .null) : nil
+    public init<Wrapped>(
+        _ options: AttributeOptions = [], rules: @autoclosure () -> [AttributeRule<Value>] = []
+    ) where Value == Wrapped? {
+        definition = Prototyping.isActive ? Self.definition(options, .null, rules()) : nil
     }
 
     private static func definition(
-        _ options: AttributeOptions, _ defaultValue: ObjectModel.Value
+        _ options: AttributeOptions, _ defaultValue: ObjectModel.Value,
+        _ rules: [AttributeRule<Value>]
     ) -> PropertyDefinition {
-        PropertyDefinition(
+        var collected = AttributeRules()
+        for rule in rules { rule.apply(&collected) }
+        return PropertyDefinition(
             .attribute(
                 AttributeDescription(
                     name: "", type: Value.attributeType, isOptional: Value.isOptionalAttribute,
                     isIndexed: options.contains(.indexed), isUnique: options.contains(.unique),
-                    defaultValue: defaultValue)))
+                    defaultValue: defaultValue, rules: collected)))
     }
 
     /// Only properties of managed objects can be attributes.

@@ -12,11 +12,17 @@ final class EntityBinding {
     /// Whether the objects are prototypes, which have declarations instead of values.
     let isPrototype: Bool
     var slots = SlotTable()
+    /// Whether reads inside `withObservationTracking` are looked for.
+    var isWatched: Bool
+    /// The rows that objects share with other contexts; nil where they share none.
+    let rows: RowCache?
 
     init(_ entity: GraphEntity, context: ManagedObjectContext?) {
         self.entity = entity
         schema = entity.schema
         self.context = context
+        isWatched = context?.tracksObservation == true
+        rows = context?.parent == nil ? context?.coordinator.rows : nil
         isPrototype = false
     }
 
@@ -24,6 +30,8 @@ final class EntityBinding {
     init(prototypeOf type: ManagedObject.Type) {
         entity = GraphEntity(schema: Self.noEntity, type: type, prototype: nil)
         schema = Self.noEntity
+        rows = nil
+        isWatched = false
         isPrototype = true
     }
 

@@ -9,8 +9,9 @@ import Synchronization
 /// threads waiting for each other. So besides the queue there is a lane:
 ///
 /// - Whoever works in the context holds the lane, on whichever thread.
-/// - A thread that waits for another context *parks* the lanes it holds: whoever needs one of them
-///   meanwhile works in it as a guest, and the waiting thread goes on only when the guest has left.
+/// - A thread that waits for another context *parks* the lanes it holds. Whoever needs a parked lane
+///   and would otherwise wait for ever, because the one that parked it waits for him, works in it as
+///   a guest; the waiting thread goes on only when the guest has left. Everybody else waits his turn.
 /// - A child that needs its parent keeps its own lane, since it is in the middle of something, and
 ///   takes the parent's as soon as it is free or parked. Waiting upwards ends, because a holder that
 ///   waits upwards as well gets on for the same reason, and one that waits sideways or downwards has
@@ -41,6 +42,8 @@ final class ExecutionLane: @unchecked Sendable {
     private var queuedCount = 0
     /// Who works now, to be asked without a lock.
     private let worker: Atomic<UInt>
+    /// What the holders of each lane that have parked it wait for, the last one last.
+    private static let waits = Mutex<[ObjectIdentifier: [ExecutionLane]]>([:])
     /// The lanes that threads hold.
     private static let held = Mutex<[ThreadMark: [ExecutionLane]]>([:])
 
@@ -80,12 +83,12 @@ final class ExecutionLane: @unchecked Sendable {
     ) throws(Failure) -> Result {
         if isMine { return try work() }
         let mine = Self.heldByCurrentThread()
-        let levels = order == .queued ? mine.map { ($0, $0.park()) } : []
-        defer { for (lane, level) in levels { lane.unpark(level) } }
-        if let wasParked = enterAtOnce(order) {
+        if let wasParked = enterAtOnce(order, mine) {
             defer { leave(wasParked) }
             return try work()
         }
+        let levels = order == .queued ? mine.map { ($0, $0.park(for: self)) } : []
+        defer { for (lane, level) in levels { lane.unpark(level) } }
         var outcome: Swift.Result<Result, Failure>?
         withoutActuallyEscaping(work) { work in
             let job = Job {
@@ -96,7 +99,7 @@ final class ExecutionLane: @unchecked Sendable {
                 }
             }
             enqueue(job, lending: order == .queued ? [] : mine)
-            wait(for: job)
+            wait(for: job, order, mine)
         }
         guard let outcome else { preconditionFailure("A job that is done has an outcome.") }
         return try outcome.get()
@@ -105,12 +108,13 @@ final class ExecutionLane: @unchecked Sendable {
     /// Takes the lane without a queue where that jumps nobody's place.
     ///
     /// - Returns: What to leave with; nil when the work has to be queued.
-    private func enterAtOnce(_ order: Order) -> Bool? {
+    private func enterAtOnce(_ order: Order, _ mine: [ExecutionLane]) -> Bool? {
         condition.lock()
         defer { condition.unlock() }
         switch order {
         case .queued:
-            guard holders.isEmpty, queuedCount == 0 else { return nil }
+            let isIdle = holders.isEmpty && queuedCount == 0
+            guard isIdle || isWaiting(for: mine) else { return nil }
         case .atOnce:
             // The main queue holds its lane for ever, and has to be asked.
             if self === Self.main, !isParked { return nil }
@@ -120,6 +124,20 @@ final class ExecutionLane: @unchecked Sendable {
     }
 
     private var isFree: Bool { holders.isEmpty || isParked }
+
+    /// Whether the lane is parked until one of the caller's lanes is free, be it over several others.
+    private func isWaiting(for mine: [ExecutionLane]) -> Bool {
+        guard isParked else { return false }
+        return Self.waits.withLock { waits in
+            var lane = self
+            for _ in 0..<waits.count {
+                guard let next = waits[ObjectIdentifier(lane)]?.last else { return false }
+                if mine.contains(where: { $0 === next }) { return true }
+                lane = next
+            }
+            return false
+        }
+    }
 
     private func enqueue(_ job: Job, lending lanes: [ExecutionLane]) {
         condition.lock()
@@ -133,8 +151,9 @@ final class ExecutionLane: @unchecked Sendable {
     /// The job is part of what the waiting thread does, so it may work in the lanes that one holds.
     private func serve(_ job: Job, lending lanes: [ExecutionLane]) {
         condition.lock()
-        queuedCount -= 1
         while !job.isTaken, !isFree, self !== Self.main { condition.wait() }
+        // Counted until its turn has come, so that nobody enters at once before it.
+        queuedCount -= 1
         guard !job.isTaken else { return condition.unlock() }
         job.isTaken = true
         let wasParked = enter()
@@ -145,11 +164,12 @@ final class ExecutionLane: @unchecked Sendable {
         leave(wasParked, finishing: job)
     }
 
-    /// Waits until a job is done, and does it here when the lane is parked meanwhile.
-    private func wait(for job: Job) {
+    /// Waits until a job is done, and does it here when nobody else can.
+    private func wait(for job: Job, _ order: Order, _ mine: [ExecutionLane]) {
         condition.lock()
         while !job.isDone {
-            guard isParked, !job.isTaken else {
+            let isMyTurn = order == .atOnce ? isParked : isWaiting(for: mine)
+            guard isMyTurn, !job.isTaken else {
                 condition.wait()
                 continue
             }
@@ -201,10 +221,11 @@ final class ExecutionLane: @unchecked Sendable {
     /// Lends the lane until ``unpark(_:)``.
     ///
     /// - Returns: How many hold it, to be handed back.
-    private func park() -> Int {
+    private func park(for target: ExecutionLane) -> Int {
         condition.lock()
         defer { condition.unlock() }
         isParked = true
+        Self.waits.withLock { $0[ObjectIdentifier(self), default: []].append(target) }
         noteWorker()
         condition.broadcast()
         return holders.count
@@ -216,6 +237,12 @@ final class ExecutionLane: @unchecked Sendable {
         defer { condition.unlock() }
         while holders.count != level || !isParked { condition.wait() }
         isParked = false
+        Self.waits.withLock { waits in
+            waits[ObjectIdentifier(self)]?.removeLast()
+            if waits[ObjectIdentifier(self)]?.isEmpty == true {
+                waits[ObjectIdentifier(self)] = nil
+            }
+        }
         noteWorker()
     }
 

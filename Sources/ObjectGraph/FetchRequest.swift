@@ -25,6 +25,23 @@ public struct FetchRequest<Object: ManagedObject> {
     public var includesPendingChanges = true
     /// Whether objects of sub-entities are meant, too.
     public var includesSubentities = true
+    /// The stores to look into; nil for all that hold the entity.
+    public var affectedStores: [PersistentStore]?
+    /// Whether what is found stays faults until a property is asked for. When false, all that is found
+    /// is read in one read of the store.
+    public var returnsObjectsAsFaults = true
+    /// Whether the rows of what is found are read along, so that the faults fire without reading the
+    /// store. Off by default: a fetch then costs what it finds, and a row is read when it is needed.
+    /// Without effect in a child and in a context that is held to a query generation.
+    public var includesPropertyValues = false
+    /// How many faults are read together as soon as one of them fires; 0 for each by itself.
+    public var fetchBatchSize = 0
+    /// Relationships to follow from what is found, as names joined by dots: what is found and what
+    /// they lead to is read in one read of the store.
+    public var relationshipKeyPathsForPrefetching: [String] = []
+    /// Whether objects that have been read before take the values that the store has now, under what
+    /// is pending for them. When false, a fetch changes no object that has been read.
+    public var shouldRefreshRefetchedObjects = false
 
     /// A request for objects of a class.
     public init(where condition: Condition<Object>? = nil) {
@@ -118,6 +135,27 @@ extension FetchRequest {
             query.filter = try condition.filter(of: entity(in: model), in: model)
         }
         return query
+    }
+
+    /// The paths to prefetch, step by step.
+    ///
+    /// - Throws: ``QueryError`` when one does not lead along relationships.
+    func prefetchPaths(in model: GraphModel) throws(QueryError) -> [[String]] {
+        var paths: [[String]] = []
+        for text in relationshipKeyPathsForPrefetching {
+            var current: SchemaEntity? = try entity(in: model).schema
+            let names = text.split(separator: ".").map(String.init)
+            for name in names {
+                guard let entity = current, let property = entity.property(named: name),
+                    property.relationship != nil
+                else {
+                    throw QueryError("'\(text)' does not lead along relationships.")
+                }
+                current = property.end.flatMap { model.schema.entity($0.destination) }
+            }
+            paths.append(names)
+        }
+        return paths
     }
 
     /// The query without the condition.

@@ -8,9 +8,12 @@ final class GraphModel: Sendable {
     /// Reads the model off classes.
     ///
     /// - Throws: ``ModelError`` when the declarations do not fit together.
-    convenience init(classes: [ManagedObject.Type]) throws {
-        let builder = ModelBuilder(classes)
-        try self.init(builder.model, classes: classes)
+    convenience init(
+        classes: [ManagedObject.Type], configurations: [String: [String]] = [:]
+    ) throws {
+        var model = ModelBuilder(classes).model
+        model.configurations = configurations
+        try self.init(model, classes: classes)
     }
 
     /// Joins a model with classes; entities without one are represented by ``ManagedObject``.

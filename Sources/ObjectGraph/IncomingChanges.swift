@@ -20,6 +20,9 @@ struct IncomingChanges {
     /// What was deleted in at least one of the entries.
     var deleted: Set<ObjectID> = []
     var refreshed: Set<ManagedObject> = []
+    /// The objects in use here that were found deleted.
+    var gone: Set<ManagedObject> = []
+    var merged = MergedIdentifiers()
 
     init(store: PersistentStore) {
         self.store = store
@@ -45,5 +48,32 @@ struct IncomingChanges {
         update.members = update.members.then(members)
         update.sequence = sequence
         updates[object.graphID] = update
+    }
+}
+
+/// What was merged, by what had happened to it in the end.
+struct MergedIdentifiers {
+    private(set) var inserted: Set<GraphID> = []
+    private(set) var updated: Set<GraphID> = []
+    private(set) var deleted: Set<GraphID> = []
+
+    /// Whether nothing was merged.
+    var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
+
+    /// Notes one change, if somebody may listen.
+    mutating func note(_ change: Change, of id: GraphID) {
+        guard
+            NotificationInterest.didMergeObjectIDs.isThere
+                || NotificationInterest.objectsDidChange.isThere
+        else { return }
+        switch change.kind {
+        case .insert:
+            if deleted.remove(id) == nil { inserted.insert(id) } else { updated.insert(id) }
+        case .update:
+            if !inserted.contains(id) { updated.insert(id) }
+        case .delete:
+            updated.remove(id)
+            if inserted.remove(id) == nil { deleted.insert(id) }
+        }
     }
 }

@@ -35,6 +35,7 @@ extension ManagedObject {
     /// The value of an attribute as its Swift type.
     func typedValue<Value: AttributeValue>(inSlot slot: Int) -> Value {
         realizeIfNeeded()
+        noteRead(ofSlot: slot)
         if let value = Value(storedValue: values[slot]) { return value }
         return empty(binding.schema.defaults[slot])
     }
@@ -61,7 +62,12 @@ extension ManagedObject {
     @discardableResult
     func realizeIfNeeded() -> Bool {
         guard status.contains(.fault) else { return true }
-        return binding.context?.fire(self) ?? false
+        guard let context = binding.context else {
+            // What was never read cannot be read any more; it reads as empty.
+            if values.isEmpty { values = binding.schema.defaults.map { _ in .null } }
+            return false
+        }
+        return context.fire(self)
     }
 
     // MARK: - By name
@@ -111,6 +117,7 @@ extension ManagedObject {
             preconditionFailure("'\(binding.schema.name).\(key)' is not an attribute.")
         }
         realizeIfNeeded()
+        noteRead(ofSlot: slot)
         return values[slot]
     }
 
@@ -158,7 +165,7 @@ extension ManagedObject {
 
 extension Value {
     /// The Swift value inside; nil for null and for references.
-    fileprivate var payload: Any? {
+    var payload: Any? {
         switch self {
         case .null, .object: nil
         case .bool(let value): value

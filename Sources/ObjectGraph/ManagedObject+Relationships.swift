@@ -16,9 +16,10 @@ extension ManagedObject {
         destinations(of: binding.schema.properties[index])
     }
 
-    private func destinations(of property: SchemaProperty) -> [ManagedObject] {
+    func destinations(of property: SchemaProperty) -> [ManagedObject] {
         guard let slot = property.slot else { return members(of: property) }
         realizeIfNeeded()
+        noteRead(ofSlot: slot)
         guard let id = values[slot].reference, let context = binding.context else { return [] }
         let target = GraphID(store: graphID.store, object: id)
         if case .one(let object)? = relations[property.number], object.graphID == target {
@@ -26,8 +27,9 @@ extension ManagedObject {
             // Somebody else may have brought the record back, as another instance.
             guard let other = context.identityMap[target], other !== object else { return [] }
         }
-        let object = context.object(target)
-        guard !object.status.contains(.gone) else { return [] }
+        guard let object = context.destination(target), !object.status.contains(.gone) else {
+            return []
+        }
         relations[property.number] = .one(object)
         return [object]
     }
@@ -36,9 +38,10 @@ extension ManagedObject {
     private func members(of property: SchemaProperty) -> [ManagedObject] {
         guard let context = binding.context else { return [] }
         var list = memberList(of: property, context)
+        noteRead(of: property)
         if let objects = list.objects { return objects }
-        let objects = list.sorted.map {
-            context.object(GraphID(store: graphID.store, object: $0))
+        let objects = list.sorted.compactMap {
+            context.destination(GraphID(store: graphID.store, object: $0))
         }
         list.objects = objects
         relations[property.number] = .many(list)
@@ -60,17 +63,29 @@ extension ManagedObject {
             precondition(
                 object.binding.context === context,
                 "Objects of different contexts cannot be related; pass the objectID instead.")
-            precondition(
-                object.graphID.store == graphID.store,
-                "Objects of different stores cannot be related.")
         }
         let property = binding.schema.properties[index]
-        if property.slot != nil {
+        guard !context.refuses(objects, in: property, of: self) else { return }
+        if context.isRecordingSuspended {
+            showDestinations(objects, of: property)
+        } else if property.slot != nil {
             setReference(to: objects.first, of: property)
         } else if property.isStoredToMany {
             setMembers(objects, of: property, context)
         } else {
             setOwners(objects, of: property, context)
+        }
+    }
+
+    /// Sets a relationship at this end only: what `awakeFromFetch` sets is no edit.
+    private func showDestinations(_ objects: [ManagedObject], of property: SchemaProperty) {
+        if let slot = property.slot {
+            values[slot] = objects.first.map { .object($0.graphID.object) } ?? .null
+            relations[property.number] = objects.first.map { .one($0) }
+        } else {
+            let orders = objects.enumerated().map { ($1.graphID.object, Double($0)) }
+            relations[property.number] = .many(
+                MemberList(Dictionary(orders, uniquingKeysWith: { first, _ in first })))
         }
     }
 

@@ -12,7 +12,7 @@ public import ObjectModel
 open class ManagedObject {
     /// What the object is to its context.
     struct Status: OptionSet {
-        let rawValue: UInt8
+        let rawValue: UInt16
         /// The values have not been read.
         static let fault = Status(rawValue: 1)
         /// Will be inserted by the next save.
@@ -29,19 +29,31 @@ open class ManagedObject {
         static let bornInEvent = Status(rawValue: 64)
         /// Has left its context: an insert that was undone or rolled back, or after a reset.
         static let detached = Status(rawValue: 128)
+        /// Its identifier was asked to count as permanent before it was saved.
+        static let permanent = Status(rawValue: 256)
+        /// Was turned into a fault by a refresh and has not been read since.
+        static let refreshed = Status(rawValue: 512)
     }
 
     var binding: EntityBinding
     var graphID: GraphID
     /// The values in slot order, transient ones last; empty while the object is a fault.
-    var values: [Value] = []
+    var values: [Value] = [] {
+        didSet { if let observation { tellOfValues(observation) } }
+    }
     /// The entry that last changed the row the values were read from.
     var since: UInt64 = 0
     /// The object's record in the event being recorded; -1 for none.
     var eventIndex: Int32 = -1
     var status: Status
+    /// Whether the row that the values come from is kept for other contexts.
+    var holdsRow = false
     /// Related objects that have been asked for, by property. They hold their objects strongly.
-    var relations: [PropertyNumber: RelationCache] = [:]
+    var relations: [PropertyNumber: RelationCache] = [:] {
+        didSet { if let observation { tellOfMembers(observation) } }
+    }
+    /// What is watched of the object; nil when nobody does.
+    var observation: ObjectObservation?
 
     /// Makes a new object of an entity and inserts it into a context.
     ///
@@ -68,26 +80,67 @@ open class ManagedObject {
         status = .fault
     }
 
+    deinit {
+        letGoOfRow()
+    }
+
+    /// Lets others no longer have the row without reading it.
+    func letGoOfRow() {
+        guard holdsRow else { return }
+        holdsRow = false
+        binding.rows?.release(graphID)
+    }
+
     // MARK: - Life cycle
 
-    /// Called once, after the object was inserted and given its default values.
+    /// Called once, after the object was inserted and given its default values; not when an insert is
+    /// made again by redo. Give properties their dynamic defaults here.
     open func awakeFromInsert() {}
 
     /// Called after the object's values were read from the store. Changes made here are not
     /// recorded.
     open func awakeFromFetch() {}
 
-    /// Called before a save; may change the object.
+    /// Called after the object has taken values that the program did not set: by undo and redo, a
+    /// rollback, a refresh, or a merge with what others have saved.
+    ///
+    /// Transient properties have their values again by then, so this is the place to compute those
+    /// anew that follow from others. After a refresh that turned the object into a fault it is
+    /// called when the fault fires, after ``awakeFromFetch()``. Changes made here are not recorded.
+    open func awake(fromSnapshotEvents events: SnapshotEventType) {}
+
+    /// Called before a save for every object that is inserted, updated or deleted; may change this
+    /// object and others. Called again for those that were changed, until nothing is changed any
+    /// more; a save gives up with `unsettled` when there is no end to it.
     open func willSave() {}
 
-    /// Called after a save.
+    /// Called after a save, for every object that was saved. What is changed here is pending for the
+    /// next save.
     open func didSave() {}
 
-    /// Called before the object is deleted, while it is still whole.
+    /// Called before the object is deleted, by the program or by a delete rule, while it is still
+    /// whole and before delete rules are carried out. Called again when the object is deleted again.
     open func prepareForDeletion() {}
+
+    /// Called before a refresh turns the object into a fault, while it still has its values.
+    open func willTurnIntoFault() {}
 
     /// Called after the object has become a fault.
     open func didTurnIntoFault() {}
+
+    /// Checks the value of an attribute before it is saved, and may put another one in its place;
+    /// throw to refuse the save.
+    ///
+    /// Called for every attribute of an object that is inserted and for every changed one of an
+    /// object that is updated, before the rules of the model are checked. The default does nothing.
+    ///
+    /// ```swift
+    /// override func validate(_ value: inout Value, forKey key: String) throws {
+    ///     guard key == "code", case .string(let code) = value else { return }
+    ///     value = .string(code.uppercased())
+    /// }
+    /// ```
+    open func validate(_ value: inout Value, forKey key: String) throws {}
 
     /// Checks the object before it is inserted; throw to refuse the save.
     open func validateForInsert() throws {}
@@ -103,6 +156,10 @@ open class ManagedObject {
 
     /// Whether there are only objects of the subclasses.
     open class var isAbstractEntity: Bool { false }
+
+    /// Attributes whose values together must be unique, by name: a list for each constraint. Use
+    /// ``AttributeOptions/unique`` for a single attribute.
+    open class var uniquenessConstraints: [[String]] { [] }
 }
 
 /// What a context makes faults of.
@@ -140,7 +197,8 @@ extension ManagedObject {
         ManagedObjectID(
             storeIdentifier: binding.context?.storeIdentifier(graphID.store) ?? .init(),
             object: graphID.object, entityName: binding.schema.name,
-            isTemporaryID: status.contains(.temporary) || isUnsavedAbove)
+            isTemporaryID: !status.contains(.permanent)
+                && (status.contains(.temporary) || isUnsavedAbove))
     }
 
     /// Whether the object is pending in a parent context and in no store yet.
@@ -161,7 +219,10 @@ extension ManagedObject {
     }
 
     /// Whether the values have not been read. Asking does not read them.
-    public var isFault: Bool { status.contains(.fault) }
+    public var isFault: Bool {
+        noteReadOfFault()
+        return status.contains(.fault)
+    }
 
     /// Whether the next save will insert the object.
     public var isInserted: Bool { status.contains(.inserted) }
@@ -173,6 +234,11 @@ extension ManagedObject {
 
     /// Whether the next save will delete the object, or its record was found deleted by others.
     public var isDeleted: Bool { status.contains(.deleted) || status.contains(.gone) }
+
+    /// Whether the next save will delete the object.
+    var isPendingDelete: Bool {
+        status.contains(.deleted) && status.isDisjoint(with: [.gone, .detached])
+    }
 
     /// Whether changes to the object mean something: it is in its context and not deleted.
     var isEditable: Bool {

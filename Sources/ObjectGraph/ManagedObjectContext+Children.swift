@@ -70,7 +70,23 @@ extension ManagedObjectContext {
         for item in items where !item.isAnnihilated {
             settleSaved(item, wasSaved: true, nil, isAsSent)
         }
-        if !isAsSent { for item in items { forgetLists(of: item) } }
+        guard !isAsSent else { return }
+        for item in items { forgetLists(of: item) }
+        forgetLists(
+            holding: Set(items.filter { $0.change?.isDelete == true }.map(\.object.graphID)))
+    }
+
+    /// Lets lists be read again that a merge has put deleted objects into.
+    private func forgetLists(holding deleted: Set<GraphID>) {
+        guard !deleted.isEmpty else { return }
+        for object in identityMap.objects {
+            for case (let property, .many(let list)) in object.relations {
+                let isConcerned = list.orders.keys.contains {
+                    deleted.contains(GraphID(store: object.graphID.store, object: $0))
+                }
+                if isConcerned { object.relations[property] = nil }
+            }
+        }
     }
 
     private func forgetLists(of item: PendingChanges.Item) {
@@ -143,10 +159,8 @@ extension ManagedObjectContext {
             isMoved = !change.isInsert && !current.values.elementsEqual(item.seen)
         }
         var outcome = ThreeWayMerge(of: schema, policy: save.policy).merge(
-            ours: change, seen: item.seen, current: current)
-        if save.granularity == .row, isMoved, outcome.conflicts.isEmpty {
-            outcome.conflicts = [MergeConflict(kind: .value, object: item.id.object)]
-        }
+            ours: change, seen: item.seen, current: current,
+            hasMoved: save.granularity == .row && isMoved)
         if var kept = outcome.change, !kept.isDelete {
             let lost = try kept.destinations.filter {
                 let id = GraphID(store: item.id.store, object: $0)

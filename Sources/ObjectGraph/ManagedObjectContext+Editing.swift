@@ -12,13 +12,17 @@ extension ManagedObjectContext {
 
     /// Deletes an object. The record stays in the store until the context is saved.
     ///
-    /// What becomes of related objects (the delete rules) is carried out when the event ends.
+    /// What becomes of related objects (the delete rules) is carried out when the event ends, or at
+    /// once when ``propagatesDeletesAtEndOfEvent`` is false.
     public func delete(_ object: ManagedObject) {
         assertOnQueue()
         precondition(object.binding.context === self, "An object is deleted in its own context.")
-        guard object.isEditable else { return }
+        // Deleting a deleted object again does no more than ask it once more to prepare itself.
+        guard object.isEditable || object.isPendingDelete else { return }
         object.prepareForDeletion()
+        guard object.isEditable else { return }
         delete(object, cause: nil)
+        if !propagatesDeletesAtEndOfEvent { propagateDeletes() }
     }
 
     func delete(_ object: ManagedObject, cause: ObjectID?) {
@@ -47,12 +51,19 @@ extension ManagedObjectContext {
     /// Notes that a property is about to change, before the new value is set.
     func recordEdit(of object: ManagedObject, slot: Int) {
         assertOnQueue()
-        guard !isRecordingSuspended, object.isEditable else { return }
+        guard object.isEditable else { return }
         let property = object.binding.schema.slots[slot].number
+        let key = RelationKey(owner: object.graphID, property: property)
+        guard !isRecordingSuspended else {
+            if slot < object.binding.schema.storedSlotCount {
+                storedValues.note(object.values[slot], for: key, in: identityMap)
+            }
+            return
+        }
         let index = record(of: object)
         if !event[index].edits.contains(where: { $0.property == property }) {
-            event[index].edits.append(
-                Edit(property: property, old: object.values[slot], new: .null))
+            let old = storedValues[key] ?? object.values[slot]
+            event[index].edits.append(Edit(property: property, old: old, new: .null))
         }
     }
 
@@ -108,24 +119,32 @@ extension ManagedObjectContext {
     public func processPendingChanges() {
         assertOnQueue()
         propagateDeletes()
+        defer { postChanges() }
         guard !event.isEmpty else { return }
         noteRevision()
         var group: [RecordedChange] = []
         group.reserveCapacity(event.count)
         let records = event
         event = []
+        eventCount += 1
         for record in records {
             record.object.eventIndex = -1
             record.object.status.remove(.bornInEvent)
             if record.kind == .nothing { detach(record.object) }
-            guard let change = record.change else {
+            if let change = record.change {
+                changed.note(change, of: record.object)
+                group.append(RecordedChange(object: record.object, change: change))
+            } else {
                 markTouched(record)
-                continue
+                if record.kind == .update { changed.note(record.object, as: .updated) }
             }
-            let recorded = RecordedChange(object: record.object, change: change)
-            let item = pending.append(recorded)
-            if item?.isAnnihilated == true { detach(record.object) }
-            group.append(recorded)
+        }
+        guard !group.isEmpty else { return }
+        undoManager?.prepareToRegister()
+        let move = undoManager?.isRecording == true ? PendingChanges.Move.forward : .unrecorded
+        for recorded in group {
+            let item = pending.append(recorded, move)
+            if item?.isAnnihilated == true { detach(recorded.object) }
         }
         undoManager?.register(group)
     }
@@ -135,7 +154,7 @@ extension ManagedObjectContext {
         guard record.kind == .update, pending[record.object.graphID] == nil else { return }
         let empty = Change(
             object: record.object.graphID.object, kind: .update(edits: [], members: []))
-        pending.append(RecordedChange(object: record.object, change: empty))
+        pending.append(RecordedChange(object: record.object, change: empty), .unrecorded)
     }
 
     /// Lets an object go that was inserted here and is no more.
@@ -152,6 +171,23 @@ extension ManagedObjectContext {
             let deletions = undeliveredDeletes
             undeliveredDeletes = []
             for deletion in deletions { propagate(deletion) }
+            releaseAnnihilated(deletions.map(\.object))
+        }
+    }
+
+    /// Takes back references without inverse to objects that were inserted and are deleted before
+    /// they were ever saved. The store takes back those to objects that it knows.
+    private func releaseAnnihilated(_ objects: [ManagedObject]) {
+        let lost = Set(objects.lazy.filter { $0.status.contains(.temporary) }.map(\.graphID))
+        guard !lost.isEmpty, coordinator.model.schema.hasOneWayRelationships else { return }
+        // Only who has changed since the last save can refer to what has never been saved.
+        for holder in pending.items.map(\.object) + event.map(\.object) where holder.isEditable {
+            for property in holder.binding.schema.properties where property.isOneWay {
+                for other in holder.destinations(of: property) where lost.contains(other.graphID) {
+                    holder.disown(other, through: property.number, self)
+                    noteCause(other.graphID.object, of: holder)
+                }
+            }
         }
     }
 
@@ -166,6 +202,7 @@ extension ManagedObjectContext {
             case .cascade:
                 for other in formerDestinations(of: deletion, index) where !other.isDeleted {
                     other.prepareForDeletion()
+                    guard other.isEditable else { continue }
                     delete(other, cause: object.graphID.object)
                 }
             case .nullify where !isStored:
@@ -193,6 +230,20 @@ extension ManagedObjectContext {
         return (deletion.members[property.number] ?? []).map {
             self.object(GraphID(store: object.graphID.store, object: $0))
         }
+    }
+}
+
+extension Schema {
+    /// Whether any relationship has no inverse.
+    fileprivate var hasOneWayRelationships: Bool {
+        entities.contains { $0.properties.contains(where: \.isOneWay) }
+    }
+}
+
+extension SchemaProperty {
+    /// Whether this is a relationship without inverse.
+    fileprivate var isOneWay: Bool {
+        end.map { $0.inverse == nil } ?? false
     }
 }
 

@@ -5,14 +5,34 @@ import SnapshotStore
 extension ManagedObjectContext {
     /// The objects that meet a request, what is pending in this context included.
     ///
-    /// A fetch never changes the values of an object that has been read or edited here.
+    /// A fetch never changes the values of an object that has been read or edited here, unless the
+    /// request says so with ``FetchRequest/shouldRefreshRefetchedObjects``.
     ///
     /// - Throws: ``QueryError`` when the request does not fit the model; ``StoreError`` when the store
     ///   cannot be read.
     /// - Complexity: O(*m* log *n*) page reads when an index serves the condition, *m* the number of
     ///   matches and *n* of objects; otherwise O(*n*).
     public func fetch<Object>(_ request: FetchRequest<Object>) throws -> [Object] {
-        try objectIDs(request).compactMap { object($0) as? Object }
+        let paths = try request.prefetchPaths(in: coordinator.model)
+        let objects = try objectIDs(request).compactMap { object($0) as? Object }
+        if request.shouldRefreshRefetchedObjects { refreshRefetched(objects) }
+        try prefetch(paths, from: objects)
+        if !request.returnsObjectsAsFaults {
+            try realize(objects)
+        } else if request.includesPropertyValues {
+            try readAhead(objects)
+        } else if request.fetchBatchSize > 0 {
+            noteBatches(of: objects, size: request.fetchBatchSize)
+        }
+        return objects
+    }
+
+    private func refreshRefetched(_ objects: [ManagedObject]) {
+        for object in objects where !object.isFault && !object.status.contains(.temporary) {
+            refreshMerging(object)
+            changed.note(object, as: .refreshed)
+        }
+        postChanges()
     }
 
     /// How many objects meet a request.
@@ -21,10 +41,9 @@ extension ManagedObjectContext {
     public func count<Object>(_ request: FetchRequest<Object>) throws -> Int {
         assertOnQueue()
         processPendingChanges()
-        let store = coordinator.defaultStore
         let isOverlaid = request.includesPendingChanges && !pending.isEmpty
         if !isOverlaid, case .query(let query) = try plan(request) {
-            return try underlyingCount(query, store)
+            return try underlyingCount(query, stores(for: request))
         }
         return try objectIDs(request).count
     }
@@ -65,7 +84,16 @@ extension ManagedObjectContext {
 
     private func localObjectIDs<Object>(_ request: FetchRequest<Object>) throws -> [GraphID] {
         processPendingChanges()
-        let store = coordinator.defaultStore
+        let stores = try stores(for: request)
+        guard stores.count == 1, let store = stores.first else {
+            return try objectIDs(request, inAll: stores)
+        }
+        return try objectIDs(request, store)
+    }
+
+    func objectIDs<Object>(
+        _ request: FetchRequest<Object>, _ store: PersistentStore
+    ) throws -> [GraphID] {
         let found: [ObjectID]
         switch try plan(request) {
         case .query(let query) where request.includesPendingChanges && !pending.isEmpty:
@@ -136,13 +164,17 @@ extension ManagedObjectContext {
 }
 
 /// Values as a context sees them: its own where it has edited, the store's elsewhere.
-private struct ContextSource: FilterSource {
+struct ContextSource: FilterSource {
     let context: ManagedObjectContext
     let store: PersistentStore
+    /// Whether edits of the context count.
+    var seesPending = true
 
     func value(of property: SchemaProperty, in object: ObjectID) throws -> Value {
-        try context.currentValue(
-            of: property, in: GraphID(store: store.number, object: object))
+        let id = GraphID(store: store.number, object: object)
+        return seesPending
+            ? try context.currentValue(of: property, in: id)
+            : try context.underlyingValue(of: property, in: id)
     }
 
     func members(of property: SchemaProperty, in object: ObjectID) throws -> [ObjectID] {

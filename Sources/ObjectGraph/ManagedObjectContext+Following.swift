@@ -12,7 +12,7 @@ extension ManagedObjectContext {
         set {
             guard newValue != isFollowing else { return }
             isFollowing = newValue
-            subscriptions = []
+            subscriptions = [:]
             if let parent {
                 follow(parent)
             } else if newValue {
@@ -33,7 +33,7 @@ extension ManagedObjectContext {
             guard let self, let store else { return }
             perform { [weak self] in self?.mergeAsTheyCome(sequence, in: store) }
         }
-        subscriptions.append(subscription)
+        subscriptions[store.number] = subscription
     }
 
     /// Lets children that follow take in what has changed here.
@@ -41,8 +41,13 @@ extension ManagedObjectContext {
         guard !changes.isEmpty else { return }
         for follower in followers {
             guard let child = follower.context, child !== saver else { continue }
-            child.perform { [weak child] in child?.mergeParent(changes) }
+            child.perform { [weak child] in child?.mergeAsTheyCome(changes) }
         }
+    }
+
+    private func mergeAsTheyCome(_ changes: [GraphChange]) {
+        let conflicts = mergeParent(changes)
+        if !conflicts.isEmpty { mergeConflictHandler?(conflicts) }
     }
 
     /// Takes in what has changed in the parent, under what is pending here.
@@ -52,27 +57,30 @@ extension ManagedObjectContext {
     func mergeParent(_ changes: [GraphChange]) -> [MergeConflict] {
         processPendingChanges()
         var conflicts: [MergeConflict] = []
-        var refreshed: Set<ManagedObject> = []
+        var merged = MergedIdentifiers()
         var lost: [UInt32: Set<ObjectID>] = [:]
         for change in changes { forgetLists(touchedBy: change.change, change.id) }
         for change in changes {
+            merged.note(change.change, of: change.id)
             let isThere = !change.change.isDelete || isUnderlying(change.id)
             if !isThere { lost[change.id.store, default: []].insert(change.id.object) }
             guard let object = identityMap[change.id], !object.status.contains(.temporary) else {
                 continue
             }
             guard isThere else {
-                if !object.status.contains(.gone) { mergeDelete(of: object, &conflicts) }
-                refreshed.insert(object)
+                if !object.status.contains(.gone) {
+                    mergeDelete(of: object, &conflicts)
+                    changed.note(object, as: .deleted)
+                }
                 continue
             }
             if object.status.contains(.gone) {
                 object.values = []
                 object.status = .fault
-                refreshed.insert(object)
+                changed.note(object, as: .refreshed)
             } else if !object.isFault {
                 conflicts += mergeAgain(object)
-                refreshed.insert(object)
+                changed.note(object, as: .refreshed)
             }
         }
         for (store, lost) in lost {
@@ -80,8 +88,10 @@ extension ManagedObjectContext {
         }
         noteAllReferences()
         noteRevision()
-        if !refreshed.isEmpty { postDidChange(refreshed: refreshed) }
         tellFollowers(changes)
+        noteInserted(merged)
+        postChanges()
+        postDidMerge(merged)
         return conflicts
     }
 
@@ -144,7 +154,7 @@ extension ManagedObjectContext {
         }
     }
 
-    private func isUnderlying(_ id: GraphID) -> Bool {
+    func isUnderlying(_ id: GraphID) -> Bool {
         do {
             return try underlyingRow(of: id) != nil
         } catch {

@@ -23,14 +23,14 @@ extension ManagedObjectContext {
         else { return [] }
         if parent != nil {
             let saved = notification.userInfo?[Self.changesKey] as? SavedChanges
-            return mergeParent(saved?.changes ?? [])
+            return mergingSave { mergeParent(saved?.changes ?? []) }
         }
         guard let saved = notification.userInfo?[Self.positionsKey] as? [UInt32: SequenceNumber]
         else { return [] }
         var conflicts: [MergeConflict] = []
         for store in coordinator.persistentStores {
             guard let sequence = saved[store.number] else { continue }
-            conflicts += try mergeEntries(of: store, through: sequence)
+            conflicts += try mergingSave { try mergeEntries(of: store, through: sequence) }
         }
         return conflicts
     }
@@ -51,7 +51,9 @@ extension ManagedObjectContext {
     ) throws -> [MergeConflict] {
         assertOnQueue()
         if parent != nil { return mergeWholeParent() }
-        if let sequence { return try mergeEntries(of: coordinator.defaultStore, through: sequence) }
+        if let sequence, let first = coordinator.persistentStores.first {
+            return try mergeEntries(of: first, through: sequence)
+        }
         var conflicts: [MergeConflict] = []
         for store in coordinator.persistentStores {
             conflicts += try mergeEntries(of: store, through: store.head())
@@ -73,7 +75,9 @@ extension ManagedObjectContext {
             noteRevision()
             noteAllReferences()
             tellFollowers(changes)
+            tell(of: incoming)
         }
+        coordinator.rows.learn(of: target, in: store.number)
         let first = SequenceNumber(rawValue: position.base.rawValue + 1)
         if position.pinned != nil { position.pinned = target }
         // What is read from here on is what the entries lead to.
@@ -94,14 +98,23 @@ extension ManagedObjectContext {
         for update in incoming.updates.values { merge(update, &conflicts) }
         let lost = try incoming.deleted.filter { try !isStillThere($0, in: store) }
         conflicts += dropReferences(to: lost, inStore: store.number)
-        if !incoming.refreshed.isEmpty { postDidChange(refreshed: incoming.refreshed) }
-        return conflicts
+        return try store.store.traced(conflicts, after: first.previous, upTo: target)
+    }
+
+    /// Tells what a merge has come to: what others have made, what changed here and what is gone.
+    private func tell(of incoming: IncomingChanges) {
+        noteInserted(incoming.merged)
+        for object in incoming.refreshed { changed.note(object, as: .refreshed) }
+        for object in incoming.gone { changed.note(object, as: .deleted) }
+        postChanges()
+        postDidMerge(incoming.merged)
     }
 
     func mergeAsTheyCome(_ sequence: SequenceNumber, in store: PersistentStore) {
         guard queryGeneration == nil else { return }
         do {
-            try mergeEntries(of: store, through: sequence)
+            let conflicts = try mergeEntries(of: store, through: sequence)
+            if !conflicts.isEmpty { mergeConflictHandler?(conflicts) }
         } catch {
             mergeFailureHandler?(error)
         }
@@ -114,6 +127,7 @@ extension ManagedObjectContext {
         into incoming: inout IncomingChanges
     ) throws {
         forgetLists(touchedBy: change, id)
+        incoming.merged.note(change, of: id)
         if change.isDelete { incoming.deleted.insert(id.object) }
         // What is to be inserted anew owes nothing to what others did with it before.
         guard let object = identityMap[id], !object.status.contains(.temporary) else { return }
@@ -133,11 +147,12 @@ extension ManagedObjectContext {
         case .delete:
             guard object.isFault || object.since < sequence.rawValue else { return }
             incoming.updates[id] = nil
-            incoming.refreshed.insert(object)
             if try isStored(id.object, in: incoming.store) {
                 // A later entry has brought it back.
+                incoming.refreshed.insert(object)
                 refreshMerging(object)
             } else {
+                incoming.gone.insert(object)
                 mergeDelete(of: object, &incoming.conflicts)
             }
         }
@@ -160,6 +175,7 @@ extension ManagedObjectContext {
         guard !object.isFault else { return }
         merge(update.edits, into: object, update.sequence, &conflicts)
         object.since = update.sequence.rawValue
+        if !update.edits.isEmpty { awake(object, .refresh) }
     }
 
     private func merge(
@@ -249,6 +265,7 @@ extension ManagedObjectContext {
         }
         dropPending(of: object)
         object.status.insert(.gone)
+        noteMergedDelete(of: object)
     }
 
     /// Forgets all that is pending for an object that is no more.
@@ -269,7 +286,9 @@ extension ManagedObjectContext {
         switch change.kind {
         case .insert(let values, _), .delete(let values, _):
             for property in schema.referenceSlots {
-                forget(property.slot.flatMap { values[$0].reference }, property)
+                // Where only the identifier is known, there are no values.
+                guard let slot = property.slot, slot < values.count else { continue }
+                forget(values[slot].reference, property)
             }
         case .update(let edits, _):
             for edit in edits {

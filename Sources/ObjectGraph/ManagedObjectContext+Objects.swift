@@ -29,8 +29,18 @@ extension ManagedObjectContext {
         guard let graphID = coordinator.graphID(of: id) else {
             throw StoreError.noSuchObject(id.description)
         }
+        let isNew = identityMap[graphID] == nil
         let object = object(graphID)
-        if object.isFault { try realize(object) }
+        if object.isFault {
+            do {
+                try realize(object)
+            } catch {
+                // An instance without a record must not stay behind.
+                if isNew { detach(object) }
+                throw error
+            }
+        }
+        if object.status.contains(.gone) { throw try disappearance(of: graphID) }
         guard !object.isDeleted else { throw StoreError.noSuchObject(id.description) }
         return object
     }
@@ -90,46 +100,45 @@ extension ManagedObjectContext {
     }
 
     func storeIdentifier(_ store: UInt32) -> UUID? {
-        coordinator.store(store)?.identifier
+        coordinator.storeIdentifier(store)
     }
 
     // MARK: - Faults
 
-    /// Reads a fault's record. When there is none, the object counts as deleted and reads as empty.
-    /// When the store cannot be read, it reads as empty this time and stays a fault.
+    /// Reads a fault's record, as a property that is asked for does it.
     ///
+    /// - Parameters:
+    ///   - object: The fault.
+    ///   - origin: Whether a row that another context holds will do.
     /// - Returns: Whether the record was there.
-    func fire(_ object: ManagedObject) -> Bool {
-        do {
-            try realize(object)
-            return true
-        } catch {
-            object.values = object.binding.schema.defaults.map { _ in .null }
-            let code = (error as? StoreError)?.code
-            if code == .objectDeleted || code == .noSuchObject {
-                object.status.remove(.fault)
-                object.status.insert(.gone)
-            }
-            inaccessibleFaultHandler?(object.objectID, error)
-            return false
-        }
+    func fire(_ object: ManagedObject, from origin: RowOrigin = .anywhere) -> Bool {
+        failure(firing: object, from: origin) == nil
     }
 
     /// Reads a fault's record.
     ///
     /// - Throws: ``StoreError`` with code `objectDeleted`, naming the entry, its author and time, when
     ///   the record has been deleted.
-    func realize(_ object: ManagedObject) throws {
+    func realize(_ object: ManagedObject, from origin: RowOrigin = .anywhere) throws {
         assertOnQueue()
-        let id = object.graphID
-        guard let row = try underlyingRow(of: id) else { throw try disappearance(of: id) }
+        if origin == .anywhere, !faultBatches.isEmpty, try fireBatch(of: object) { return }
+        guard let row = try row(for: object, from: origin) else {
+            throw try disappearance(of: object.graphID)
+        }
+        install(row, in: object)
+    }
+
+    /// Makes a fault an object with the values of a row.
+    func install(_ row: Row, in object: ManagedObject) {
         let schema = object.binding.schema
         object.values =
             schema.slots.count == schema.storedSlotCount
             ? row.values : row.values + schema.defaults[schema.storedSlotCount...]
         object.since = row.since.rawValue
         object.status.remove(.fault)
+        storedValues.forget(object)
         withoutRecording { object.awakeFromFetch() }
+        if object.status.remove(.refreshed) != nil { awake(object, .refresh) }
     }
 
     func withoutRecording(_ body: () -> Void) {
@@ -153,6 +162,8 @@ extension ManagedObjectContext {
         guard !object.status.contains(.temporary) else { return }
         processPendingChanges()
         if mergeChanges { refreshMerging(object) } else { turnIntoFault(object) }
+        changed.note(object, as: .refreshed)
+        postChanges()
     }
 
     /// Refreshes every registered object: edited ones keep their edits, the others become faults.
@@ -165,20 +176,30 @@ extension ManagedObjectContext {
             } else {
                 refreshMerging(object)
             }
+            changed.note(object, as: .refreshed)
         }
+        faultBatches.removeAll()
+        postChanges()
     }
 
-    private func turnIntoFault(_ object: ManagedObject) {
+    func turnIntoFault(_ object: ManagedObject) {
         noteRevision()
+        forgetCrossStoreReferences(of: object)
         if let item = pending[object.graphID] {
             if let change = item.change { withdrawReferences(of: change, object) }
             pending.remove(object.graphID)
             undoManager?.forgetUnsaved(object)
         }
+        let wasFault = object.isFault
+        if !wasFault { object.willTurnIntoFault() }
         object.values = []
         object.relations = [:]
-        object.status = .fault
-        object.didTurnIntoFault()
+        let refreshed = wasFault ? object.status.intersection(.refreshed) : .refreshed
+        object.status = refreshed.union(.fault)
+        // A refresh asks for what the store has now, also of the row that others share.
+        object.binding.rows?.forget(object.graphID)
+        object.letGoOfRow()
+        if !wasFault { object.didTurnIntoFault() }
     }
 
     func refreshMerging(_ object: ManagedObject) {
@@ -187,7 +208,7 @@ extension ManagedObjectContext {
         let mine = object.values
         let change = pending[object.graphID]?.change
         object.status.insert(.fault)
-        guard fire(object) else {
+        guard fire(object, from: .store) else {
             // What was read of a deleted object stays readable.
             object.values = mine
             object.status.remove(.fault)
@@ -198,6 +219,7 @@ extension ManagedObjectContext {
         object.relations = [:]
         let schema = object.binding.schema
         for slot in schema.storedSlotCount..<schema.slots.count { object.values[slot] = mine[slot] }
+        awake(object, .refresh)
     }
 
     /// Puts pending edits on top of values that have just been read, and notes the values read as
@@ -230,7 +252,7 @@ extension ManagedObjectContext {
                 cause: change.cause)
             pending.replace(object.graphID, with: kept.isEmpty ? nil : kept)
             noteAllReferences()
-        case .delete:
+        case .delete(let seen, _):
             let schema = object.binding.schema
             let members = schema.storedToMany.map { property in
                 let orders = readMembers(of: property.number, in: object)
@@ -239,6 +261,10 @@ extension ManagedObjectContext {
                     removed: orders.map { Member(object: $0.key, order: $0.value) })
             }
             let values = Array(object.values.prefix(schema.slots.count))
+            for property in schema.slots.prefix(schema.storedSlotCount) {
+                guard let slot = property.slot, seen[slot] != values[slot] else { continue }
+                undoManager?.rebase(object, property.number, inSlot: slot, onto: values[slot])
+            }
             pending.replace(
                 object.graphID,
                 with: Change(

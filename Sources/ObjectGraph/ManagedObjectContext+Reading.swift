@@ -12,8 +12,18 @@ extension ManagedObjectContext {
     /// An object's row; nil when there is no such object.
     func underlyingRow(of id: GraphID) throws -> Row? {
         if let parent { return try parent.performForChild { try parent.currentRow(of: id) } }
+        if queryGeneration == nil,
+            let row = coordinator.rows.row(id, within: stalenessInterval, isHeld: false)
+        {
+            return row
+        }
+        return try storedRow(of: id)
+    }
+
+    /// An object's row as the store has it.
+    func storedRow(of id: GraphID) throws -> Row? {
         let store = try store(of: id)
-        return try store.read(at: position(toRead: store)) { try $0.row(id.object) }
+        return try store.row(of: id.object, at: position(toRead: store))
     }
 
     /// The members of a relationship with their order.
@@ -30,7 +40,7 @@ extension ManagedObjectContext {
         return Dictionary(stored.map { ($0.object, $0.order) }) { first, _ in first }
     }
 
-    private func underlyingValue(of property: SchemaProperty, in id: GraphID) throws -> Value {
+    func underlyingValue(of property: SchemaProperty, in id: GraphID) throws -> Value {
         if let parent {
             return try parent.performForChild { try parent.currentValue(of: property, in: id) }
         }
@@ -68,9 +78,9 @@ extension ManagedObjectContext {
         return try store(of: id).disappearance(of: id.object)
     }
 
-    private func store(of id: GraphID) throws -> PersistentStore {
+    func store(of id: GraphID) throws -> PersistentStore {
         guard let store = coordinator.store(id.store) else {
-            throw StoreError.noSuchObject(coordinator.model.schema.name(of: id.object))
+            throw StoreError.noSuchStore(coordinator.storeName(id.store))
         }
         return store
     }
@@ -78,7 +88,7 @@ extension ManagedObjectContext {
     // MARK: - In the context
 
     /// An object's stored values as the context has them.
-    private func currentRow(of id: GraphID) throws -> Row? {
+    func currentRow(of id: GraphID) throws -> Row? {
         guard let object = identityMap[id], !object.isFault else {
             return try underlyingRow(of: id)
         }
@@ -128,16 +138,16 @@ extension ManagedObjectContext {
     // MARK: - Positions
 
     /// How far the context has followed a store. One that was added after the context was made is
-    /// followed from when it is first used.
+    /// followed from then on.
     func position(in store: PersistentStore) -> StorePosition {
         if let position = positions[store.number] { return position }
-        let position = StorePosition(base: coordinator.headForNewContext(of: store))
+        let position = StorePosition(base: store.headWhenAdded)
         positions[store.number] = position
         return position
     }
 
     /// The entry whose state is read; nil for the newest.
-    private func position(toRead store: PersistentStore) throws -> SequenceNumber? {
+    func position(toRead store: PersistentStore) throws -> SequenceNumber? {
         guard queryGeneration != nil else { return nil }
         if isPinningAtNextRead { try pin() }
         return positions[store.number]?.pinned ?? .zero

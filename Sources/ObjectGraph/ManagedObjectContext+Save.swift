@@ -18,7 +18,7 @@ extension ManagedObjectContext {
     /// - Returns: The number of the entry, the last one where several stores were saved; nil when
     ///   nothing was left to append, and for a child.
     /// - Throws: ``StoreError`` with code `validation` and every failure, `duplicate`, `conflict` with
-    ///   every ``MergeConflict``, `readOnly`, `full` or `io`. Everything is then still pending, except
+    ///   every ``MergeConflict``, `crossStoreRelationship`, `readOnly`, `noSuchStore`, `full` or `io`. Everything is then still pending, except
     ///   in stores that were saved before the one that refused: mend it and save again.
     /// - Complexity: O(*k* log *n*), *k* the number of changes, *n* of objects in the store.
     @discardableResult
@@ -27,12 +27,17 @@ extension ManagedObjectContext {
     ) throws -> SequenceNumber? {
         assertOnQueue()
         guard !isReadOnly else { throw StoreError.readOnlyContext() }
-        processPendingChanges()
-        for object in pending.items.map(\.object) { object.willSave() }
-        processPendingChanges()
-        guard !pending.isEmpty else { return nil }
+        try prepareToSave()
+        try refuseCrossStoreReferences()
+        guard !pending.isEmpty else {
+            if parent == nil { try writeKeptValues() }
+            finishMergedDeletes()
+            return nil
+        }
         if let insertFailure, pending.items.contains(where: \.isUnsavable) { throw insertFailure }
+        emptyReferencesToDeleted()
         try validate()
+        guard !pending.isEmpty else { return nil }
         let credit = SaveCredit(author: author ?? self.author, note: note, context: name)
         let items = pending.items
         let summary = ChangeSummary(items.map(\.object))
@@ -43,7 +48,8 @@ extension ManagedObjectContext {
             entries = try saveToStores(items, header(credit, date))
         }
         credits.removeAll()
-        for item in items { item.object.didSave() }
+        mergedDeletes.removeAll()
+        for item in items where !item.isAnnihilated { item.object.didSave() }
         let saved = SavedChanges(items)
         postDidSave(summary, saved, entries)
         if !followers.isEmpty { tellFollowers(saved.changes) }
@@ -54,6 +60,7 @@ extension ManagedObjectContext {
     func finishPending() {
         pending.removeAll()
         deltas.removeAll()
+        watched.removeAll()
         undoManager?.noteSave()
     }
 
@@ -79,12 +86,13 @@ extension ManagedObjectContext {
     private func saveToStores(
         _ items: [PendingChanges.Item], _ header: EntryHeader
     ) throws -> [(store: UInt32, sequence: SequenceNumber)] {
+        let drafts = try groups(of: items).compactMap {
+            try draft(of: $0.value, toStore: $0.key, header)
+        }
         var saves: [StoreSave] = []
         do {
-            for (number, items) in groups(of: items) {
-                guard let store = coordinator.store(number) else { continue }
-                saves.append(try save(items, to: store, header))
-            }
+            for draft in drafts { saves.append(try save(draft)) }
+            try writeKeptValues()
         } catch {
             finish(saves)
             throw error
@@ -106,14 +114,48 @@ extension ManagedObjectContext {
         return Dictionary(grouping: items, by: \.object.graphID.store).sorted { $0.key < $1.key }
     }
 
-    private func save(
-        _ items: [PendingChanges.Item], to store: PersistentStore, _ header: EntryHeader
-    ) throws -> StoreSave {
+    /// What is to be saved to one store.
+    private struct StoreDraft {
+        let store: PersistentStore
+        let items: [PendingChanges.Item]
+        let draft: Draft
+    }
+
+    /// Gathers what is to be saved to a store, before anything is saved to any.
+    ///
+    /// - Returns: Nil when nothing is to be saved and there is no such store.
+    /// - Throws: ``StoreError`` with code `noSuchStore` for a store that was removed, with `readOnly`.
+    private func draft(
+        of items: [PendingChanges.Item], toStore number: UInt32, _ header: EntryHeader
+    ) throws -> StoreDraft? {
+        guard let store = coordinator.store(number) else {
+            guard items.contains(where: { $0.change != nil }) else { return nil }
+            throw StoreError.noSuchStore(coordinator.storeName(number))
+        }
         var header = header
         header.base = position(in: store).base
-        let draft = draft(of: items, header)
-        let receipt = draft.changes.isEmpty ? nil : try store.store.commit(draft)
-        return StoreSave(store: store, items: items, receipt: receipt)
+        let draft = draft(of: items, header, store.number)
+        guard !store.isReadOnly || draft.changes.isEmpty else {
+            throw StoreError.readOnlyStore(store)
+        }
+        return StoreDraft(store: store, items: items, draft: draft)
+    }
+
+    private func save(_ draft: StoreDraft) throws -> StoreSave {
+        let store = draft.store
+        let receipt: Receipt? = try store.writingValues { values in
+            guard !draft.draft.changes.isEmpty else { return (nil, false) }
+            var valued = draft.draft
+            valued.userValues = values
+            let receipt = try commit(valued, to: store)
+            return (receipt, receipt.sequence != nil)
+        }
+        return StoreSave(store: store, items: draft.items, receipt: receipt)
+    }
+
+    /// Writes what is kept about stores that have no part in this save.
+    private func writeKeptValues() throws {
+        for store in coordinator.persistentStores { try store.writeKeptValues() }
     }
 
     /// Where a later store has refused: what the earlier ones have taken is no longer pending.
@@ -126,18 +168,21 @@ extension ManagedObjectContext {
         noteAllReferences()
     }
 
-    private func draft(of items: [PendingChanges.Item], _ header: EntryHeader) -> Draft {
+    private func draft(
+        of items: [PendingChanges.Item], _ header: EntryHeader, _ store: UInt32
+    ) -> Draft {
         var changes: [Change] = []
         var seen: [ObjectID: [Value]] = [:]
         var seenSince: [ObjectID: SequenceNumber] = [:]
         let needsValues =
             mergePolicy == .overwrite || mergePolicy == .mergeByPropertyObjectTrump
+            || customMergePolicy != nil
         for item in items {
             guard let change = item.change?.persistent(of: item.object.binding.schema) else {
                 continue
             }
             changes.append(change)
-            if conflictGranularity == .row {
+            if conflictGranularity == .row || customMergePolicy != nil {
                 seenSince[change.object] = SequenceNumber(rawValue: item.object.since)
             }
             if needsValues, case .update = change.kind {
@@ -147,7 +192,8 @@ extension ManagedObjectContext {
         }
         return Draft(
             header: header, changes: changes, seen: seen, seenSince: seenSince,
-            policy: mergePolicy, detection: conflictGranularity == .row ? .perRow : .perProperty)
+            watched: watched(in: store), policy: mergePolicy,
+            detection: conflictGranularity == .row ? .perRow : .perProperty)
     }
 
     /// Makes the context agree with what a store has made of its changes.
@@ -158,8 +204,17 @@ extension ManagedObjectContext {
         let hasForeign =
             sequence.map { position(in: save.store).hasForeignEntries(before: $0) } ?? false
         lazy var saved = Set((receipt?.changes ?? []).map(\.object))
-        let isAsSent = receipt?.conflicts.isEmpty != false && !hasForeign
+        let isAsSent = receipt?.isAsSent != false && !hasForeign
+        if !isAsSent { noteRevision() }
+        if let receipt {
+            followEmptiedReferences(receipt.changes, inStore: save.store.number)
+        }
         for item in items where !item.isAnnihilated {
+            if receipt?.replaced[item.object.graphID.object] != nil {
+                undoManager?.forget(item.object)
+                detach(item.object)
+                continue
+            }
             let wasSaved =
                 isAsSent && item.isWhollyPersistent
                 || saved.contains(item.object.graphID.object)
@@ -167,8 +222,11 @@ extension ManagedObjectContext {
         }
         // A reference without inverse to a deleted object is taken back by the store alone.
         let sentCount = items.count { $0.change != nil }
-        if let receipt, sequence != nil, !isAsSent || receipt.changes.count > sentCount {
+        if let receipt, !isAsSent || receipt.changes.count > sentCount {
             mergeAdditions(of: receipt.changes, to: items, save.store)
+        }
+        if let replaced = receipt?.replaced, !replaced.isEmpty {
+            undoManager?.dropReferences(to: Set(replaced.keys), inStore: save.store.number)
         }
         if let sequence { positions[save.store.number]?.noteSave(sequence) }
     }
@@ -184,6 +242,9 @@ extension ManagedObjectContext {
             return
         }
         if object.status.contains(.temporary) { identityMap.loosen(object) }
+        if case .update(let edits, _)? = item.change?.kind {
+            for edit in edits { storedValues.forget(edit.property, of: object) }
+        }
         object.status.subtract([.inserted, .updated, .deleted, .temporary])
         if let sequence, wasSaved { object.since = sequence.rawValue }
         guard !isAsSent, item.change != nil else { return }
@@ -198,7 +259,7 @@ extension ManagedObjectContext {
         let mine = object.values
         object.status.insert(.fault)
         object.relations = [:]
-        guard fire(object) else {
+        guard fire(object, from: .store) else {
             object.values = mine
             return
         }
@@ -211,6 +272,7 @@ extension ManagedObjectContext {
                 object.values[slot] = mine[slot]
             }
         }
+        if mine != object.values { awake(object, .mergePolicy) }
     }
 
     /// Makes the rest of the context follow where the store has saved something else than was sent.

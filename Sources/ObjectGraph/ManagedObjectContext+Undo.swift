@@ -5,12 +5,14 @@ extension ManagedObjectContext {
     public func undo() {
         assertOnQueue()
         undoManager?.undo()
+        postChanges()
     }
 
     /// Makes the last undone step again.
     public func redo() {
         assertOnQueue()
         undoManager?.redo()
+        postChanges()
     }
 
     /// Drops everything that has changed since the last save and forgets what could be undone.
@@ -19,17 +21,24 @@ extension ManagedObjectContext {
     public func rollback() {
         assertOnQueue()
         processPendingChanges()
-        for item in pending.items {
+        let items = pending.items
+        for item in items {
             if let change = item.change {
                 apply(change.inverse, to: item.object)
                 noteReferences(of: change.inverse, item.object)
             }
+            changed.note(item.object, as: item.object.isInserted ? .deleted : .refreshed)
             settle(item.object, nil)
         }
         pending.removeAll()
         deltas.removeAll()
+        crossStoreReferences.removeAll()
+        watched.removeAll()
+        mergedDeletes.removeAll()
         noteRevision()
-        undoManager?.removeAllActions()
+        undoManager?.forgetAll()
+        for item in items where item.object.isEditable { awake(item.object, .rollback) }
+        postChanges()
     }
 
     /// Forgets all objects and everything that has changed, as if the context were new. Objects that
@@ -41,8 +50,11 @@ extension ManagedObjectContext {
         undeliveredDeletes.removeAll()
         pending.removeAll()
         deltas.removeAll()
-        undoManager?.removeAllActions()
-        for object in identityMap.objects {
+        crossStoreReferences.removeAll()
+        watched.removeAll()
+        undoManager?.forgetAll()
+        let objects = identityMap.objects
+        for object in objects {
             object.values = object.binding.schema.defaults
             object.relations = [:]
             object.eventIndex = -1
@@ -51,6 +63,9 @@ extension ManagedObjectContext {
         identityMap.removeAll()
         retainedObjects.removeAll()
         credits.removeAll()
+        faultBatches.removeAll()
+        mergedDeletes.removeAll()
+        defer { postReset(of: objects) }
         for store in parent == nil ? coordinator.persistentStores : [] {
             let pinned = positions[store.number]?.pinned
             positions[store.number] = StorePosition(
@@ -67,10 +82,12 @@ extension ManagedObjectContext {
     func move(_ recorded: RecordedChange, isRewinding: Bool) -> RecordedChange? {
         guard let change = retarget(recorded.change, onto: recorded.object) else { return nil }
         noteRevision()
-        let made = RecordedChange(object: recorded.object, change: change)
+        var made = recorded
+        made.change = change
         apply(change, to: recorded.object)
         noteReferences(of: change, recorded.object)
-        settle(recorded.object, pending.append(made, isRewinding: isRewinding))
+        settle(recorded.object, pending.append(made, isRewinding ? .back : .forward))
+        changed.note(change, of: recorded.object)
         return made
     }
 
@@ -79,9 +96,8 @@ extension ManagedObjectContext {
     private func retarget(_ change: Change, onto object: ManagedObject) -> Change? {
         var retargeted = change
         if case .insert = change.kind {
-            // Somebody else may have brought the record back, as another instance.
-            let isTaken = identityMap[object.graphID].map { $0 !== object && isThere($0) } ?? false
-            return object.isEditable || object.status.contains(.gone) || isTaken ? nil : change
+            let isBarred = object.isEditable || object.status.contains(.gone)
+            return isBarred || isBroughtBack(object) ? nil : change
         }
         guard object.isEditable, object.realizeIfNeeded(), object.isEditable else { return nil }
         let entity = object.binding.schema
@@ -112,6 +128,14 @@ extension ManagedObjectContext {
                 values: object.values, members: members.filter { !$0.isEmpty })
         }
         return retargeted
+    }
+
+    /// Whether somebody else has brought back the record of an object deleted here, with or without
+    /// another instance for it.
+    private func isBroughtBack(_ object: ManagedObject) -> Bool {
+        if let other = identityMap[object.graphID], other !== object { return isThere(other) }
+        if case .delete? = pending[object.graphID]?.change?.kind { return false }
+        return isUnderlying(object.graphID)
     }
 
     /// Whether an instance stands for a record; a reference that was left dangling makes one that

@@ -1,31 +1,86 @@
-import ObjectModel
+public import ObjectModel
 import SnapshotStore
 
 extension ManagedObjectContext {
     /// Checks everything pending, and refuses with all that is wrong.
+    ///
+    /// Hooks may mend values while they look at them, so it is all checked again until nothing is
+    /// changed any more.
+    ///
+    /// - Throws: ``StoreError`` with code `validation` and every failure; with code `unsettled` when
+    ///   hooks do not come to an end.
     func validate() throws {
-        var problems: [String] = []
-        for item in pending.items {
-            problems += denials(of: item)
-            do {
-                switch item.change?.kind {
-                case .insert: try item.object.validateForInsert()
-                case .update: try item.object.validateForUpdate()
-                case .delete: try item.object.validateForDelete()
-                case nil: continue
-                }
-            } catch {
-                problems.append("\(item.object.objectID): \(error)")
-            }
+        var failures: [ValidationFailure] = []
+        try untilSettled("Validation") { _ in
+            failures = pendingFailures()
         }
-        if !problems.isEmpty { throw StoreError.invalid(problems.sorted()) }
+        if !failures.isEmpty {
+            throw StoreError.validation(failures.sorted { $0.precedes($1) })
+        }
+    }
+
+    private func pendingFailures() -> [ValidationFailure] {
+        var failures: [ValidationFailure] = []
+        var counts = CountedRelationships()
+        let hasCounts = coordinator.model.schema.entities.contains { !$0.counted.isEmpty }
+        for item in pending.items {
+            guard let change = item.change else { continue }
+            failures += self.failures(of: item.object, change)
+            if hasCounts { counts.note(change, of: item.object, self) }
+        }
+        return failures + counts.failures(in: self)
+    }
+
+    // MARK: - One object
+
+    private func failures(of object: ManagedObject, _ change: Change) -> [ValidationFailure] {
+        var failures: [ValidationFailure] = []
+        let schema = object.binding.schema
+        do {
+            switch change.kind {
+            case .insert:
+                for property in schema.slots { check(property, of: object, &failures) }
+                try object.validateForInsert()
+            case .update(let edits, _):
+                for edit in edits {
+                    guard let property = schema.property(edit.property) else { continue }
+                    check(property, of: object, &failures)
+                }
+                try object.validateForUpdate()
+            case .delete(let values, let members):
+                failures += denials(of: object, values, members)
+                try object.validateForDelete()
+            }
+        } catch {
+            failures += object.failures(error, property: nil)
+        }
+        return failures
+    }
+
+    private func check(
+        _ property: SchemaProperty, of object: ManagedObject, _ failures: inout [ValidationFailure]
+    ) {
+        guard let slot = property.slot else { return }
+        if property.isAttribute {
+            var value = object.values[slot]
+            do {
+                try object.validate(&value, forKey: property.name)
+            } catch {
+                failures += object.failures(error, property: property.name)
+            }
+            if value != object.values[slot] { object.setValue(value, inSlot: slot) }
+        }
+        guard let misfit = property.misfit(of: object.values[slot]) else { return }
+        failures.append(
+            ValidationFailure(
+                misfit, of: property, in: object.graphID.object, coordinator.model.schema))
     }
 
     /// Relationships with the rule `deny` that still lead somewhere from a deleted object.
-    private func denials(of item: PendingChanges.Item) -> [String] {
-        guard case .delete(let values, let members)? = item.change?.kind else { return [] }
-        let object = item.object
-        var problems: [String] = []
+    private func denials(
+        of object: ManagedObject, _ values: [Value], _ members: [MembershipEdit]
+    ) -> [ValidationFailure] {
+        var failures: [ValidationFailure] = []
         for (index, property) in object.binding.schema.properties.enumerated() {
             guard property.relationship?.deleteRule == .deny else { continue }
             let remaining: [ManagedObject]
@@ -42,12 +97,116 @@ extension ManagedObjectContext {
                 remaining = object.destinations(ofPropertyAt: index)
             }
             let count = remaining.count { !$0.isDeleted }
-            if count > 0 {
-                problems.append(
+            guard count > 0 else { continue }
+            failures.append(
+                ValidationFailure(
+                    .deleteDenied, object: object.graphID.object, property: property.name,
                     "'\(object.objectID)' cannot be deleted while its relationship "
-                        + "'\(property.name)' leads to \(count) object\(count == 1 ? "" : "s").")
+                        + "'\(property.name)' leads to \(count) object\(count == 1 ? "" : "s")."))
+        }
+        return failures
+    }
+}
+
+extension ManagedObject {
+    /// Checks a value for an attribute without setting it: ``validate(_:forKey:)`` first, which may
+    /// mend it, and then the rules of the model.
+    ///
+    /// - Throws: ``ValidationFailure``, or what ``validate(_:forKey:)`` throws.
+    /// - Precondition: The entity has an attribute of that name.
+    public func validateValue(_ value: inout Value, forKey key: String) throws {
+        let property = property(named: key)
+        precondition(property.isAttribute, "Only the values of attributes can be validated.")
+        try validate(&value, forKey: key)
+        guard let misfit = property.misfit(of: value), let context = binding.context else { return }
+        throw ValidationFailure(
+            misfit, of: property, in: graphID.object, context.coordinator.model.schema)
+    }
+
+    /// What a hook has thrown, as failures of this object.
+    fileprivate func failures(_ error: any Error, property: String?) -> [ValidationFailure] {
+        switch error {
+        case var failure as ValidationFailure:
+            failure.object = failure.object ?? graphID.object
+            failure.property = failure.property ?? property
+            return [failure]
+        case let error as StoreError where !error.failures.isEmpty:
+            return error.failures
+        default:
+            return [
+                ValidationFailure(
+                    .invalid, object: graphID.object, property: property, "\(objectID): \(error)")
+            ]
+        }
+    }
+}
+
+/// The relationships whose objects have to be counted, because pending changes touch them.
+///
+/// A change names only the end of a relationship that is stored; the other end may be one of an
+/// object for which nothing is pending.
+private struct CountedRelationships {
+    private struct Key: Hashable {
+        let object: GraphID
+        let property: PropertyNumber
+    }
+
+    private var keys: Set<Key> = []
+
+    mutating func note(
+        _ change: Change, of object: ManagedObject, _ context: ManagedObjectContext
+    ) {
+        let entity = object.binding.schema
+        let id = object.graphID
+        switch change.kind {
+        case .insert(let values, _):
+            for property in entity.counted { note(id, property.number) }
+            for property in entity.referenceSlots {
+                note(property, from: id, to: property.slot.flatMap { values[$0].reference })
+            }
+        case .update(let edits, _):
+            for edit in edits {
+                guard let property = entity.property(edit.property) else { continue }
+                note(property, from: id, to: edit.old.reference)
+                note(property, from: id, to: edit.new.reference)
+            }
+        case .delete(let values, _):
+            for property in entity.referenceSlots {
+                note(property, from: id, to: property.slot.flatMap { values[$0].reference })
             }
         }
-        return problems
+        for edit in change.members {
+            guard let property = entity.property(edit.property) else { continue }
+            note(id, edit.property)
+            for member in edit.added + edit.removed {
+                note(property, from: id, to: member.object)
+            }
+        }
+    }
+
+    private mutating func note(
+        _ property: SchemaProperty, from owner: GraphID, to destination: ObjectID?
+    ) {
+        guard let destination, let inverse = property.end?.inverse else { return }
+        note(GraphID(store: owner.store, object: destination), inverse)
+    }
+
+    private mutating func note(_ object: GraphID, _ property: PropertyNumber) {
+        keys.insert(Key(object: object, property: property))
+    }
+
+    func failures(in context: ManagedObjectContext) -> [ValidationFailure] {
+        keys.compactMap { key in
+            guard
+                let property = context.binding(key.object.object.entity).schema.property(
+                    key.property), property.isCounted
+            else { return nil }
+            let object = context.object(key.object)
+            guard object.isEditable else { return nil }
+            let count = object.memberList(of: property, context).orders.count
+            guard let misfit = property.misfit(ofCount: count) else { return nil }
+            return ValidationFailure(
+                misfit, of: property, in: key.object.object, context.coordinator.model.schema)
+        }
     }
 }

@@ -60,6 +60,9 @@ public final class ManagedObjectContext: @unchecked Sendable {
     public var author: String?
     /// What to do when the store has moved on since this context read what it changes.
     public var mergePolicy: MergePolicy = .error
+    /// A program's own way of settling conflicts; asked before ``mergePolicy``. A save into a parent
+    /// context goes by ``mergePolicy`` alone.
+    public var customMergePolicy: (any CustomMergePolicy)?
     /// Whether conflicts are looked for property by property, or whether any change of the row is
     /// one.
     public var conflictGranularity = ConflictGranularity.property
@@ -67,11 +70,46 @@ public final class ManagedObjectContext: @unchecked Sendable {
     public var retainsRegisteredObjects = false {
         didSet { retainedObjects = retainsRegisteredObjects ? Set(identityMap.objects) : [] }
     }
-    /// Told when a fault fires whose record has been deleted: the object, and an error that names the
-    /// entry, author and time. The object then counts as deleted and its properties read as empty.
+    /// Whether the delete rules are carried out at the end of the event (in
+    /// ``processPendingChanges()`` or a save) instead of at each ``delete(_:)``. On by default.
+    public var propagatesDeletesAtEndOfEvent = true
+    /// How long, in seconds, a row that was read for one context may serve firing faults of others;
+    /// negative for as long as it is not known to have changed, which is the default, and 0 for not
+    /// at all.
+    ///
+    /// Contexts of one coordinator share the rows of the objects that they have read and keep. What
+    /// is saved through the coordinator, and every entry that one of its contexts merges, puts an end
+    /// to what was shared before, and a refresh always reads the store. So only what another process
+    /// has saved can go unseen, and this interval bounds for how long. An object that has been read
+    /// keeps its values whatever the interval, and a context that is held to a query generation
+    /// shares nothing.
+    public var stalenessInterval: Double = -1 {
+        didSet { if stalenessInterval > 0 { coordinator.rows.startTiming() } }
+    }
+    /// Whether `withObservationTracking` sees the properties of the context's objects. On in a
+    /// main-queue context, where user interfaces are; off in others, because looking for it makes
+    /// reading a property a few nanoseconds dearer.
+    public var tracksObservation: Bool {
+        didSet { for binding in bindings.values { binding.isWatched = tracksObservation } }
+    }
+    /// Whether a fault whose record turns out to be deleted counts as deleted from then on, and its
+    /// properties read as empty. On by default.
+    ///
+    /// When off, the object stays a fault. A property cannot throw, so it reads as empty as well;
+    /// ``inaccessibleFaultHandler`` is told each time, and
+    /// ``ManagedObject/willAccessValue(forKey:)`` and ``existingObject(with:)`` throw.
+    public var shouldDeleteInaccessibleFaults = true
+    /// Decides, in place of ``shouldDeleteInaccessibleFaults``, whether a fault without a record
+    /// counts as deleted.
+    public var shouldHandleInaccessibleFault: ((ManagedObject, any Error) -> Bool)?
+    /// Told when a fault fires whose record cannot be read: the object, and an error that names the
+    /// entry, author and time when it was deleted.
     public var inaccessibleFaultHandler: ((ManagedObjectID, any Error) -> Void)?
     /// Told when an automatic merge could not read an entry.
     public var mergeFailureHandler: ((any Error) -> Void)?
+    /// Told when an automatic merge met edits that are pending here: what collided, as
+    /// ``mergeChanges(through:)`` returns it.
+    public var mergeConflictHandler: (([MergeConflict]) -> Void)?
     /// Records changes so that they can be undone; nil for a context that needs no undo.
     public var undoManager: UndoManager? {
         didSet {
@@ -85,8 +123,12 @@ public final class ManagedObjectContext: @unchecked Sendable {
     var bindings: [EntityNumber: EntityBinding] = [:]
     /// The binding used last for each class, so that making an object needs no look-up by name.
     var bindingsByType: [ObjectIdentifier: EntityBinding] = [:]
+    /// What the store has where a hook has set something else.
+    var storedValues = StoredValues()
     /// The event being recorded.
     var event: [EventRecord] = []
+    /// How many events have been ended that changed something.
+    var eventCount = 0
     /// Deleted objects whose delete rules have not been carried out yet.
     var undeliveredDeletes: [Deletion] = []
     var pending = PendingChanges()
@@ -103,11 +145,24 @@ public final class ManagedObjectContext: @unchecked Sendable {
     var parentRevision: UInt64 = 0
     /// The children that take in at once what this context saves and merges.
     var followers: [Follower] = []
+    /// Objects that others must not change before the next save.
+    var watched: Set<ManagedObject> = []
     /// Who saved into this context since it was last saved.
     var credits: [SaveCredit] = []
     /// Whether changes to objects are made without being recorded, as in `awakeFromFetch`.
     var isRecordingSuspended = false
-    var subscriptions: [Subscription] = []
+    /// By the number of the store.
+    var subscriptions: [UInt32: Subscription] = [:]
+    /// What each save refuses until it is mended.
+    var crossStoreReferences: [RelationKey: CrossStoreReference] = [:]
+    /// Faults that were fetched in batches and have not fired yet.
+    var faultBatches = FaultBatches()
+    /// What has happened to objects since that was last told.
+    var changed = ObjectChanges()
+    /// Objects that merging a notification or identifiers found deleted, until the next save.
+    var mergedDeletes: Set<GraphID> = []
+    /// Whether what is merged counts among the changes of the context where it is a deletion.
+    var isMergingSave = false
     var isFollowing = false
     /// Why a new object could not get a number from the store; thrown by a save that
     /// would save such an object.
@@ -116,9 +171,11 @@ public final class ManagedObjectContext: @unchecked Sendable {
     /// Makes a context that works with stores.
     ///
     /// - Parameters:
-    ///   - coordinator: The stores to work with; at least one must have been added.
+    ///   - coordinator: The stores to work with, those added later as well.
     ///   - concurrencyType: On which queue the context lives.
-    ///   - readingMode: Where the context reads.
+    ///   - readingMode: Where the context reads. With several stores, ``ReadingMode/pinned(_:)`` names
+    ///     an entry of the first one and sees none of the others; a container's
+    ///     ``PersistentContainer/context(at:)`` sees all as they were.
     public convenience init(
         coordinator: PersistentStoreCoordinator, concurrencyType: ConcurrencyType = .privateQueue,
         readingMode: ReadingMode = .latest
@@ -128,10 +185,24 @@ public final class ManagedObjectContext: @unchecked Sendable {
             positions[store.number] = StorePosition(
                 base: coordinator.headForNewContext(of: store))
         }
-        if case .pinned(let sequence) = readingMode {
-            queryGeneration = QueryGenerationToken(sequences: [:])
-            positions[coordinator.defaultStore.number]?.pinned = sequence
+        if case .pinned(let sequence) = readingMode, let first = coordinator.persistentStores.first
+        {
+            pin(at: [first.number: sequence])
         }
+    }
+
+    /// Makes a context that reads each store as it stood at an entry. Stores without one are empty.
+    convenience init(
+        coordinator: PersistentStoreCoordinator, readingMode: ReadingMode,
+        at sequences: [UInt32: SequenceNumber]
+    ) {
+        self.init(coordinator: coordinator, readingMode: readingMode)
+        pin(at: sequences)
+    }
+
+    private func pin(at sequences: [UInt32: SequenceNumber]) {
+        queryGeneration = QueryGenerationToken(sequences: [:])
+        for (store, sequence) in sequences { positions[store]?.pinned = sequence }
     }
 
     /// Makes a context on top of another: it reads what its parent has, unsaved changes included, and
@@ -154,6 +225,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
         self.parent = parent
         self.concurrencyType = concurrencyType
         self.readingMode = readingMode
+        tracksObservation = concurrencyType == .mainQueue
         lane =
             switch concurrencyType {
             case .mainQueue: .main
@@ -164,6 +236,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
         let manager = UndoManager()
         manager.attach(to: self)
         undoManager = manager
+        coordinator.note(self)
     }
 
     /// Notes that children may read something else than before.
@@ -174,11 +247,14 @@ public final class ManagedObjectContext: @unchecked Sendable {
     /// Whether the context reads a point in the past, so that nothing in it can be saved.
     var isReadOnly: Bool { readingMode != .latest }
 
-    /// Whether any object has been inserted, edited or deleted since the last save.
+    /// Whether any object has been inserted, edited or deleted since the last save, here or, of the
+    /// objects in use here, in a save that was merged by its notification; or a relationship was set
+    /// to an object of another store, which the next save refuses.
     public var hasChanges: Bool {
         assertOnQueue()
         return pending.items.contains { !$0.isAnnihilated }
-            || event.contains { $0.kind != .nothing }
+            || event.contains { $0.kind != .nothing } || !crossStoreReferences.isEmpty
+            || deletedByMerges.contains { _ in true }
     }
 
     /// The objects that are registered and still alive, in no order.
@@ -193,9 +269,12 @@ public final class ManagedObjectContext: @unchecked Sendable {
     /// The objects the next save will update.
     public var updatedObjects: Set<ManagedObject> { changedObjects { $0.isUpdated } }
 
-    /// The objects the next save will delete; an object that was never saved is not among them.
+    /// The objects the next save will delete, and those in use here that a save deleted which was
+    /// merged by its notification since the last one; an object that was never saved is not among
+    /// them.
     public var deletedObjects: Set<ManagedObject> {
         changedObjects { $0.status.contains(.deleted) && !$0.status.contains(.temporary) }
+            .union(deletedByMerges)
     }
 
     private func changedObjects(_ isWanted: (ManagedObject) -> Bool) -> Set<ManagedObject> {

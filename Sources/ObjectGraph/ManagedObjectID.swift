@@ -36,9 +36,46 @@ public struct ManagedObjectID: Hashable, Sendable, CustomStringConvertible {
         hasher.combine(storeIdentifier)
     }
 
+    /// `x-daybook://<store>/<entity>/p<number>`, or `…/t<number>` while the identifier is temporary;
+    /// ``PersistentStoreCoordinator/managedObjectID(forURIRepresentation:)`` reads it back.
+    public func uriRepresentation() -> URL {
+        let mark = isTemporaryID ? "t" : "p"
+        let text =
+            "\(Self.scheme)\(storeIdentifier.uuidString)/\(entityName)/\(mark)\(object.number)"
+        guard let url = URL(string: text) else {
+            preconditionFailure("The name of an entity is letters, digits and underscores.")
+        }
+        return url
+    }
+
+    fileprivate static let scheme = "x-daybook://"
+
     /// `Country/17`, as the command writes it.
     public var description: String {
         "\(entityName)/\(object.number)"
+    }
+}
+
+extension PersistentStoreCoordinator {
+    /// The identifier that ``ManagedObjectID/uriRepresentation()`` made the text of.
+    ///
+    /// - Returns: Nil when the text has another form, when the coordinator has no such store, or the
+    ///   model no such entity. Whether there is such an object is not looked up.
+    public func managedObjectID(forURIRepresentation url: URL) -> ManagedObjectID? {
+        let text = url.absoluteString
+        guard text.hasPrefix(ManagedObjectID.scheme) else { return nil }
+        let parts = text.dropFirst(ManagedObjectID.scheme.count)
+            .split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 3, let identifier = UUID(uuidString: String(parts[0])),
+            let store = persistentStores.first(where: { $0.identifier == identifier }),
+            let entity = model.entity(named: String(parts[1]))?.schema, !entity.isAbstract,
+            store.holds(entity.number), let mark = parts[2].first, mark == "p" || mark == "t",
+            let number = UInt64(parts[2].dropFirst()), number > 0,
+            String(number) == parts[2].dropFirst()
+        else { return nil }
+        return ManagedObjectID(
+            storeIdentifier: identifier, object: ObjectID(entity: entity.number, number: number),
+            entityName: entity.name, isTemporaryID: mark == "t")
     }
 }
 

@@ -23,7 +23,7 @@ struct ModelBuilder {
         var entities = types.map { type in
             EntityDescription(
                 name: type.entityName, superentityName: superentity(of: type)?.entityName,
-                isAbstract: type.isAbstractEntity)
+                isAbstract: type.isAbstractEntity, uniquenessConstraints: ownConstraints(of: type))
         }
         for index in entities.indices {
             for definition in definitions[entities[index].name] ?? [] {
@@ -59,6 +59,12 @@ struct ModelBuilder {
             mirror = current.superclassMirror
         }
         return prototype
+    }
+
+    /// The constraints of a class without those it only inherits.
+    private func ownConstraints(of type: ManagedObject.Type) -> [[String]] {
+        let inherited = superentity(of: type)?.uniquenessConstraints ?? []
+        return type.uniquenessConstraints.filter { !inherited.contains($0) }
     }
 
     private func superentity(of type: ManagedObject.Type) -> (ManagedObject.Type)? {

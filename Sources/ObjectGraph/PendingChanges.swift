@@ -84,6 +84,13 @@ struct EventRecord {
 struct RecordedChange {
     let object: ManagedObject
     var change: Change
+    /// Whether the change had been made at the last save.
+    var isSaved = false
+
+    /// The change back.
+    var inverse: RecordedChange {
+        RecordedChange(object: object, change: change.inverse, isSaved: isSaved)
+    }
 }
 
 /// The distance between a context's base and its cursor: the net change of every touched object.
@@ -95,9 +102,15 @@ struct PendingChanges {
         let object: ManagedObject
         /// The net change; nil when the edits cancel each other (A→B→A).
         var change: Change?
-        /// How many recorded changes lie between base and cursor, rewound ones counting back. At 0
-        /// every change has been undone and the object is clean again.
+        /// How many steps of undo that concern the object lie between base and cursor, rewound ones
+        /// counting back.
         var depth: Int
+        /// Whether something was changed that no step of undo takes back, because it was not recorded
+        /// or the steps are forgotten.
+        var isBeyondUndo: Bool
+
+        /// Whether every change since the last save has been undone.
+        var isClean: Bool { change == nil && depth == 0 && !isBeyondUndo }
 
         /// Whether the object was inserted and deleted since the last save: it is no more, but undo
         /// can still bring it back.
@@ -112,24 +125,23 @@ struct PendingChanges {
         var items: [Item] = []
         var places = GraphTable()
 
-        mutating func append(_ recorded: RecordedChange, isRewinding: Bool) -> Item? {
+        mutating func append(_ recorded: RecordedChange, _ move: Move) -> Item? {
             let id = recorded.object.graphID
             guard let place = places[id] else {
                 let item = Item(
                     object: recorded.object,
                     change: recorded.change.isEmpty ? nil : recorded.change,
-                    depth: isRewinding ? -1 : 1)
+                    depth: move.rawValue, isBeyondUndo: move == .unrecorded)
                 places.set(id, to: items.count)
                 items.append(item)
                 return item
             }
-            items[place].follow(with: recorded.change, isRewinding: isRewinding)
-            let item = items[place]
-            guard item.change != nil || item.depth != 0 else {
+            items[place].follow(with: recorded.change, move)
+            guard !items[place].isClean else {
                 remove(id)
                 return nil
             }
-            return item
+            return items[place]
         }
 
         /// Puts the last item in the place of the removed one.
@@ -140,6 +152,16 @@ struct PendingChanges {
             items[place] = last
             places.set(last.object.graphID, to: place)
         }
+    }
+
+    /// How a change came about.
+    enum Move: Int {
+        /// It was made, or made again, and can be undone.
+        case forward = 1
+        /// It takes back another one.
+        case back = -1
+        /// It was made without being recorded for undo.
+        case unrecorded = 0
     }
 
     private var groups: [EntityNumber: Group] = [:]
@@ -172,9 +194,9 @@ struct PendingChanges {
     ///
     /// - Returns: What is now pending for the object; nil when it is clean.
     @discardableResult
-    mutating func append(_ recorded: RecordedChange, isRewinding: Bool = false) -> Item? {
+    mutating func append(_ recorded: RecordedChange, _ move: Move) -> Item? {
         let entity = recorded.object.graphID.object.entity
-        let item = groups[entity, default: Group()].append(recorded, isRewinding: isRewinding)
+        let item = groups[entity, default: Group()].append(recorded, move)
         if item == nil { removeIfEmpty(entity) }
         return item
     }
@@ -185,15 +207,45 @@ struct PendingChanges {
         groups[id.object.entity]?.items[place].change = change
     }
 
-    /// Takes changes of an object out of the count that no step of undo reverses any more.
+    /// Makes what is pending for an object follow it to another identifier.
+    mutating func move(_ old: GraphID, to id: GraphID) {
+        let entity = old.object.entity
+        guard let place = groups[entity]?.places.remove(old) else { return }
+        groups[entity]?.places.set(id, to: place)
+        if let change = groups[entity]?.items[place].change {
+            groups[entity]?.items[place].change = Change(
+                object: id.object, kind: change.kind, cause: change.cause)
+        }
+    }
+
+    /// Takes steps of an object out of the count that a merge has dropped.
     ///
     /// - Returns: Whether the object has become clean by that.
     mutating func forget(_ id: GraphID, _ weight: Int) -> Bool {
         guard let place = groups[id.object.entity]?.places[id] else { return false }
         groups[id.object.entity]?.items[place].depth -= weight
-        guard let item = self[id], item.depth == 0, item.change == nil else { return false }
+        guard self[id]?.isClean == true else { return false }
         remove(id)
         return true
+    }
+
+    /// Takes steps of an object out of the count that are forgotten while what they have changed
+    /// stays: the object is dirty until the next save.
+    mutating func settleBeyondUndo(_ id: GraphID, _ weight: Int) {
+        guard let place = groups[id.object.entity]?.places[id] else { return }
+        groups[id.object.entity]?.items[place].depth -= weight
+        groups[id.object.entity]?.items[place].isBeyondUndo = true
+    }
+
+    /// Takes all steps out of the count; what they have changed stays.
+    mutating func settleBeyondUndo() {
+        for entity in groups.keys {
+            guard let count = groups[entity]?.items.count else { continue }
+            for place in 0..<count {
+                groups[entity]?.items[place].depth = 0
+                groups[entity]?.items[place].isBeyondUndo = true
+            }
+        }
     }
 
     /// Forgets an object.
@@ -214,8 +266,9 @@ struct PendingChanges {
 
 extension PendingChanges.Item {
     /// Takes in one more change of the object.
-    fileprivate mutating func follow(with next: Change, isRewinding: Bool) {
-        depth += isRewinding ? -1 : 1
+    fileprivate mutating func follow(with next: Change, _ move: PendingChanges.Move) {
+        depth += move.rawValue
+        if move == .unrecorded { isBeyondUndo = true }
         guard let earlier = change else {
             change = next.isEmpty ? nil : next
             return

@@ -1,7 +1,9 @@
+import Dispatch
 public import Foundation
 public import JournalLog
 public import ObjectModel
 import SnapshotStore
+import Synchronization
 
 /// A point in the past of a store.
 public enum Moment: Sendable, Hashable {
@@ -25,6 +27,7 @@ public final class PersistentContainer: Sendable {
     public let persistentStoreCoordinator: PersistentStoreCoordinator
     /// The context of the main queue.
     public let viewContext: ManagedObjectContext
+    private let descriptions: Mutex<[PersistentStoreDescription]>
 
     /// Opens a store for classes, making it when there is none.
     ///
@@ -54,12 +57,81 @@ public final class PersistentContainer: Sendable {
             options: options)
     }
 
-    private init(
+    private convenience init(
         _ url: URL, coordinator: PersistentStoreCoordinator, options: PersistentStoreOptions
     ) throws {
         try coordinator.addPersistentStore(at: url, options: options)
+        self.init(coordinator, descriptions: [])
+    }
+
+    /// Makes a container for classes, whose stores are opened by
+    /// ``loadPersistentStores(completionHandler:)``.
+    ///
+    /// - Parameters:
+    ///   - model: The classes.
+    ///   - configurations: Some of the classes by the name of a configuration.
+    ///   - descriptions: The stores that are to be loaded.
+    /// - Throws: ``ModelError`` when the declarations of the classes do not fit together.
+    public convenience init(
+        model: [ManagedObject.Type], configurations: [String: [ManagedObject.Type]] = [:],
+        descriptions: [PersistentStoreDescription]
+    ) throws {
+        self.init(
+            try PersistentStoreCoordinator(classes: model, configurations: configurations),
+            descriptions: descriptions)
+    }
+
+    /// Makes a container for a model that was built or read at run time, whose stores are opened by
+    /// ``loadPersistentStores(completionHandler:)``.
+    ///
+    /// - Throws: ``ModelError`` when the model does not hold together.
+    public convenience init(
+        managedObjectModel: ManagedObjectModel, classes: [ManagedObject.Type] = [],
+        descriptions: [PersistentStoreDescription]
+    ) throws {
+        self.init(
+            try PersistentStoreCoordinator(
+                managedObjectModel: managedObjectModel, classes: classes),
+            descriptions: descriptions)
+    }
+
+    private init(
+        _ coordinator: PersistentStoreCoordinator, descriptions: [PersistentStoreDescription]
+    ) {
         persistentStoreCoordinator = coordinator
+        self.descriptions = Mutex(descriptions)
         viewContext = ManagedObjectContext(coordinator: coordinator, concurrencyType: .mainQueue)
+    }
+
+    /// The stores that ``loadPersistentStores(completionHandler:)`` opens.
+    public var persistentStoreDescriptions: [PersistentStoreDescription] {
+        get { descriptions.withLock { $0 } }
+        set { descriptions.withLock { $0 = newValue } }
+    }
+
+    /// Opens the stores that are described, making those that are not there, and adds them.
+    ///
+    /// - Parameter completionHandler: Called once for each store, with nil or the error that kept it
+    ///   from being added, a ``StoreError``; at once, in the order of the descriptions, or on another
+    ///   queue for a store whose description says so. The other stores are loaded all the same.
+    public func loadPersistentStores(
+        completionHandler: @escaping @Sendable (PersistentStoreDescription, (any Error)?) -> Void
+    ) {
+        for description in persistentStoreDescriptions {
+            let load = { @Sendable [persistentStoreCoordinator] in
+                do {
+                    try persistentStoreCoordinator.addPersistentStore(with: description)
+                } catch {
+                    return completionHandler(description, error)
+                }
+                completionHandler(description, nil)
+            }
+            if description.shouldAddStoreAsynchronously {
+                DispatchQueue.global().async(execute: load)
+            } else {
+                load()
+            }
+        }
     }
 
     /// A new context with a queue of its own.
@@ -77,21 +149,32 @@ public final class PersistentContainer: Sendable {
 
     /// The graph as it was: a context that reads at a point in the past and cannot be saved.
     ///
-    /// - Throws: ``StoreError`` with code `noSuchEntry` when the journal does not reach that far.
+    /// With several stores, a sequence number is one of the first store, and the others are read as
+    /// they were when that entry happened.
+    ///
+    /// - Throws: ``StoreError`` with code `noSuchEntry` when the journal does not reach that far; with
+    ///   `noSuchStore` when no store has been added.
     /// - Complexity: O(log *n*); nothing is replayed.
     public func context(at moment: Moment) throws -> ManagedObjectContext {
-        let store = persistentStoreCoordinator.defaultStore
-        let sequence: SequenceNumber
+        let stores = persistentStoreCoordinator.persistentStores
+        guard let first = stores.first else { throw StoreError.noStore() }
+        var sequences: [UInt32: SequenceNumber] = [:]
+        var time: Int64 = .min
         switch moment {
         case .sequence(let number):
-            let head = try store.head()
+            let head = try first.head()
             guard number <= head else { throw StoreError.noSuchMoment(number, head: head) }
-            sequence = number
+            sequences[first.number] = number
+            if number > .zero { time = try first.store.entry(number).time }
         case .date(let date):
-            sequence = try store.store.sequence(atTime: date.microseconds)
+            time = date.microseconds
+        }
+        for store in stores where sequences[store.number] == nil {
+            sequences[store.number] = try store.store.sequence(atTime: time)
         }
         return ManagedObjectContext(
-            coordinator: persistentStoreCoordinator, readingMode: .pinned(sequence))
+            coordinator: persistentStoreCoordinator,
+            readingMode: .pinned(sequences[first.number] ?? .zero), at: sequences)
     }
 }
 

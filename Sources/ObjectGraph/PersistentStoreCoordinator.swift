@@ -5,16 +5,33 @@ import SnapshotStore
 import Synchronization
 
 /// Joins a model with the stores that hold its objects, for any number of contexts.
+///
+/// With several stores, a new object goes to the first one that can be written and whose
+/// configuration has the object's entity, unless
+/// ``ManagedObjectContext/assign(_:to:)`` says otherwise. Fetches look into all stores that hold the
+/// entity. Objects of different stores cannot be related, and what must be unique is so in each
+/// store by itself.
 public final class PersistentStoreCoordinator: Sendable {
     let model: GraphModel
-    private let storesByNumber = Mutex<[PersistentStore]>([])
+    private let attached = Mutex(AttachedStores())
+    private let contexts = Mutex(WeakContexts())
     private let provisionalNumbers = Atomic<UInt64>(0)
+    /// The rows that the contexts share.
+    let rows = RowCache()
 
     /// Makes a coordinator for classes.
     ///
+    /// - Parameters:
+    ///   - classes: The classes.
+    ///   - configurations: Some of the classes by the name of a configuration; see
+    ///     ``ManagedObjectModel/configurations``.
     /// - Throws: ``ModelError`` when the declarations of the classes do not fit together.
-    public init(classes: [ManagedObject.Type]) throws {
-        model = try GraphModel(classes: classes)
+    public init(
+        classes: [ManagedObject.Type], configurations: [String: [ManagedObject.Type]] = [:]
+    ) throws {
+        model = try GraphModel(
+            classes: classes,
+            configurations: configurations.mapValues { $0.map { $0.entityName } })
     }
 
     /// Makes a coordinator for a model that was built or read at run time.
@@ -34,56 +51,103 @@ public final class PersistentStoreCoordinator: Sendable {
     public var managedObjectModel: ManagedObjectModel { model.schema.model }
 
     /// The stores, in the order they were added.
-    public var persistentStores: [PersistentStore] { storesByNumber.withLock { $0 } }
-
-    /// Opens a store, making it when there is none, and adds it.
-    ///
-    /// - Throws: ``StoreError`` with code `modelMismatch`, listing the differences, when the store was
-    ///   written with another model; with the code of the trouble when the file cannot be used.
-    @discardableResult
-    public func addPersistentStore(
-        at url: URL, options: PersistentStoreOptions = PersistentStoreOptions()
-    ) throws -> PersistentStore {
-        let path = url.path
-        let storeOptions = options.storeOptions
-        let exists = FileManager.default.fileExists(atPath: path)
-        let store =
-            exists || options.isReadOnly
-            ? try Store.open(at: path, model: managedObjectModel, options: storeOptions)
-            : try Store.create(at: path, model: managedObjectModel, options: storeOptions)
-        return storesByNumber.withLock { stores in
-            let added = PersistentStore(url: url, number: UInt32(stores.count), store: store)
-            stores.append(added)
-            return added
-        }
-    }
+    public var persistentStores: [PersistentStore] { attached.withLock { $0.current } }
 
     /// The store at a place.
     public func persistentStore(for url: URL) -> PersistentStore? {
         persistentStores.first { $0.url.standardizedFileURL == url.standardizedFileURL }
     }
 
+    // MARK: - Stores by number
+
     func store(_ number: UInt32) -> PersistentStore? {
-        storesByNumber.withLock { $0.indices.contains(Int(number)) ? $0[Int(number)] : nil }
+        attached.withLock { $0[number] }
     }
 
-    /// The store that new objects go to.
-    var defaultStore: PersistentStore {
-        guard let store = storesByNumber.withLock({ $0.first }) else {
-            preconditionFailure("Add a store to the coordinator before making a context.")
+    /// The identifier of a store that is here or was.
+    func storeIdentifier(_ number: UInt32) -> UUID? {
+        attached.withLock { $0.identifier(number) }
+    }
+
+    /// What a store that is here or was is called in messages.
+    func storeName(_ number: UInt32) -> String {
+        store(number)?.name ?? storeIdentifier(number)?.uuidString ?? "store \(number)"
+    }
+
+    /// Whether a store is one of this coordinator's.
+    func has(_ store: PersistentStore) -> Bool {
+        self.store(store.number) === store
+    }
+
+    /// Takes a store in.
+    ///
+    /// - Throws: ``StoreError`` with code `exists` when the store, or a copy of it, is here already.
+    func attach(
+        _ store: Store, _ place: StorePlace, headWhenAdded: SequenceNumber
+    ) throws -> PersistentStore {
+        try attached.withLock { stores in
+            if let other = stores.current.first(where: { $0.identifier == store.uuid }) {
+                throw StoreError.alreadyAdded(place.url, as: other)
+            }
+            return stores.append(place, store, headWhenAdded, rows)
         }
-        return store
+    }
+
+    /// Puts another opening of the same store in a store's place, or nothing.
+    func replace(_ number: UInt32, with store: PersistentStore?) {
+        rows.forgetAll(of: number)
+        attached.withLock { $0.replace(number, with: store) }
+    }
+
+    // MARK: - Contexts
+
+    /// Notes a context that is to be told of stores that come and go.
+    func note(_ context: ManagedObjectContext) {
+        contexts.withLock { $0.append(context) }
+    }
+
+    /// Runs `body` in every context, at once in the one that the caller is in.
+    func inEveryContext(_ body: @escaping @Sendable (ManagedObjectContext) -> Void) {
+        for context in contexts.withLock({ $0.live }) {
+            if context.lane.isMine {
+                body(context)
+            } else {
+                context.perform { [weak context] in
+                    if let context { body(context) }
+                }
+            }
+        }
+    }
+
+    // MARK: - Objects
+
+    /// The store that new objects of an entity go to.
+    ///
+    /// - Throws: ``StoreError`` with code `readOnly` when the stores that hold the entity cannot be
+    ///   written; with `noSuchStore` when none holds it.
+    func store(forNew entity: EntityNumber) throws -> PersistentStore {
+        if let store = attached.withLock({ $0.first(holding: entity, isWritable: true) }) {
+            return store
+        }
+        guard let store = attached.withLock({ $0.first(holding: entity, isWritable: false) })
+        else {
+            throw StoreError.noStore(for: model.entity(entity).schema.name)
+        }
+        throw StoreError.readOnlyStore(store)
     }
 
     func graphID(of id: ManagedObjectID) -> GraphID? {
-        persistentStores.first { $0.identifier == id.storeIdentifier }.map {
-            GraphID(store: $0.number, object: id.object)
+        attached.withLock { $0.number(of: id.storeIdentifier) }.map {
+            GraphID(store: $0, object: id.object)
         }
     }
 
     func headForNewContext(of store: PersistentStore) -> SequenceNumber {
         do {
-            return try store.head()
+            let head = try store.head()
+            rows.learn(of: head, in: store.number)
+            store.startAnnouncing(from: head)
+            return head
         } catch {
             // A store that cannot be read says so at the first fetch; merging from the beginning is
             // right, only slower.
@@ -93,45 +157,97 @@ public final class PersistentStoreCoordinator: Sendable {
 
     /// A number for a new object.
     ///
-    /// - Throws: ``StoreError`` when the store cannot be written; see ``provisionalID(of:)``.
+    /// - Throws: ``StoreError`` when there is no store to write it to; see ``provisionalID(of:)``.
     func newID(of entity: EntityNumber) throws -> GraphID {
-        let store = defaultStore
-        let number = try store.store.allocateObjectNumber()
-        return GraphID(store: store.number, object: ObjectID(entity: entity, number: number))
+        let store = try store(forNew: entity)
+        do {
+            let number = try store.store.allocateObjectNumber()
+            return GraphID(store: store.number, object: ObjectID(entity: entity, number: number))
+        } catch  where !has(store) {
+            // It was moved or removed a moment ago.
+            return try newID(of: entity)
+        }
     }
 
-    /// A number for a new object that can never be saved, because its context reads the past or its
-    /// store cannot be written. Such numbers lie in the upper half, where no store's numbers are.
+    /// A number for a new object that can never be saved, because its context reads the past or there
+    /// is no store that it could be written to. Such numbers lie in the upper half, where no store's
+    /// numbers are.
     func provisionalID(of entity: EntityNumber) -> GraphID {
         let number = provisionalNumbers.wrappingAdd(1, ordering: .relaxed).newValue
+        let store = attached.withLock { $0.first(holding: entity, isWritable: false) }
         return GraphID(
-            store: defaultStore.number,
+            store: store?.number ?? 0,
             object: ObjectID(entity: entity, number: number | GraphID.provisionalMark))
     }
 }
 
-/// What an operating-system crash may take away.
-public enum StoreDurability: Sendable, Hashable {
-    /// Nothing that a save has returned from.
-    case durable
-    /// The last saves, never the soundness of the store.
-    case relaxed
+/// The stores of a coordinator. A number is given once: the place of a store that was removed stays
+/// empty, so that objects of it are not taken for another's.
+private struct AttachedStores {
+    private var places: [PersistentStore?] = []
+    private var identifiers: [UUID] = []
+    private(set) var current: [PersistentStore] = []
+
+    subscript(number: UInt32) -> PersistentStore? {
+        places.indices.contains(Int(number)) ? places[Int(number)] : nil
+    }
+
+    func identifier(_ number: UInt32) -> UUID? {
+        identifiers.indices.contains(Int(number)) ? identifiers[Int(number)] : nil
+    }
+
+    func number(of identifier: UUID) -> UInt32? {
+        current.first { $0.identifier == identifier }?.number
+    }
+
+    func first(holding entity: EntityNumber, isWritable: Bool) -> PersistentStore? {
+        current.first { $0.holds(entity) && !(isWritable && $0.isReadOnly) }
+    }
+
+    /// Gives a store a number; the one it had when it was here before.
+    mutating func append(
+        _ place: StorePlace, _ store: Store, _ headWhenAdded: SequenceNumber, _ rows: RowCache
+    ) -> PersistentStore {
+        let index = identifiers.firstIndex(of: store.uuid) ?? identifiers.count
+        if index == identifiers.count {
+            identifiers.append(store.uuid)
+            places.append(nil)
+        }
+        let added = PersistentStore(
+            place, number: UInt32(index), store: store, headWhenAdded: headWhenAdded, rows: rows)
+        places[index] = added
+        current.append(added)
+        return added
+    }
+
+    mutating func replace(_ number: UInt32, with store: PersistentStore?) {
+        let index = current.firstIndex { $0.number == number }
+        places[Int(number)] = store
+        switch (index, store) {
+        case (let index?, let store?): current[index] = store
+        case (let index?, nil): current.remove(at: index)
+        case (nil, let store?): current.append(store)
+        case (nil, nil): return
+        }
+    }
 }
 
-/// How a store is opened.
-public struct PersistentStoreOptions: Sendable {
-    /// Whether nothing may be written.
-    public var isReadOnly = false
-    /// Whether a save is on the disk when it returns, or soon after.
-    public var durability = StoreDurability.durable
+/// The contexts that are still alive.
+private struct WeakContexts {
+    private struct Entry {
+        weak var context: ManagedObjectContext?
+    }
 
-    /// Opens for writing, durably.
-    public init() {}
+    private var entries: [Entry] = []
+    private var sweepCount = 16
 
-    var storeOptions: StoreOptions {
-        var options = StoreOptions()
-        options.isReadOnly = isReadOnly
-        options.durability = durability == .durable ? .durable : .relaxed
-        return options
+    var live: [ManagedObjectContext] { entries.compactMap(\.context) }
+
+    mutating func append(_ context: ManagedObjectContext) {
+        if entries.count >= sweepCount {
+            entries.removeAll { $0.context == nil }
+            sweepCount = max(16, entries.count * 2)
+        }
+        entries.append(Entry(context: context))
     }
 }

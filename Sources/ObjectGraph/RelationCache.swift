@@ -67,6 +67,16 @@ struct RelationDeltas {
         deltas[key, default: [:]][member] = move.old == move.new ? nil : move
     }
 
+    /// Whether anybody has joined, left or moved.
+    func hasMoves(_ key: RelationKey) -> Bool {
+        deltas[key]?.isEmpty == false
+    }
+
+    /// Takes the notes back from members that have them.
+    func takeBack(_ key: RelationKey, from members: inout [ObjectID: Double]) {
+        for (member, move) in deltas[key] ?? [:] { members[member] = move.old }
+    }
+
     /// Lays the notes over members that were read.
     func overlay(_ key: RelationKey, on members: inout [ObjectID: Double]) {
         for (member, move) in deltas[key] ?? [:] { members[member] = move.new }

@@ -77,25 +77,48 @@ public struct Relationship<Value: RelationshipValue> {
     let definition: PropertyDefinition?
 
     /// Declares a relationship.
-    public init(_ deleteRule: DeleteRule = .nullify) {
-        definition = Prototyping.isActive ? Self.definition(deleteRule, nil) : nil
+    ///
+    /// - Parameters:
+    ///   - deleteRule: What a delete does to the other end.
+    ///   - isOptional: Whether there may be no object at the other end.
+    ///   - minimumCount: The least number of objects in a to-many relationship that is not empty.
+    ///   - maximumCount: The greatest number of objects; 0 for no limit.
+    public init(
+        _ deleteRule: DeleteRule = .nullify, isOptional: Bool = true, minimumCount: Int = 0,
+        maximumCount: Int = 0
+    ) {
+        definition =
+            Prototyping.isActive
+            ? Self.definition(deleteRule, nil, isOptional, minimumCount, maximumCount) : nil
     }
 
     /// Declares a relationship and its inverse.
+    ///
+    /// - Parameters:
+    ///   - deleteRule: What a delete does to the other end.
+    ///   - inverse: The same relationship seen from the other end.
+    ///   - isOptional: Whether there may be no object at the other end.
+    ///   - minimumCount: The least number of objects in a to-many relationship that is not empty.
+    ///   - maximumCount: The greatest number of objects; 0 for no limit.
     public init<Other: ManagedObject>(
-        _ deleteRule: DeleteRule = .nullify, inverse: PartialKeyPath<Other>
+        _ deleteRule: DeleteRule = .nullify, inverse: PartialKeyPath<Other>,
+        isOptional: Bool = true, minimumCount: Int = 0, maximumCount: Int = 0
     ) {
-        definition = Prototyping.isActive ? Self.definition(deleteRule, inverse) : nil
+        definition =
+            Prototyping.isActive
+            ? Self.definition(deleteRule, inverse, isOptional, minimumCount, maximumCount) : nil
     }
 
     private static func definition(
-        _ deleteRule: DeleteRule, _ inverse: AnyKeyPath?
+        _ deleteRule: DeleteRule, _ inverse: AnyKeyPath?, _ isOptional: Bool,
+        _ minimumCount: Int, _ maximumCount: Int
     ) -> PropertyDefinition {
         PropertyDefinition(
             .relationship(
                 RelationshipDescription(
                     name: "", destinationName: "", isToMany: Value.isToMany,
-                    isOrdered: Value.isOrdered, deleteRule: deleteRule),
+                    isOrdered: Value.isOrdered, isOptional: isOptional, deleteRule: deleteRule,
+                    minimumCount: minimumCount, maximumCount: maximumCount),
                 destination: Value.destinationType),
             inverse: inverse)
     }

@@ -33,6 +33,13 @@ extension StoreError {
                 : "A context that reads at a point in the past stays there. Make another context.")
     }
 
+    static func noContext(_ name: String) -> StoreError {
+        StoreError(
+            .closed,
+            "An object '\(name)' cannot be read, because its context is gone or has been reset. Get "
+                + "the object again from a context.")
+    }
+
     static func noSuchMoment(_ sequence: SequenceNumber, head: SequenceNumber) -> StoreError {
         StoreError(
             .noSuchEntry, "There is no entry \(sequence): the journal ends at entry \(head).")
@@ -51,12 +58,77 @@ extension StoreError {
                 + "context that reads the newest state.")
     }
 
-    static func invalid(_ problems: [String]) -> StoreError {
+    // MARK: - Several stores
+
+    static func noSuchStore(_ name: String) -> StoreError {
         StoreError(
-            .validation,
-            problems.count == 1
-                ? "Nothing was saved: \(problems[0])"
-                : "Nothing was saved: \(problems.count) objects are not valid.",
-            details: problems.count == 1 ? [] : problems)
+            .noSuchStore,
+            "'\(name)' is not among the stores of the coordinator. Add it first, or roll back what is "
+                + "pending for its objects.")
+    }
+
+    static func noStore(for entity: String) -> StoreError {
+        StoreError(
+            .noSuchStore,
+            "The coordinator has no store for objects of '\(entity)'. Add one whose configuration has "
+                + "that entity.")
+    }
+
+    static func noStore() -> StoreError {
+        StoreError(.noSuchStore, "The coordinator has no store. Add one first.")
+    }
+
+    static func alreadyAdded(_ url: URL, as other: PersistentStore) -> StoreError {
+        StoreError(
+            .exists,
+            url.standardizedFileURL == other.url.standardizedFileURL
+                ? "'\(other.name)' has been added already."
+                : "'\(url.lastPathComponent)' is a copy of '\(other.name)', which has been added "
+                    + "already. Add one of them.")
+    }
+
+    static func noSuchConfiguration(_ name: String, among names: [String]) -> StoreError {
+        StoreError(
+            .noSuchConfiguration,
+            "The model has no configuration '\(name)'."
+                + (names.isEmpty
+                    ? "" : " It has \(names.map { "'\($0)'" }.joined(separator: ", "))."))
+    }
+
+    static func readOnlyStore(_ store: PersistentStore) -> StoreError {
+        StoreError(
+            .readOnly,
+            "'\(store.name)' was added for reading and cannot be written. Roll back what is pending "
+                + "for its objects, or add the store for writing.")
+    }
+
+    static func isMoving(_ store: PersistentStore) -> StoreError {
+        StoreError(.busy, "'\(store.name)' is being moved. Save again.")
+    }
+
+    static func changedWhileCopied(_ store: PersistentStore) -> StoreError {
+        StoreError(
+            .busy,
+            "'\(store.name)' was saved to while it was copied, and stays where it is. Try again.")
+    }
+
+    static func notAssignable(_ name: String, because reason: String) -> StoreError {
+        StoreError(.assignment, "'\(name)' cannot be assigned to another store: \(reason)")
+    }
+
+    static func crossStoreRelationships(_ lines: [String]) -> StoreError {
+        StoreError(
+            .crossStoreRelationship,
+            lines.count == 1
+                ? "Nothing was saved: \(lines[0])"
+                : "Nothing was saved: \(lines.count) relationships lead to other stores.",
+            details: lines.count == 1 ? [] : lines)
+    }
+
+    static func keepsCoordinator() -> StoreError {
+        StoreError(
+            .coordinator,
+            "A context keeps the coordinator that it was made with. Let the context go, and make "
+                + "another.")
     }
 }

@@ -1,11 +1,10 @@
+import Foundation
 import ObjectModel
 
 /// A step for undo: the changes of one event, or of several grouped together.
 struct ChangeGroup {
-    var changes: [RecordedChange]
+    var changes: [RecordedChange] = []
     var actionName = ""
-    /// Whether the changes have been saved since they were made.
-    var isSaved = false
 }
 
 /// The journal of a context with its cursor.
@@ -14,22 +13,78 @@ struct ChangeGroup {
 /// one group and applies the inverses; it works across saves, in which case the inverse becomes a
 /// pending change that the next save appends. By default the journal is unlimited.
 ///
-/// Belongs to the queue of its context. It keeps the objects it mentions alive.
+/// Each event of the context becomes a group of its own when it ends, by
+/// ``ManagedObjectContext/processPendingChanges()`` or with the block given to `perform`. Several
+/// events are made one step by ``beginUndoGrouping()`` and ``endUndoGrouping()``.
+///
+/// ```swift
+/// manager.beginUndoGrouping()
+/// turkey.name = "Türkiye"
+/// turkey.flag = "🇹🇷"
+/// manager.setActionName("Rename")
+/// manager.endUndoGrouping()
+/// context.undo()  // both are taken back
+/// ```
+///
+/// Undo and redo write the values themselves and pass by the accessors of a subclass.
+///
+/// Belongs to the queue of its context. It keeps the objects it mentions alive, saved or not: let
+/// them go with ``removeAllActions()``, bound their number with ``levelsOfUndo``, or give a context
+/// that needs no undo no manager at all.
 public final class UndoManager {
-    private weak var context: ManagedObjectContext?
-    private var groups: [ChangeGroup] = []
-    private var cursor = 0
-    /// Where the cursor stood at the last save: the groups between the two are pending.
-    private var savedCursor = 0
-    private var openGroups: [ChangeGroup] = []
+    // Invariants:
+    // - The order of the journal is: the groups before the cursor, the open group, the groups after
+    //   the cursor. The first two have been made, the last have been taken back.
+    // - A change is marked as saved if it had been made at the last save. All in the groups before
+    //   `savedCursor` are.
+    // - What is pending for an object counts its changes that have been made and are not saved, less
+    //   those that are saved and have been taken back.
+    weak var context: ManagedObjectContext?
+    var groups: [ChangeGroup] = []
+    var cursor = 0
+    var savedCursor = 0
+    /// How many groups there were at the last save; others' values overtake what is in these.
+    var settledCount = 0
+    /// What was changed since the outermost open group began, or, without one and where events do
+    /// not end steps, since the last step.
+    var open = ChangeGroup()
+    /// The groups that have been begun and not ended, outermost first.
+    var levels: [Level] = []
+    /// Where in the open group the nested groups lie that have been ended.
+    var nested: [Range<Int>] = []
     private var disableCount = 0
 
-    /// How many groups are kept; 0 for all.
+    /// A group that has been begun and not ended.
+    struct Level {
+        /// Where in the open group it starts.
+        var start: Int
+        var actionName = ""
+    }
+
+    /// How many steps can be undone, and how many redone; 0, the default, for all.
+    ///
+    /// The oldest steps beyond the limit are forgotten and let go of their objects. What they changed
+    /// stays changed and is saved as ever.
     public var levelsOfUndo = 0 {
         didSet { trim() }
     }
 
-    /// Makes an empty journal.
+    /// Whether the end of an event ends a step, which is the default.
+    ///
+    /// When false, what is changed outside the groups that are begun explicitly is collected in one
+    /// step, however many events there are. That step ends when a group is begun, at the next undo,
+    /// and when this is set to true.
+    public var groupsByEvent = true {
+        willSet { context?.processPendingChanges() }
+        didSet { if groupsByEvent, levels.isEmpty { closeOpenGroup() } }
+    }
+
+    /// Whether ``undo()`` or ``undoNestedGroup()`` is at work.
+    public private(set) var isUndoing = false
+    /// Whether ``redo()`` is at work.
+    public private(set) var isRedoing = false
+
+    /// Makes an empty journal, to be given to one context.
     public init() {}
 
     func attach(to context: ManagedObjectContext) {
@@ -40,279 +95,331 @@ public final class UndoManager {
     }
 
     func detach() {
+        forgetAll()
         context = nil
-        removeAllActions()
     }
 
     // MARK: - Undoing
 
-    /// Whether there is a group to undo.
+    /// Whether there is a step to undo; what has been changed in the event that goes on is one.
+    ///
+    /// Asking does not end the event.
     public var canUndo: Bool {
-        context?.processPendingChanges()
-        return cursor > 0 || openGroups.contains { !$0.changes.isEmpty }
+        context != nil && (cursor > 0 || !open.changes.isEmpty || isEventUndoable)
     }
 
-    /// Whether there is a group to redo.
+    /// Whether there is a step to redo; there is none any more once something else was changed.
+    ///
+    /// Asking does not end the event.
     public var canRedo: Bool {
-        context?.processPendingChanges()
-        return cursor < groups.count
+        context != nil && cursor < groups.count && !isEventUndoable
     }
 
-    /// Reverses the last group. Does nothing when there is none.
+    /// How many steps can be undone; the event that goes on is not counted.
+    public var undoCount: Int { cursor + (open.changes.isEmpty ? 0 : 1) }
+
+    /// How many steps can be redone.
+    public var redoCount: Int { groups.count - cursor }
+
+    private var isEventUndoable: Bool {
+        isUndoRegistrationEnabled && context?.event.contains { $0.change != nil } == true
+    }
+
+    /// Reverses the last step. Does nothing when there is none.
+    ///
+    /// Ends the event, and the group that is open if it is the only one.
+    ///
+    /// - Precondition: No group nested in another is open, and neither undo nor redo is at work.
+    /// - Complexity: O(*k*), *k* the number of changes in the step.
     public func undo() {
         guard let context else { return }
+        assertIsAtRest()
+        post(.undoManagerCheckpoint)
         context.processPendingChanges()
-        while !openGroups.isEmpty { endUndoGrouping() }
+        precondition(levels.count < 2, "Undo needs nested groups to be ended first.")
+        if levels.isEmpty { closeOpenGroup() } else { endUndoGrouping() }
         guard cursor > 0 else { return }
-        cursor -= 1
-        // What is made again is what was taken back, which may not be what was once recorded.
-        var changes: [RecordedChange] = []
-        for recorded in groups[cursor].changes.reversed() {
-            let inverse = RecordedChange(object: recorded.object, change: recorded.change.inverse)
-            guard let made = context.move(inverse, isRewinding: true) else { continue }
-            changes.append(RecordedChange(object: made.object, change: made.change.inverse))
+        work(\.isUndoing, .undoManagerWillUndo, .undoManagerDidUndo) {
+            cursor -= 1
+            groups[cursor].changes = takeBack(groups[cursor].changes, in: context)
         }
-        groups[cursor].changes = changes.reversed()
     }
 
-    /// Makes the last undone group again. Does nothing when there is none.
+    /// Reverses the group that was ended last, even if it is nested in a group that is still open.
+    /// Does nothing when there is none.
+    ///
+    /// In an open group, ``redo()`` makes it again there.
+    ///
+    /// - Precondition: Nothing was changed since the group was ended, and neither undo nor redo is at
+    ///   work.
+    public func undoNestedGroup() {
+        guard let context, let level = levels.last else { return undo() }
+        assertIsAtRest()
+        post(.undoManagerCheckpoint)
+        context.processPendingChanges()
+        guard let range = nested.last, range.lowerBound >= level.start else { return }
+        precondition(
+            range.upperBound == open.changes.count,
+            "A nested group is undone before anything else is changed.")
+        work(\.isUndoing, .undoManagerWillUndo, .undoManagerDidUndo) {
+            nested.removeLast()
+            let changes = Array(open.changes[range])
+            open.changes.removeSubrange(range)
+            groups.insert(ChangeGroup(changes: takeBack(changes, in: context)), at: cursor)
+            unsettleGroupsAfterCursor()
+        }
+    }
+
+    /// Makes the last undone step again. Does nothing when there is none.
+    ///
+    /// Ends the event. In an open group, what is made again becomes a part of it.
+    ///
+    /// - Precondition: Neither undo nor redo is at work.
+    /// - Complexity: O(*k*), *k* the number of changes in the step.
     public func redo() {
         guard let context else { return }
+        assertIsAtRest()
+        post(.undoManagerCheckpoint)
         context.processPendingChanges()
         guard cursor < groups.count else { return }
-        groups[cursor].changes = groups[cursor].changes.compactMap {
-            context.move($0, isRewinding: false)
+        work(\.isRedoing, .undoManagerWillRedo, .undoManagerDidRedo) {
+            let changes = makeAgain(groups[cursor].changes, in: context)
+            if levels.isEmpty {
+                groups[cursor].changes = changes
+                cursor += 1
+                trim()
+            } else {
+                groups.remove(at: cursor)
+                unsettleGroupsAfterCursor()
+                nested.append(open.changes.count..<open.changes.count + changes.count)
+                open.changes += changes
+            }
         }
-        cursor += 1
     }
 
-    /// Forgets all groups and lets go of their objects.
+    /// Applies the inverses of changes, last first.
+    ///
+    /// - Returns: What is to be made again: what was taken back, which may not be what was once
+    ///   recorded.
+    private func takeBack(
+        _ changes: [RecordedChange], in context: ManagedObjectContext
+    ) -> [RecordedChange] {
+        let made = changes.reversed().compactMap { recorded -> RecordedChange? in
+            if let made = context.move(recorded.inverse, isRewinding: true) { return made }
+            if !recorded.isSaved { context.pending.settleBeyondUndo(recorded.object.graphID, 1) }
+            return nil
+        }
+        context.awake(after: made)
+        return made.map(\.inverse).reversed()
+    }
+
+    private func makeAgain(
+        _ changes: [RecordedChange], in context: ManagedObjectContext
+    ) -> [RecordedChange] {
+        let made = changes.compactMap { recorded -> RecordedChange? in
+            if let made = context.move(recorded, isRewinding: false) { return made }
+            if recorded.isSaved { context.pending.settleBeyondUndo(recorded.object.graphID, -1) }
+            return nil
+        }
+        context.awake(after: made)
+        return made
+    }
+
+    private func assertIsAtRest() {
+        precondition(
+            !isUndoing && !isRedoing, "An undo manager is left alone while undo or redo is at work."
+        )
+    }
+
+    private func work(
+        _ flag: ReferenceWritableKeyPath<UndoManager, Bool>, _ before: Notification.Name,
+        _ after: Notification.Name, _ body: () -> Void
+    ) {
+        post(before)
+        self[keyPath: flag] = true
+        body()
+        // What hooks have changed meanwhile is no step of its own.
+        context?.processPendingChanges()
+        self[keyPath: flag] = false
+        post(after)
+    }
+
+    /// Forgets all steps and lets go of their objects. Groups that are open go on, empty.
+    ///
+    /// Ends the event, which is forgotten as well. What was changed stays changed and is saved as
+    /// ever, and registration stays enabled or disabled as it was.
+    ///
+    /// - Precondition: Neither undo nor redo is at work.
     public func removeAllActions() {
+        context?.processPendingChanges()
+        forgetAll()
+    }
+
+    /// Forgets all steps; the event is left as it is.
+    func forgetAll() {
+        assertIsAtRest()
+        context?.pending.settleBeyondUndo()
         groups.removeAll()
-        openGroups.removeAll()
+        open.changes.removeAll()
+        nested.removeAll()
+        for index in levels.indices {
+            levels[index] = Level(start: 0, actionName: levels[index].actionName)
+        }
         cursor = 0
         savedCursor = 0
+        settledCount = 0
     }
 
     // MARK: - Grouping
 
-    /// Begins a group: all events until the matching ``endUndoGrouping()`` are one step.
+    /// How many groups have been begun and not ended.
+    public var groupingLevel: Int { levels.count }
+
+    /// Begins a group: all events until the matching ``endUndoGrouping()`` are one step, also if a
+    /// save lies between.
+    ///
+    /// Ends the event. A group begun in another becomes a part of it.
     public func beginUndoGrouping() {
+        post(.undoManagerCheckpoint)
         context?.processPendingChanges()
-        openGroups.append(ChangeGroup(changes: []))
+        if levels.isEmpty { closeOpenGroup() }
+        levels.append(Level(start: open.changes.count))
+        post(.undoManagerDidOpenUndoGroup)
     }
 
-    /// Ends the group begun last.
+    /// Ends the group begun last. A group in which nothing was changed is no step.
+    ///
+    /// - Precondition: A group has been begun and not ended.
     public func endUndoGrouping() {
+        precondition(!levels.isEmpty, "endUndoGrouping needs a beginUndoGrouping before it.")
+        post(.undoManagerCheckpoint)
         context?.processPendingChanges()
-        guard let group = openGroups.popLast() else { return }
-        if openGroups.isEmpty {
-            push(group)
+        let level = levels.removeLast()
+        if levels.isEmpty {
+            open.actionName = level.actionName
+            closeOpenGroup()
         } else {
-            openGroups[openGroups.count - 1].changes += group.changes
+            let outer = levels.count - 1
+            if levels[outer].actionName.isEmpty { levels[outer].actionName = level.actionName }
+            nested.removeAll { $0.lowerBound >= level.start }
+            if level.start < open.changes.count { nested.append(level.start..<open.changes.count) }
         }
+        post(.undoManagerDidCloseUndoGroup)
     }
 
-    /// Names the group being recorded, or the last one.
+    private func closeOpenGroup() {
+        let group = open
+        open = ChangeGroup()
+        nested.removeAll()
+        push(group)
+    }
+
+    // MARK: - Naming
+
+    /// Names the step: the group begun last, or, when none is open, the last step.
+    ///
+    /// Ends the event. A group without a name takes that of the first group nested in it that has
+    /// one.
     public func setActionName(_ name: String) {
         context?.processPendingChanges()
-        if !openGroups.isEmpty {
-            openGroups[openGroups.count - 1].actionName = name
+        if !levels.isEmpty {
+            levels[levels.count - 1].actionName = name
+        } else if !open.changes.isEmpty {
+            open.actionName = name
         } else if cursor > 0 {
             groups[cursor - 1].actionName = name
         }
     }
 
-    /// The name of what undo would reverse.
-    public var undoActionName: String { cursor > 0 ? groups[cursor - 1].actionName : "" }
+    /// The name of what undo would reverse; empty when it has none.
+    public var undoActionName: String {
+        if let level = levels.first, !open.changes.isEmpty { return level.actionName }
+        if !open.changes.isEmpty { return open.actionName }
+        return cursor > 0 ? groups[cursor - 1].actionName : ""
+    }
 
-    /// The name of what redo would make again.
+    /// The name of what redo would make again; empty when it has none.
     public var redoActionName: String { cursor < groups.count ? groups[cursor].actionName : "" }
 
     // MARK: - Registering
 
     /// Stops recording until the matching ``enableUndoRegistration()``. The changes themselves are
-    /// made and saved as ever.
+    /// made and saved as ever, and what could be undone or redone before still can.
+    ///
+    /// Ends the event, so that what was changed before is still recorded.
     public func disableUndoRegistration() {
         context?.processPendingChanges()
         disableCount += 1
     }
 
-    /// Starts recording again.
+    /// Starts recording again, with what is changed from here on.
+    ///
+    /// - Precondition: A ``disableUndoRegistration()`` has gone before.
     public func enableUndoRegistration() {
-        context?.processPendingChanges()
         precondition(disableCount > 0, "enableUndoRegistration needs a disable before it.")
+        context?.processPendingChanges()
         disableCount -= 1
     }
 
     /// Whether changes are recorded.
     public var isUndoRegistrationEnabled: Bool { disableCount == 0 }
 
+    /// Whether the changes of an event that ends now become a step.
+    var isRecording: Bool { isUndoRegistrationEnabled && !isUndoing && !isRedoing }
+
+    /// Forgets what could be redone, since something else is to be recorded.
+    func prepareToRegister() {
+        if isRecording { dropRedo(keeping: 0) }
+    }
+
+    /// Takes in the changes of an event that has ended.
     func register(_ changes: [RecordedChange]) {
-        guard !changes.isEmpty, isUndoRegistrationEnabled else { return }
-        if openGroups.isEmpty {
-            push(ChangeGroup(changes: changes))
-        } else {
-            openGroups[openGroups.count - 1].changes += changes
+        guard isRecording else { return }
+        guard levels.isEmpty, groupsByEvent else {
+            open.changes += changes
+            return
         }
+        push(ChangeGroup(changes: changes))
+        post(.undoManagerDidCloseUndoGroup)
     }
 
     private func push(_ group: ChangeGroup) {
         guard !group.changes.isEmpty else { return }
-        groups.removeSubrange(cursor...)
-        savedCursor = min(savedCursor, cursor)
-        groups.append(group)
+        groups.insert(group, at: cursor)
+        unsettleGroupsAfterCursor()
         cursor += 1
         trim()
     }
 
+    private func unsettleGroupsAfterCursor() {
+        savedCursor = min(savedCursor, cursor)
+        settledCount = min(settledCount, cursor)
+    }
+
+    // MARK: - Limits
+
     private func trim() {
-        guard levelsOfUndo > 0, groups.count > levelsOfUndo else { return }
-        let surplus = min(groups.count - levelsOfUndo, cursor)
+        guard levelsOfUndo > 0 else { return }
+        dropRedo(keeping: levelsOfUndo)
+        let surplus = max(cursor - levelsOfUndo, 0)
+        for recorded in groups.prefix(surplus).flatMap(\.changes) where !recorded.isSaved {
+            context?.pending.settleBeyondUndo(recorded.object.graphID, 1)
+        }
         groups.removeFirst(surplus)
         cursor -= surplus
         savedCursor = max(savedCursor - surplus, 0)
+        settledCount = max(settledCount - surplus, 0)
     }
 
-    // MARK: - Saves and merges
-
-    /// Notes that everything recorded so far has been saved.
-    func noteSave() {
-        for index in groups.indices { groups[index].isSaved = true }
-        savedCursor = cursor
-    }
-
-    /// Forgets every change of an object that is no more.
-    func forget(_ object: ManagedObject) {
-        rewrite { _, recorded in recorded.object === object ? nil : recorded }
-    }
-
-    /// Forgets the changes of an object whose edits since the last save were dropped. What was saved
-    /// before can still be undone.
-    func forgetUnsaved(_ object: ManagedObject) {
-        rewrite { place, recorded in
-            recorded.object === object && place.index >= savedCursor ? nil : recorded
+    /// Forgets what was undone, but for some steps that would be redone first.
+    private func dropRedo(keeping count: Int) {
+        let kept = min(cursor + count, groups.count)
+        guard kept < groups.count else { return }
+        for recorded in groups[kept...].flatMap(\.changes) where recorded.isSaved {
+            context?.pending.settleBeyondUndo(recorded.object.graphID, -1)
         }
-    }
-
-    /// Makes the journal follow a value that somebody else has set.
-    ///
-    /// The first unsaved edit of the property then starts from their value. Edits before it, which
-    /// theirs has overtaken, are dropped: undoing them must not undo what somebody else did.
-    func rebase(
-        _ object: ManagedObject, _ property: PropertyNumber, inSlot slot: Int, onto theirs: Value
-    ) {
-        var isRebased = false
-        rewrite { place, recorded in
-            guard recorded.object === object else { return recorded }
-            if case .delete(var values, let members) = recorded.change.kind, !place.isSaved {
-                var rewritten = recorded
-                values[slot] = theirs
-                rewritten.change.kind = .delete(values: values, members: members)
-                return rewritten
-            }
-            guard
-                case .update(var edits, let members) = recorded.change.kind,
-                let index = edits.firstIndex(where: { $0.property == property })
-            else { return recorded }
-            var rewritten = recorded
-            if place.isSaved {
-                edits.remove(at: index)
-            } else if !isRebased {
-                edits[index].old = theirs
-                isRebased = true
-            }
-            rewritten.change.kind = .update(edits: edits, members: members)
-            return rewritten.change.isEmpty ? nil : rewritten
-        }
-    }
-
-    /// Makes the journal as if some objects had never been referred to.
-    func dropReferences(to lost: Set<ObjectID>, inStore store: UInt32) {
-        // What a reference was before it came to lead to a lost object.
-        var earlier: [RelationKey: Value] = [:]
-        rewrite { _, recorded in
-            guard recorded.object.graphID.store == store else { return recorded }
-            var rewritten = recorded
-            let entity = recorded.object.binding.schema
-            func emptied(_ values: [Value]) -> [Value] {
-                values.map { $0.leads(to: lost) ? .null : $0 }
-            }
-            switch recorded.change.kind {
-            case .insert(let values, let members):
-                rewritten.change.kind = .insert(
-                    values: emptied(values), members: members.without(lost))
-                return rewritten
-            case .delete(let values, let members):
-                rewritten.change.kind = .delete(
-                    values: emptied(values), members: members.without(lost))
-                return rewritten
-            case .update(var edits, let members):
-                for index in edits.indices {
-                    let key = RelationKey(
-                        owner: recorded.object.graphID, property: edits[index].property)
-                    if edits[index].old.leads(to: lost) {
-                        edits[index].old = earlier[key] ?? .null
-                    }
-                    if edits[index].new.leads(to: lost) {
-                        let back = entity.mayShare(key.property) ? edits[index].old : .null
-                        edits[index].new = back
-                        earlier[key] = back
-                    }
-                }
-                let kept = Change(
-                    object: recorded.change.object,
-                    kind: .update(
-                        edits: edits.filter { $0.old != $0.new }, members: members.without(lost)),
-                    cause: recorded.change.cause)
-                guard kept != recorded.change else { return recorded }
-                rewritten.change = kept
-                return kept.isEmpty ? nil : rewritten
-            }
-        }
-    }
-
-    /// A place in the journal; groups still open come after all others.
-    private struct Place {
-        let index: Int
-        let isSaved: Bool
-    }
-
-    private func rewrite(_ transform: (Place, RecordedChange) -> RecordedChange?) {
-        var rewritten: [ChangeGroup] = []
-        var places = (cursor: cursor, saved: savedCursor)
-        for (index, group) in groups.enumerated() {
-            var copy = group
-            let place = Place(index: index, isSaved: group.isSaved)
-            copy.changes = rewrite(group.changes, at: place, transform)
-            if copy.changes.isEmpty {
-                if index < cursor { places.cursor -= 1 }
-                if index < savedCursor { places.saved -= 1 }
-            } else {
-                rewritten.append(copy)
-            }
-        }
-        for index in openGroups.indices {
-            let place = Place(index: groups.count, isSaved: false)
-            openGroups[index].changes = rewrite(openGroups[index].changes, at: place, transform)
-        }
-        groups = rewritten
-        (cursor, savedCursor) = places
-    }
-
-    /// Rewrites the changes of one group. A change that goes no longer counts as pending.
-    private func rewrite(
-        _ changes: [RecordedChange], at place: Place,
-        _ transform: (Place, RecordedChange) -> RecordedChange?
-    ) -> [RecordedChange] {
-        let isOpen = place.index == groups.count
-        var weight = 0
-        if isOpen || (savedCursor..<max(savedCursor, cursor)).contains(place.index) { weight = 1 }
-        if !isOpen, (cursor..<max(savedCursor, cursor)).contains(place.index) { weight = -1 }
-        return changes.compactMap { recorded in
-            let kept = transform(place, recorded)
-            if kept == nil, weight != 0 { context?.noteForgotten(recorded.object, weight) }
-            return kept
-        }
+        groups.removeSubrange(kept...)
+        savedCursor = min(savedCursor, kept)
+        settledCount = min(settledCount, kept)
     }
 }

@@ -20,25 +20,37 @@ package struct Draft: Sendable {
     package var seen: [ObjectID: [Value]]
     /// The entry that last changed each row when it was read, for ``ConflictDetection/perRow``.
     package var seenSince: [ObjectID: SequenceNumber]
+    /// Objects that need not have changed here, but must not have been changed by others: the entry
+    /// that last changed each row when it was read.
+    package var watched: [ObjectID: SequenceNumber]
     /// What to do about conflicts.
     package var policy: MergePolicy
+    /// What to do, instead, about values of some objects that must be unique and are taken.
+    package var constraintPolicies: [ObjectID: MergePolicy]
     /// What counts as one.
     package var detection: ConflictDetection
     /// The recording time to keep, when an exported entry is loaded.
     package var recordedAt: Int64?
+    /// What users keep about the store from this save on; nil to leave it as it is. It is written
+    /// with the entry, but is no part of it.
+    package var userValues: [String: Value]?
 
     /// Describes a draft.
     package init(
         header: EntryHeader = EntryHeader(), changes: [Change] = [],
         seen: [ObjectID: [Value]] = [:], seenSince: [ObjectID: SequenceNumber] = [:],
-        policy: MergePolicy = .error, detection: ConflictDetection = .perProperty,
+        watched: [ObjectID: SequenceNumber] = [:], policy: MergePolicy = .error,
+        constraintPolicies: [ObjectID: MergePolicy] = [:],
+        detection: ConflictDetection = .perProperty,
         recordedAt: Int64? = nil
     ) {
         self.header = header
         self.changes = changes
         self.seen = seen
         self.seenSince = seenSince
+        self.watched = watched
         self.policy = policy
+        self.constraintPolicies = constraintPolicies
         self.detection = detection
         self.recordedAt = recordedAt
     }
@@ -53,7 +65,22 @@ package struct Receipt: Sendable {
     /// The changes as they were saved.
     package let changes: [Change]
     /// The conflicts that the policy settled.
-    package let conflicts: [MergeConflict]
+    package var conflicts: [MergeConflict]
+    /// The values that had to be unique and were taken, as the policy settled it.
+    package var constraintConflicts: [ConstraintConflict] = []
+    /// The objects of the store that new objects became one with.
+    package var replaced: [ObjectID: ObjectID] = [:]
+
+    /// Whether the changes were saved as they stood in the draft.
+    package var isAsSent: Bool { conflicts.isEmpty && constraintConflicts.isEmpty }
+}
+
+extension Draft {
+    /// The entry from which on any change of an object by others is a conflict; nil when only changes
+    /// of the same properties are.
+    func rowSeen(_ object: ObjectID) -> SequenceNumber? {
+        watched[object] ?? (detection == .perRow ? seenSince[object] : nil)
+    }
 }
 
 /// Whether a walk goes on.

@@ -3,7 +3,7 @@ internal import ObjectModel
 /// Compares changes with the model: entities, counts, types, values that must be there.
 struct DraftValidation {
     private let schema: Schema
-    private var problems: [String] = []
+    private var failures: [ValidationFailure] = []
 
     /// Checks changes that are in the order of an entry.
     ///
@@ -27,12 +27,13 @@ struct DraftValidation {
                 ? !seen.insert(change.object).inserted
                 : position > 0 && changes[position - 1].object == change.object
             if isRepeated {
-                validation.note("\(schema.name(of: change.object)) is changed twice.")
+                validation.note(
+                    "\(schema.name(of: change.object)) is changed twice.", change)
             }
             validation.check(change, of: entity)
         }
-        guard validation.problems.isEmpty else {
-            throw StoreError.validation(validation.problems)
+        guard validation.failures.isEmpty else {
+            throw StoreError.validation(validation.failures)
         }
     }
 
@@ -45,20 +46,20 @@ struct DraftValidation {
         self.schema = schema
     }
 
-    private mutating func note(_ problem: String) {
-        problems.append(problem)
+    private mutating func note(_ message: String, _ change: Change) {
+        failures.append(ValidationFailure(.invalid, object: change.object, message))
     }
 
     private mutating func check(_ change: Change, of entity: SchemaEntity) {
         switch change.kind {
         case .insert(let values, let members):
             if entity.isAbstract {
-                note("'\(entity.name)' is abstract, so there can be no object of it.")
+                note("'\(entity.name)' is abstract, so there can be no object of it.", change)
             }
             guard change.object.number > 0, values.count == entity.storedSlotCount else {
                 return note(
                     "\(schema.name(of: change.object)) has \(values.count) values instead of "
-                        + "\(entity.storedSlotCount).")
+                        + "\(entity.storedSlotCount).", change)
             }
             for slot in values.indices { check(values[slot], entity.slots[slot], change) }
             check(members, change, entity)
@@ -69,20 +70,20 @@ struct DraftValidation {
                 else {
                     note(
                         "Objects of '\(entity.name)' keep no value for property number "
-                            + "\(edit.property.rawValue).")
+                            + "\(edit.property.rawValue).", change)
                     continue
                 }
                 check(edit.new, property, change)
             }
             if zip(edits, edits.dropFirst()).contains(where: { $0.property >= $1.property }) {
-                note("The edits of \(schema.name(of: change.object)) are not in order.")
+                note("The edits of \(schema.name(of: change.object)) are not in order.", change)
             }
             check(members, change, entity)
         case .delete(let values, let members):
             if values.count != entity.storedSlotCount {
                 note(
                     "\(schema.name(of: change.object)) has \(values.count) values instead of "
-                        + "\(entity.storedSlotCount).")
+                        + "\(entity.storedSlotCount).", change)
             }
             check(members, change, entity)
         }
@@ -91,23 +92,10 @@ struct DraftValidation {
     private mutating func check(
         _ value: Value, _ property: SchemaProperty, _ change: Change
     ) {
-        switch property.kind {
-        case .attribute(let attribute):
-            if value.isNull {
-                if !attribute.isOptional { note("\(place(property, change)) must have a value.") }
-            } else if let objection = attribute.type.objection(to: value) {
-                note("\(place(property, change)) \(objection).")
-            }
-        case .relationship(let relationship, let end):
-            if value.isNull {
-                if !relationship.isOptional {
-                    note("\(place(property, change)) must refer to an object.")
-                }
-            } else if let object = value.reference {
-                check(object, end, property, change)
-            } else {
-                note("\(place(property, change)) holds a reference, not \(value.noun).")
-            }
+        if let misfit = property.misfit(of: value) {
+            failures.append(ValidationFailure(misfit, of: property, in: change.object, schema))
+        } else if let target = value.reference {
+            check(target, property, change)
         }
     }
 
@@ -115,30 +103,21 @@ struct DraftValidation {
         _ members: [MembershipEdit], _ change: Change, _ entity: SchemaEntity
     ) {
         for edit in members {
-            guard let property = entity.property(edit.property), property.isStoredToMany,
-                let end = property.end
-            else {
+            guard let property = entity.property(edit.property), property.isStoredToMany else {
                 note(
                     "Objects of '\(entity.name)' keep no members for property number "
-                        + "\(edit.property.rawValue).")
+                        + "\(edit.property.rawValue).", change)
                 continue
             }
-            for member in edit.added { check(member.object, end, property, change) }
+            for member in edit.added { check(member.object, property, change) }
         }
     }
 
     private mutating func check(
-        _ object: ObjectID, _ end: RelationshipEnd, _ property: SchemaProperty, _ change: Change
+        _ target: ObjectID, _ property: SchemaProperty, _ change: Change
     ) {
-        guard let destination = schema.entity(end.destination),
-            !destination.family.contains(object.entity)
-        else { return }
-        note(
-            "\(place(property, change)) refers to objects of '\(destination.name)', which "
-                + "\(schema.name(of: object)) is not.")
-    }
-
-    private func place(_ property: SchemaProperty, _ change: Change) -> String {
-        "'\(property.name)' of \(schema.name(of: change.object))"
+        if let failure = schema.failure(ofReference: target, over: property, in: change.object) {
+            failures.append(failure)
+        }
     }
 }

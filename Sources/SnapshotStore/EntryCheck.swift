@@ -52,6 +52,16 @@ enum EntryCheck {
                 problems.append("The index of '\(property.name)' does not have \(name).")
             }
         }
+        for constraint in entity.constraints where constraint.isCompound {
+            guard let key = constraint.key(of: constraint.values(in: state.values)) else {
+                continue
+            }
+            let record = key + StoreKey.object(object)
+            if try !transaction.contains(projection.tables.index, record.span.bytes) {
+                let names = constraint.properties.map(\.name).joined(separator: ", ")
+                problems.append("The index of (\(names)) does not have \(name).")
+            }
+        }
         for property in entity.referenceSlots {
             guard let target = property.slot.flatMap({ state.values[$0].reference }) else {
                 continue

@@ -39,14 +39,27 @@ struct EntryPayload {
         return writer.bytes
     }
 
+    /// What canonical bytes say besides the changes, which are not read.
+    static func header(of bytes: [UInt8]) throws(DecodingFailure) -> EntryHeader {
+        let span = bytes.span.bytes
+        var offset = 0
+        return try header(of: span, at: &offset)
+    }
+
+    private static func header(
+        of span: RawSpan, at offset: inout Int
+    ) throws(DecodingFailure) -> EntryHeader {
+        guard try span.readByte(at: &offset) == version else {
+            throw DecodingFailure(at: 0, expected: "payload format \(version)")
+        }
+        return try span.readHeader(at: &offset)
+    }
+
     /// Reads canonical bytes.
     init(_ bytes: [UInt8]) throws(DecodingFailure) {
         let span = bytes.span.bytes
         var offset = 0
-        guard try span.readByte(at: &offset) == Self.version else {
-            throw DecodingFailure(at: 0, expected: "payload format \(Self.version)")
-        }
-        header = try span.readHeader(at: &offset)
+        header = try Self.header(of: span, at: &offset)
         guard header.kind != .model else {
             let rest = try span.readBytes(span.byteCount - offset, at: &offset)
             model = try ManagedObjectModel(canonicalBytes: rest)

@@ -26,6 +26,7 @@ struct Merger {
     mutating func merge(
         _ changes: [Change], in transaction: borrowing WriteTransaction
     ) throws -> [Change] {
+        try checkWatched(besides: changes, in: transaction)
         let first = try changes.firstIndex { try !applies($0, in: transaction) }
         guard let first else { return changes }
         var merged = Array(changes[..<first])
@@ -51,9 +52,7 @@ struct Merger {
         let fits = try transaction.get(projection.tables.rows, key.span.bytes) { bytes in
             try projection.decoding(change.object) { () throws(DecodingFailure) in
                 let layout = try RowLayout(bytes)
-                if draft.detection == .perRow, let since = draft.seenSince[change.object],
-                    since != layout.since
-                {
+                if let since = draft.rowSeen(change.object), since != layout.since {
                     return false
                 }
                 switch change.kind {
@@ -144,37 +143,37 @@ struct Merger {
         guard let entity = projection.schema.entity(change.object.entity) else { return nil }
         let current = try state(of: change.object, in: transaction)
         let outcome = ThreeWayMerge(of: entity, policy: draft.policy).merge(
-            ours: change, seen: draft.seen[change.object], current: current)
-        let hasMoved = try hasMovedRow(change.object, in: transaction)
-        conflicts +=
-            hasMoved && outcome.conflicts.isEmpty
-            ? rowConflicts(change, current, entity) : outcome.conflicts
+            ours: change, seen: draft.seen[change.object], current: current,
+            hasMoved: try hasMovedRow(change.object, in: transaction))
+        conflicts += outcome.conflicts
         return outcome.change
+    }
+
+    /// Notes conflicts of objects that were not to change, and have.
+    private mutating func checkWatched(
+        besides changes: [Change], in transaction: borrowing WriteTransaction
+    ) throws {
+        guard !draft.watched.isEmpty else { return }
+        let changed = Set(changes.map(\.object))
+        for (object, seen) in draft.watched.sorted(by: { $0.key < $1.key })
+        where !changed.contains(object) {
+            let since = try projection.withRow(of: object, at: .latest, in: transaction) {
+                _, layout in layout.since
+            }
+            guard since != seen else { continue }
+            conflicts.append(
+                MergeConflict(kind: since == nil ? .deletedByThem : .value, object: object))
+        }
     }
 
     private func hasMovedRow(
         _ object: ObjectID, in transaction: borrowing WriteTransaction
     ) throws -> Bool {
-        guard draft.detection == .perRow, let seen = draft.seenSince[object] else { return false }
+        guard let seen = draft.rowSeen(object) else { return false }
         let since = try projection.withRow(of: object, at: .latest, in: transaction) {
             _, layout in layout.since
         }
         return since != nil && since != seen
-    }
-
-    /// Every property we changed collides with their change of any other.
-    private func rowConflicts(
-        _ change: Change, _ current: ObjectState?, _ entity: SchemaEntity
-    ) -> [MergeConflict] {
-        guard case .update(let edits, _) = change.kind, !edits.isEmpty else {
-            return [MergeConflict(kind: .value, object: change.object)]
-        }
-        return edits.map { edit in
-            let slot = entity.property(edit.property)?.slot
-            return MergeConflict(
-                kind: .value, object: change.object, property: edit.property, base: edit.old,
-                theirs: slot.flatMap { current?.values[$0] } ?? .null, ours: edit.new)
-        }
     }
 }
 

@@ -83,6 +83,7 @@ struct Projector {
             for property in entity.indexedSlots {
                 addIndex(property, property.slot.map { values[$0] }, change.object)
             }
+            indexConstraints(of: entity, from: nil, to: values, change.object)
             for property in entity.referenceSlots {
                 connect(change.object, property, property.slot.map { values[$0] })
             }
@@ -92,11 +93,13 @@ struct Projector {
             var values = try projection.decoding(change.object) { () throws(DecodingFailure) in
                 try RowLayout(before.span.bytes).values(in: before.span.bytes)
             }
+            let old = values
             do {
                 try Change.apply(edits, to: &values, of: change.object, entity)
             } catch {
                 throw mismatch(change, error.property)
             }
+            indexConstraints(of: entity, from: old, to: values, change.object)
             versions.add(StoreKey.version(change.object, sequence), before)
             encoder.encode(since: sequence, values)
             rows.add(key, encoder.bytes)
@@ -122,6 +125,7 @@ struct Projector {
             for property in entity.indexedSlots {
                 removeIndex(property, property.slot.map { values[$0] }, change.object)
             }
+            indexConstraints(of: entity, from: values, to: nil, change.object)
             for property in entity.referenceSlots {
                 let value = property.slot.map { values[$0] }
                 try disconnect(change.object, property, value, in: transaction)
@@ -175,6 +179,19 @@ struct Projector {
         guard let value, property.indexHolds(value) else { return }
         removals.append(
             (projection.tables.index, StoreKey.index(property.number, value, object)))
+    }
+
+    private mutating func indexConstraints(
+        of entity: SchemaEntity, from old: [Value]?, to new: [Value]?, _ object: ObjectID
+    ) {
+        for constraint in entity.constraints where constraint.isCompound {
+            let before = old.flatMap { constraint.key(of: constraint.values(in: $0)) }
+            let after = new.flatMap { constraint.key(of: constraint.values(in: $0)) }
+            guard before != after else { continue }
+            let id = StoreKey.object(object)
+            if let before { removals.append((projection.tables.index, before + id)) }
+            if let after { index.add(after + id) }
+        }
     }
 
     private mutating func connect(

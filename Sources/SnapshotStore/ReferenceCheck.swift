@@ -143,8 +143,11 @@ struct ReferenceCheck {
         if let other = claims.updateValue(owner, forKey: key), other != owner {
             let schema = projection.schema
             throw StoreError.validation([
-                "'\(property.name)' of \(schema.name(of: owner)) and of \(schema.name(of: other)) "
-                    + "cannot both lead to \(schema.name(of: target))."
+                ValidationFailure(
+                    .tooManyObjects, object: owner, property: property.name,
+                    "'\(property.name)' of \(schema.name(of: owner)) and of "
+                        + "\(schema.name(of: other)) cannot both lead to "
+                        + "\(schema.name(of: target)).")
             ])
         }
         let holders = try projection.referrers(

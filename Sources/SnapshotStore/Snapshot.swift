@@ -85,6 +85,13 @@ extension Store {
         }
     }
 
+    /// The row of an object after an entry; nil when there was no such object.
+    ///
+    /// - Complexity: O(log *n*) page reads, at any sequence number.
+    package func row(of object: ObjectID, at sequence: SequenceNumber?) throws -> Row? {
+        try read(at: sequence) { try $0.row(object) }
+    }
+
     /// Where to read for an entry; at the last one there is nothing later to look out for.
     private func resolve(
         _ sequence: SequenceNumber?, in transaction: borrowing ReadTransaction

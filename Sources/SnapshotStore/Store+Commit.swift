@@ -55,23 +55,49 @@ struct Commit: Sendable {
         self.takesNumbers = takesNumbers
     }
 
-    /// The story of a save.
+    /// Saves, or refuses with conflicts that name the entries behind them.
     func run(in transaction: borrowing WriteTransaction) throws -> Outcome {
+        do {
+            return try save(in: transaction)
+        } catch let error as StoreError where error.code == .conflict {
+            let conflicts = try traced(error.conflicts, in: transaction)
+            throw StoreError.conflict(conflicts, in: parts.projection.schema)
+        }
+    }
+
+    private func traced(
+        _ conflicts: [MergeConflict], in transaction: borrowing WriteTransaction
+    ) throws -> [MergeConflict] {
+        guard !conflicts.isEmpty else { return [] }
+        var origins = ConflictOrigins(parts, after: prepared.draft.header.base)
+        return try origins.traced(conflicts, in: transaction)
+    }
+
+    /// The story of a save.
+    private func save(in transaction: borrowing WriteTransaction) throws -> Outcome {
         var merger = Merger(prepared.draft, parts.projection)
         let merged = try merger.merge(prepared.changes, in: transaction)
         try refuseConflicts(merger.conflicts)
 
-        var references = ReferenceCheck(merged, policy: prepared.draft.policy, parts.projection)
+        var union = UniquenessMerge(prepared.draft, parts.projection)
+        let united = try union.settle(merged, in: transaction)
+        var references = ReferenceCheck(united, policy: prepared.draft.policy, parts.projection)
         let changes = try references.settle(in: transaction)
         try refuseConflicts(references.conflicts)
-        let conflicts = merger.conflicts + references.conflicts
+        let conflicts = try traced(merger.conflicts + references.conflicts, in: transaction)
+        try CountCheck.check(changes, parts.projection, in: transaction)
         try UniquenessCheck.check(changes, parts.projection, in: transaction)
 
         guard !changes.isEmpty else {
             return Outcome(
-                receipt: Receipt(sequence: nil, digest: nil, changes: [], conflicts: conflicts))
+                receipt: Receipt(
+                    sequence: nil, digest: nil, changes: [], conflicts: conflicts,
+                    constraintConflicts: union.conflicts, replaced: union.replaced))
         }
-        let isUntouched = merger.isUntouched && references.isUntouched
+        if let values = prepared.draft.userValues {
+            try StoreMetadata.setUserValues(values, parts.tables.meta, in: transaction)
+        }
+        let isUntouched = merger.isUntouched && union.isUntouched && references.isUntouched
         let entry = try append(changes, isUntouched: isUntouched, in: transaction)
         try Projector.fold(
             changes, of: entry.sequence, time: time(of: entry), into: parts.projection,
@@ -82,7 +108,7 @@ struct Commit: Sendable {
         let block = try takeNumbers(for: changes, in: transaction)
         let receipt = Receipt(
             sequence: entry.sequence, digest: entry.digest, changes: changes,
-            conflicts: conflicts)
+            conflicts: conflicts, constraintConflicts: union.conflicts, replaced: union.replaced)
         return Outcome(receipt: receipt, block: block)
     }
 

@@ -128,6 +128,11 @@ private struct Verification {
                 report.add(.metadata, "meta, '\(name)'", error.message)
             }
         }
+        do {
+            _ = try StoreMetadata.userValues(meta, in: transaction)
+        } catch let error as StoreError where error.code == .corrupt {
+            report.add(.metadata, "meta, '\(StoreMetadata.Name.userValues)'", error.message)
+        }
     }
 
     private mutating func checkJournal(

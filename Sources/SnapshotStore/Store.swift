@@ -105,6 +105,11 @@ package final class Store: Sendable {
         Subscription(to: feed, listener)
     }
 
+    /// Calls the listeners for an entry that another process has saved.
+    package func announce(_ sequence: SequenceNumber) {
+        feed.publish(sequence)
+    }
+
     // MARK: - The file
 
     /// Runs `body` in a read transaction of its own.

@@ -52,22 +52,23 @@ extension StoreError {
             conflicts: conflicts, details: lines)
     }
 
-    static func validation(_ problems: [String]) -> StoreError {
+    package static func validation(_ failures: [ValidationFailure]) -> StoreError {
         StoreError(
             .validation,
-            problems.count == 1
-                ? "Nothing was saved: \(problems[0])"
-                : "Nothing was saved: \(problems.count) values do not fit the model.",
-            details: problems.count == 1 ? [] : problems)
+            failures.count == 1
+                ? "Nothing was saved: \(failures[0].message)"
+                : "Nothing was saved: \(failures.count) values or objects are not valid.",
+            failures: failures, details: failures.count == 1 ? [] : failures.map(\.message))
     }
 
-    static func duplicate(_ problems: [String]) -> StoreError {
-        StoreError(
+    static func duplicate(_ conflicts: [ConstraintConflict], in schema: Schema) -> StoreError {
+        let problems = conflicts.flatMap { $0.lines(in: schema) }
+        return StoreError(
             .duplicate,
             problems.count == 1
                 ? "Nothing was saved: \(problems[0])"
                 : "Nothing was saved: \(problems.count) values are taken.",
-            details: problems.count == 1 ? [] : problems)
+            constraintConflicts: conflicts, details: problems.count == 1 ? [] : problems)
     }
 
     static func closed(_ path: String) -> StoreError {
@@ -86,6 +87,21 @@ extension StoreError {
     }
 }
 
+extension ConstraintConflict {
+    /// Who wants what somebody else has, a line for each object, without values.
+    func lines(in schema: Schema) -> [String] {
+        let names = properties.map { "'\($0)'" }
+        let isSingle = names.count == 1
+        let place = names.dropLast().joined(separator: ", ") + (isSingle ? "" : " and ")
+        let holder = owner ?? objects[0]
+        return objects.filter { $0 != holder }.map { object in
+            "\(place)\(names.last ?? "") of \(schema.name(of: object)) must be unique"
+                + "\(isSingle ? "" : " together"), and \(schema.name(of: holder)) has the same "
+                + "value\(isSingle ? "" : "s")."
+        }
+    }
+}
+
 extension MergeConflict {
     /// What collided, in one line without values.
     func line(in schema: Schema) -> String {
@@ -93,12 +109,17 @@ extension MergeConflict {
         let entity = schema.entity(object.entity)
         let place =
             property.flatMap { entity?.property($0)?.name }.map { "'\($0)' of \(name)" } ?? name
-        return switch kind {
-        case .value: "\(place) was changed by both sides."
-        case .deletedByThem: "\(place) was changed here and the object deleted by others."
-        case .deletedByUs: "\(place) was changed by others and the object deleted here."
-        case .reference: "\(place) and an object it refers to do not fit together any more."
-        }
+        let claim =
+            switch kind {
+            case .value: "\(place) was changed by both sides"
+            case .deletedByThem: "\(place) was changed here and the object deleted by others"
+            case .deletedByUs: "\(place) was changed by others and the object deleted here"
+            case .reference: "\(place) and an object it refers to do not fit together any more"
+            }
+        guard let origin else { return claim + "." }
+        let author = origin.author.map { " by '\($0)'" } ?? ""
+        let time = TimeText.text(ofMicroseconds: origin.time)
+        return "\(claim); theirs is entry \(origin.entry)\(author) at \(time)."
     }
 }
 

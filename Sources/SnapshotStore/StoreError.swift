@@ -20,6 +20,10 @@ public struct StoreError: Error, Sendable {
     public let cause: (any Error)?
     /// The places where two sides changed the same thing, for ``Code/conflict``.
     public let conflicts: [MergeConflict]
+    /// Everything that is not valid, for ``Code/validation``, by object and property.
+    public let failures: [ValidationFailure]
+    /// The values that must be unique and are not, for ``Code/duplicate``.
+    public let constraintConflicts: [ConstraintConflict]
     /// One line for each single reason: what differs in a model, which values do not fit, what
     /// stands in the way of an undo.
     public let details: [String]
@@ -27,12 +31,16 @@ public struct StoreError: Error, Sendable {
     /// Describes a refusal.
     package init(
         _ code: Code, _ message: String, cause: (any Error)? = nil,
-        conflicts: [MergeConflict] = [], details: [String] = []
+        conflicts: [MergeConflict] = [], constraintConflicts: [ConstraintConflict] = [],
+        failures: [ValidationFailure] = [],
+        details: [String] = []
     ) {
         self.code = code
         self.message = message
         self.cause = cause
         self.conflicts = conflicts
+        self.failures = failures
+        self.constraintConflicts = constraintConflicts
         self.details = details
     }
 
@@ -42,7 +50,8 @@ public struct StoreError: Error, Sendable {
             case notAStore, newerFormat, corrupt, truncated, missing, exists, permission, readOnly
             case busy, full, modelMismatch, model, conflict, validation, duplicate, noSuchEntity
             case noSuchEntry, noSuchObject, objectDeleted, undoBlocked, digestMismatch, closed
-            case unsupportedFileSystem, inputOutput, generation
+            case unsupportedFileSystem, inputOutput, generation, unsettled
+            case noSuchStore, noSuchConfiguration, assignment, crossStoreRelationship, coordinator
         }
 
         private let wrapped: Wrapped
@@ -102,6 +111,18 @@ public struct StoreError: Error, Sendable {
         public static let unsupportedFileSystem = Code(.unsupportedFileSystem)
         /// A context cannot be held to the state that was asked for.
         public static let generation = Code(.generation)
+        /// The coordinator has no such store, or has it no more.
+        public static let noSuchStore = Code(.noSuchStore)
+        /// The model has no such configuration.
+        public static let noSuchConfiguration = Code(.noSuchConfiguration)
+        /// An object cannot be given to the store it was to go to.
+        public static let assignment = Code(.assignment)
+        /// Objects of different stores were to be related.
+        public static let crossStoreRelationship = Code(.crossStoreRelationship)
+        /// A context keeps the coordinator that it was made with.
+        public static let coordinator = Code(.coordinator)
+        /// Life-cycle or validation hooks go on changing objects without end.
+        public static let unsettled = Code(.unsettled)
         /// The operating system failed to read or write.
         public static let inputOutput = Code(.inputOutput)
     }

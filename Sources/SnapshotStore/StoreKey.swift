@@ -89,6 +89,13 @@ enum StoreKey {
         return Array(ordered.bytes[..<end]) + Digest.of(Array(ordered.bytes[4...])).bytes
     }
 
+    /// What the index records of all objects with some values of a compound constraint begin with.
+    static func index(_ constraint: PropertyNumber, digestOf values: [Value]) -> [UInt8] {
+        var writer = ByteWriter(capacity: 64)
+        for value in values { writer.append(value) }
+        return index(constraint) + Digest.of(writer.bytes).bytes
+    }
+
     /// An index record.
     static func index(
         _ property: PropertyNumber, _ value: Value, _ object: ObjectID

@@ -19,6 +19,8 @@ struct StoreMetadata: Sendable {
         static let createdAt = "createdAt"
         static let reserved = "reservedNumbers"
         static let all = [createdAt, format, reserved, uuid]
+        /// What users keep; there is none until something is kept.
+        static let userValues = "userValues"
     }
 
     /// Reads the records of a store.
@@ -107,7 +109,7 @@ struct StoreMetadata: Sendable {
         return content
     }
 
-    private static func put(
+    static func put(
         _ name: String, _ content: [UInt8], _ meta: Table,
         in transaction: borrowing WriteTransaction
     ) throws {

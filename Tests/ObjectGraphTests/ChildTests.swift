@@ -377,7 +377,7 @@ import Testing
 
         let sequence = try #require(try root.performAndWait { try root.save() })
 
-        let entry = try store.container.persistentStoreCoordinator.defaultStore.store
+        let entry = try store.container.persistentStoreCoordinator.persistentStores[0].store
             .entry(sequence)
         #expect(entry.header.author == "Grace")
         #expect(entry.header.note == "Nightly")
@@ -513,6 +513,6 @@ import Testing
 
 extension StaffStore {
     fileprivate func head() throws -> SequenceNumber {
-        try container.persistentStoreCoordinator.defaultStore.head()
+        try container.persistentStoreCoordinator.persistentStores[0].head()
     }
 }

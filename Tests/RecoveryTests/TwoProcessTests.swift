@@ -30,7 +30,7 @@ struct TwoProcessTests {
         #expect(try Store.verify(path: path).isSound)
     }
 
-    @Test func `a reader that was killed does not make the file grow`() async throws {
+    @Test func `J13 a reader that was killed does not make the file grow`() async throws {
         let temporary = try TemporaryStore(options: .counting(verification: .off))
         let (store, path) = (temporary.store, temporary.path)
         let skill = try store.newObject("Skill")
@@ -54,7 +54,7 @@ struct TwoProcessTests {
         #expect(growth < 4 << 20, "\(growth) bytes")
     }
 
-    @Test func `two recorders at the same time never take the same object number`() throws {
+    @Test func `J13 two recorders at the same time never take the same object number`() throws {
         let directory = try TemporaryDirectory()
         let recorder = Recorder(in: directory.url)
         try recorder.makeStore()
@@ -87,7 +87,8 @@ struct TwoProcessTests {
         #expect(try recorder.findings() == [])
     }
 
-    @Test func `a reader sees each entry of another process as soon as it is acknowledged`() throws
+    @Test func `J13 a reader sees each entry of another process as soon as it is acknowledged`()
+        throws
     {
         let directory = try TemporaryDirectory()
         let recorder = Recorder(in: directory.url)

@@ -118,9 +118,11 @@ extension Simulation {
         context.mergePolicy = policy
         let sight = sights[index]
         let isChild = shape.contexts[index].parent != nil
-        let forecast = forecast(index, policy)
+        var forecast = forecast(index, policy)
         let isDenied = rules.isDenied(sight.deleted, in: view(index))
         let isDuplicate = !isChild && rules.duplicates(in: forecast.world)
+        // The other policies may make a new object one with the object that has its value.
+        if isDuplicate, policy != .error { forecast.isTangled = true }
         let mustFail = isDenied || isDuplicate || (forecast.collides && policy == .error)
         let name = "\(isChild ? "child " : "")save by \(policy)"
         counts[name, default: 0] += 1
@@ -276,6 +278,21 @@ extension Simulation {
             sights[index].seen[id] = record
         }
         if forecast.isTangled, !sights[index].groups.isEmpty { sights[index].foreseesUndo = false }
+        if shape.contexts[index].parent == nil { noteEmptied(index, sight, old) }
+    }
+
+    /// References without inverse that the save has emptied, since it deleted where they led.
+    private func noteEmptied(_ index: Int, _ sight: Sight, _ old: World) {
+        for (id, record) in head {
+            for field in rules.fields(id) where field.isStored && field.inverse == nil {
+                guard let had = sight.mine[id] ?? old[id],
+                    case .one(let target?)? = had[field.name], record[field.name] == .one(nil),
+                    sight.deleted.contains(target)
+                        || (old[target] == nil && sight.seen[id]?[field.name] != had[field.name])
+                else { continue }
+                sights[index].noteEmptied(id, had, field.name, from: target)
+            }
+        }
     }
 
     /// After a save the object has the saved values; what it did not change may be old or new.

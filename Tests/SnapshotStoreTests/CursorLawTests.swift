@@ -36,7 +36,7 @@ private struct Consumer {
 
 @Suite struct CursorLawTests {
     @Test(arguments: 1...12)
-    func `a cursor delivers every entry at least once and skips none`(seed: Int) throws {
+    func `J8 a cursor delivers every entry at least once and skips none`(seed: Int) throws {
         var random = SeededGenerator(seed: UInt64(seed))
         var history = try RandomHistory(seed: UInt64(seed), entries: 0)
         var consumer = Consumer()

@@ -123,6 +123,33 @@ import Testing
         #expect(result.talk.hasPrefix("error: line 2: 'isbn' is missing"))
     }
 
+    @Test func `F31 a value that breaks a rule of the model is refused with its line`() throws {
+        let folder = try ScratchFolder()
+        let model = """
+            {"entities":[{"name":"Cup","attributes":[
+             {"name":"size","type":"int16","optional":false,"minimum":1,"maximum":9},
+             {"name":"code","type":"string","pattern":"[A-Z]+","maxLength":3}]}]}
+            """
+        try Data(model.utf8).write(to: folder.url.appending(path: "cups.json"))
+        let made = try Tool.run(["init", "cups.daybook", "--model", "cups.json"], in: folder.url)
+        try #require(made.status == 0, "\(made.talk)")
+
+        let result = try Tool.run(
+            ["record", "cups.daybook"],
+            input: Data(
+                """
+                {"op":"insert","entity":"Cup","ref":"a","values":{"size":9,"code":"ABC"}}
+                {"op":"insert","entity":"Cup","values":{"size":10}}
+                {"op":"save"}
+                """.utf8), in: folder.url)
+
+        #expect(result.status == 2)
+        #expect(result.talk == "error: line 2: 'size' of Cup/2 is above its maximum.\n")
+        let printed = try Tool.run(["model", "cups.daybook"], in: folder.url)
+        #expect(printed.text.contains("\"maximum\": 9"))
+        #expect(printed.text.contains("\"pattern\": \"[A-Z]+\""))
+    }
+
     @Test func `bytes that are no text are refused with their line`() throws {
         let library = try LibraryStore()
         let bytes = Data(#"{"op":"save","note":""#.utf8) + Data([0xFF, 0xFE]) + Data("\"}\n".utf8)

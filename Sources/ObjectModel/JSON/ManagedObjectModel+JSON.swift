@@ -26,9 +26,9 @@ extension ManagedObjectModel {
             throw ModelError(["The model is not JSON: \(error)"])
         }
         var reader = ModelReader()
-        let entities = reader.model(document)
+        let model = reader.model(document)
         guard reader.problems.isEmpty else { throw ModelError(reader.problems) }
-        self.init(entities: entities)
+        self = model
     }
 
     /// The model as a model file, defaults left out, in the order of declaration.
@@ -36,9 +36,14 @@ extension ManagedObjectModel {
     /// - Parameter layout: How the JSON is laid out.
     /// - Returns: Text from which the same model is read again.
     public func json(_ layout: JSONLayout) -> String {
-        let document = JSONValue.object([
-            JSONMember("entities", .array(entities.map(\.json)))
-        ])
+        var members = [JSONMember("entities", .array(entities.map(\.json)))]
+        if !configurations.isEmpty {
+            let lists = configurations.sorted { $0.key < $1.key }.map { name, entities in
+                JSONMember(name, .array(entities.map { .string($0) }))
+            }
+            members.append(JSONMember("configurations", .object(lists)))
+        }
+        let document = JSONValue.object(members)
         return layout == .pretty ? document.prettyText : document.text
     }
 }
@@ -58,6 +63,10 @@ extension EntityDescription {
         if !relationships.isEmpty {
             members.append(JSONMember("relationships", .array(relationships.map(\.json))))
         }
+        if !uniquenessConstraints.isEmpty {
+            let lists = uniquenessConstraints.map { JSONValue.array($0.map { .string($0) }) }
+            members.append(JSONMember("uniquenessConstraints", .array(lists)))
+        }
         return .object(members)
     }
 }
@@ -74,7 +83,27 @@ extension AttributeDescription {
         if !defaultValue.isNull {
             members.append(JSONMember("default", JSONValue(defaultValue, for: type)))
         }
-        return .object(members)
+        return .object(members + rules.members(for: type))
+    }
+}
+
+extension AttributeRules {
+    fileprivate func members(for type: AttributeType) -> [JSONMember] {
+        var members: [JSONMember] = []
+        if !minimum.isNull {
+            members.append(JSONMember("minimum", JSONValue(minimum, for: type)))
+        }
+        if !maximum.isNull {
+            members.append(JSONMember("maximum", JSONValue(maximum, for: type)))
+        }
+        if minimumLength != 0 {
+            members.append(JSONMember("minLength", .number(String(minimumLength))))
+        }
+        if maximumLength != 0 {
+            members.append(JSONMember("maxLength", .number(String(maximumLength))))
+        }
+        if let pattern { members.append(JSONMember("pattern", .string(pattern))) }
+        return members
     }
 }
 
@@ -106,15 +135,43 @@ extension RelationshipDescription {
 private struct ModelReader {
     var problems: [String] = []
 
-    mutating func model(_ json: JSONValue) -> [EntityDescription] {
-        guard var fields = fields(of: json, at: "model", names: ["entities"]) else { return [] }
+    mutating func model(_ json: JSONValue) -> ManagedObjectModel {
+        let names = ["entities", "configurations"]
+        guard var fields = fields(of: json, at: "model", names: names) else {
+            return ManagedObjectModel()
+        }
         fields.prefix = ""
         let entities = list(fields, "entities", isRequired: true)
-        return entities.compactMap { entity($0.value, at: $0.place) }
+        return ManagedObjectModel(
+            entities: entities.compactMap { entity($0.value, at: $0.place) },
+            configurations: configurations(fields))
+    }
+
+    private mutating func configurations(_ fields: Fields) -> [String: [String]] {
+        guard let json = fields["configurations"] else { return [:] }
+        guard case .object(let members) = json else {
+            note(fields.place("configurations"), "an object was expected, not \(json.noun).")
+            return [:]
+        }
+        var configurations: [String: [String]] = [:]
+        let lists = Fields(
+            members: Dictionary(members.map { ($0.name, $0.value) }) { first, _ in first },
+            prefix: fields.place("configurations") + ".")
+        for member in members {
+            configurations[member.name] = list(lists, member.name).compactMap { place, name in
+                if case .string(let name) = name { return name }
+                note(place, "the name of an entity was expected, not \(name.noun).")
+                return nil
+            }
+        }
+        return configurations
     }
 
     private mutating func entity(_ json: JSONValue, at place: String) -> EntityDescription? {
-        let names = ["name", "superentity", "abstract", "attributes", "relationships"]
+        let names = [
+            "name", "superentity", "abstract", "attributes", "relationships",
+            "uniquenessConstraints",
+        ]
         guard let fields = fields(of: json, at: place, names: names),
             let name = text(fields, "name", isRequired: true)
         else { return nil }
@@ -124,13 +181,31 @@ private struct ModelReader {
             attributes: list(fields, "attributes").compactMap { attribute($0.value, at: $0.place) },
             relationships: list(fields, "relationships").compactMap {
                 relationship($0.value, at: $0.place)
+            },
+            uniquenessConstraints: list(fields, "uniquenessConstraints").map {
+                attributeNames($0.value, at: $0.place)
             })
+    }
+
+    private mutating func attributeNames(_ json: JSONValue, at place: String) -> [String] {
+        guard case .array(let elements) = json else {
+            note(place, "a list was expected, not \(json.noun).")
+            return []
+        }
+        return elements.enumerated().compactMap { index, element in
+            if case .string(let name) = element { return name }
+            note("\(place)[\(index)]", "text was expected, not \(element.noun).")
+            return nil
+        }
     }
 
     private mutating func attribute(
         _ json: JSONValue, at place: String
     ) -> AttributeDescription? {
-        let names = ["name", "type", "optional", "transient", "indexed", "unique", "default"]
+        let names = [
+            "name", "type", "optional", "transient", "indexed", "unique", "default", "minimum",
+            "maximum", "minLength", "maxLength", "pattern",
+        ]
         guard let fields = fields(of: json, at: place, names: names) else { return nil }
         let name = text(fields, "name", isRequired: true)
         let type: AttributeType? = choice(fields, "type", noun: "a type")
@@ -141,13 +216,25 @@ private struct ModelReader {
             isTransient: truth(fields, "transient", default: false),
             isIndexed: truth(fields, "indexed", default: false),
             isUnique: truth(fields, "unique", default: false))
-        guard let json = fields["default"] else { return attribute }
-        do {
-            attribute.defaultValue = try Value(json, for: type)
-        } catch {
-            problems.append(error.within(fields.place("default")).description)
-        }
+        attribute.defaultValue = value(fields, "default", of: type)
+        attribute.rules = AttributeRules(
+            minimum: value(fields, "minimum", of: type),
+            maximum: value(fields, "maximum", of: type),
+            minimumLength: count(fields, "minLength"), maximumLength: count(fields, "maxLength"),
+            pattern: text(fields, "pattern"))
         return attribute
+    }
+
+    private mutating func value(
+        _ fields: Fields, _ name: String, of type: AttributeType
+    ) -> Value {
+        guard let json = fields[name] else { return .null }
+        do {
+            return try Value(json, for: type)
+        } catch {
+            problems.append(error.within(fields.place(name)).description)
+            return .null
+        }
     }
 
     private mutating func relationship(

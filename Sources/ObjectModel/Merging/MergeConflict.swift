@@ -1,4 +1,7 @@
 /// A place where two sides changed the same thing to different values.
+///
+/// It says what both started from, what the store has and what the context wants, and which entry
+/// made what the store has: see `sequence`, ``author`` and `time`.
 public struct MergeConflict: Error, Sendable, Hashable {
     /// What collided.
     public enum Kind: String, Sendable, Hashable {
@@ -24,6 +27,30 @@ public struct MergeConflict: Error, Sendable, Hashable {
     public let theirs: Value
     /// The value in the context.
     public let ours: Value
+    /// The property's name; nil when the object as a whole is in conflict.
+    public package(set) var propertyName: String?
+    /// The entry that made "theirs"; nil when that is in no store yet.
+    package var origin: Origin?
+
+    /// The entry that made one side of a conflict.
+    package struct Origin: Sendable, Hashable {
+        /// The entry's number.
+        package let entry: UInt64
+        /// Who saved it.
+        package let author: String?
+        /// When it happened, in microseconds since 1970.
+        package let time: Int64
+
+        /// Names an entry.
+        package init(entry: UInt64, author: String?, time: Int64) {
+            self.entry = entry
+            self.author = author
+            self.time = time
+        }
+    }
+
+    /// Who saved the entry that made "theirs"; nil when nobody was named.
+    public var author: String? { origin?.author }
 
     /// Describes a conflict.
     package init(

@@ -34,9 +34,11 @@ package struct ThreeWayMerge {
     ///   - seen: All values as we saw them, for an update under ``MergePolicy/overwrite`` and for
     ///     bringing back an object deleted by others; nil when they are not known.
     ///   - current: The object as it now stands; nil when it is gone.
+    ///   - hasMoved: Whether the object counts as changed by the others whatever they changed of it,
+    ///     so that everything we change of it collides.
     /// - Returns: What is left to do, and every collision.
     package func merge(
-        ours: Change, seen: [Value]?, current: ObjectState?
+        ours: Change, seen: [Value]?, current: ObjectState?, hasMoved: Bool = false
     ) -> MergeOutcome {
         switch (ours.kind, current) {
         case (.insert, nil):
@@ -44,19 +46,20 @@ package struct ThreeWayMerge {
         case (.insert(let values, let members), let current?):
             return merge(inserted: values, members, of: ours, into: current)
         case (.update(let edits, let members), let current?):
-            return merge(edits, members, of: ours, seen: seen, into: current)
+            return merge(
+                edits, members, of: ours, seen: seen, into: current, hasMoved: hasMoved)
         case (.update(let edits, let members), nil):
             return resurrect(edits, members, of: ours, seen: seen)
         case (.delete, nil):
             return MergeOutcome(change: nil, conflicts: [])
         case (.delete(let values, _), let current?):
-            return delete(values, of: ours, current)
+            return delete(values, of: ours, current, hasMoved: hasMoved)
         }
     }
 
     private func merge(
         _ edits: [Edit], _ members: [MembershipEdit], of ours: Change, seen: [Value]?,
-        into current: ObjectState
+        into current: ObjectState, hasMoved: Bool
     ) -> MergeOutcome {
         var kept: [Edit] = []
         var conflicts: [MergeConflict] = []
@@ -76,6 +79,7 @@ package struct ThreeWayMerge {
                 }
             }
         }
+        if hasMoved, conflicts.isEmpty { conflicts = collisions(of: edits, ours, current) }
         if !conflicts.isEmpty, policy == .rollback {
             return MergeOutcome(change: nil, conflicts: conflicts)
         }
@@ -87,6 +91,19 @@ package struct ThreeWayMerge {
             kind: .update(edits: kept, members: members.compactMap { $0.rebased(on: current) }),
             cause: ours.cause)
         return MergeOutcome(change: change.isEmpty ? nil : change, conflicts: conflicts)
+    }
+
+    /// Every property we changed collides with their change of any other.
+    private func collisions(
+        of edits: [Edit], _ ours: Change, _ current: ObjectState
+    ) -> [MergeConflict] {
+        guard !edits.isEmpty else { return [MergeConflict(kind: .value, object: ours.object)] }
+        return edits.map { edit in
+            let slot = entity.property(edit.property)?.slot
+            return MergeConflict(
+                kind: .value, object: ours.object, property: edit.property, base: edit.old,
+                theirs: slot.map { current.values[$0] } ?? .null, ours: edit.new)
+        }
     }
 
     /// An undone delete that meets its object alive, because somebody else brought it back first.
@@ -156,7 +173,7 @@ package struct ThreeWayMerge {
     }
 
     private func delete(
-        _ values: [Value], of ours: Change, _ current: ObjectState
+        _ values: [Value], of ours: Change, _ current: ObjectState, hasMoved: Bool
     ) -> MergeOutcome {
         var conflicts: [MergeConflict] = []
         for (slot, pair) in zip(values, current.values).enumerated() where pair.0 != pair.1 {
@@ -164,6 +181,9 @@ package struct ThreeWayMerge {
                 MergeConflict(
                     kind: .deletedByUs, object: ours.object, property: entity.slots[slot].number,
                     base: pair.0, theirs: pair.1))
+        }
+        if hasMoved, conflicts.isEmpty {
+            conflicts = [MergeConflict(kind: .deletedByUs, object: ours.object)]
         }
         let oursWins =
             conflicts.isEmpty || policy == .overwrite || policy == .mergeByPropertyObjectTrump

@@ -14,6 +14,8 @@ public struct AttributeDescription: Sendable, Hashable {
     public var isUnique: Bool
     /// The value a new object starts with; null for none.
     public var defaultValue: Value
+    /// What values must be like, besides their type.
+    public var rules: AttributeRules
 
     /// Describes an attribute.
     ///
@@ -25,9 +27,11 @@ public struct AttributeDescription: Sendable, Hashable {
     ///   - isIndexed: Whether to keep an index.
     ///   - isUnique: Whether no two objects may have the same value.
     ///   - defaultValue: What a new object starts with.
+    ///   - rules: What values must be like, besides their type.
     public init(
         name: String, type: AttributeType, isOptional: Bool = true, isTransient: Bool = false,
-        isIndexed: Bool = false, isUnique: Bool = false, defaultValue: Value = .null
+        isIndexed: Bool = false, isUnique: Bool = false, defaultValue: Value = .null,
+        rules: AttributeRules = AttributeRules()
     ) {
         self.name = name
         self.type = type
@@ -36,5 +40,6 @@ public struct AttributeDescription: Sendable, Hashable {
         self.isIndexed = isIndexed
         self.isUnique = isUnique
         self.defaultValue = defaultValue
+        self.rules = rules
     }
 }

@@ -36,23 +36,33 @@ extension AttributeType {
     /// - Returns: Why the value does not fit, as the rest of a sentence that starts with the name of
     ///   the property; nil when it fits.
     package func objection(to value: Value) -> String? {
+        misfit(of: value)?.objection
+    }
+
+    /// Checks that a value other than null has this type and is within its range.
+    func misfit(of value: Value) -> ValueMisfit? {
         switch (self, value) {
         case (.bool, .bool), (.int64, .int), (.double, .double), (.decimal, .decimal),
             (.string, .string), (.data, .data), (.codable, .data), (.uuid, .uuid):
             return nil
         case (.int16, .int(let number)):
-            return Int16(exactly: number) == nil ? "holds 16-bit integers, not \(number)" : nil
+            guard Int16(exactly: number) == nil else { return nil }
+            return ValueMisfit(
+                number > 0 ? .numberTooLarge : .numberTooSmall, "holds 16-bit integers")
         case (.int32, .int(let number)):
-            return Int32(exactly: number) == nil ? "holds 32-bit integers, not \(number)" : nil
+            guard Int32(exactly: number) == nil else { return nil }
+            return ValueMisfit(
+                number > 0 ? .numberTooLarge : .numberTooSmall, "holds 32-bit integers")
         case (.float, .double(let number)):
             let fits = number.isNaN || !number.isFinite || Double(Float(number)) == number
-            return fits ? nil : "holds single-precision numbers"
+            return fits ? nil : ValueMisfit(.invalid, "holds single-precision numbers")
         case (.date, .date(let date)):
-            return date.timeIntervalSinceReferenceDate.isFinite ? nil : "holds finite dates"
+            return date.timeIntervalSinceReferenceDate.isFinite
+                ? nil : ValueMisfit(.invalidDate, "holds finite dates")
         case (.url, .string(let text)):
-            return URL(string: text) == nil ? "holds a URL" : nil
+            return URL(string: text) == nil ? ValueMisfit(.invalidURL, "holds a URL") : nil
         default:
-            return "holds \(noun), not \(value.noun)"
+            return ValueMisfit(.invalid, "holds \(noun), not \(value.noun)")
         }
     }
 

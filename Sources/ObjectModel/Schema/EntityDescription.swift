@@ -10,6 +10,10 @@ public struct EntityDescription: Sendable, Hashable {
     public var attributes: [AttributeDescription]
     /// The relationships declared here, not the inherited ones.
     public var relationships: [RelationshipDescription]
+    /// Attributes whose values together must be unique among all objects of the entity, those of
+    /// sub-entities included: the names of attributes declared here or inherited, a list for each
+    /// constraint. Where one of the values is missing, the constraint does not apply.
+    public var uniquenessConstraints: [[String]]
 
     /// Describes an entity.
     ///
@@ -19,14 +23,17 @@ public struct EntityDescription: Sendable, Hashable {
     ///   - isAbstract: Whether there are only objects of its sub-entities.
     ///   - attributes: The attributes declared here.
     ///   - relationships: The relationships declared here.
+    ///   - uniquenessConstraints: The names of attributes whose values together must be unique.
     public init(
         name: String, superentityName: String? = nil, isAbstract: Bool = false,
-        attributes: [AttributeDescription] = [], relationships: [RelationshipDescription] = []
+        attributes: [AttributeDescription] = [], relationships: [RelationshipDescription] = [],
+        uniquenessConstraints: [[String]] = []
     ) {
         self.name = name
         self.superentityName = superentityName
         self.isAbstract = isAbstract
         self.attributes = attributes
         self.relationships = relationships
+        self.uniquenessConstraints = uniquenessConstraints
     }
 }

@@ -1,12 +1,22 @@
 extension ManagedObjectModel {
-    /// The version of the bytes below.
+    /// The version of the bytes below for a model without parts that not every model has.
     private static let formatVersion: UInt8 = 1
+    /// The version for a model with such parts, which are told by flags: the uniqueness constraints of
+    /// several attributes at the end of each entity, and the configurations at the end of all.
+    private static let extendedVersion: UInt8 = 2
 
     /// Canonical bytes: the same for two models that differ only in the order of declaration.
     package var canonicalBytes: [UInt8] {
         var writer = ByteWriter(capacity: 1024)
-        writer.append(Self.formatVersion)
         let canonical = canonical
+        let isConstrained = canonical.entities.contains { !$0.uniquenessConstraints.isEmpty }
+        let isConfigured = !canonical.configurations.isEmpty
+        if isConstrained || isConfigured {
+            writer.append(Self.extendedVersion)
+            writer.append(flags: [isConstrained, isConfigured])
+        } else {
+            writer.append(Self.formatVersion)
+        }
         writer.append(variable: UInt64(canonical.entities.count))
         for entity in canonical.entities {
             writer.append(entity.name)
@@ -16,6 +26,14 @@ extension ManagedObjectModel {
             for attribute in entity.attributes { writer.append(attribute) }
             writer.append(variable: UInt64(entity.relationships.count))
             for relationship in entity.relationships { writer.append(relationship) }
+            if isConstrained { writer.append(entity.uniquenessConstraints) }
+        }
+        guard isConfigured else { return writer.bytes }
+        writer.append(variable: UInt64(canonical.configurations.count))
+        for (name, entities) in canonical.configurations.sorted(by: { $0.key < $1.key }) {
+            writer.append(name)
+            writer.append(variable: UInt64(entities.count))
+            for entity in entities { writer.append(entity) }
         }
         return writer.bytes
     }
@@ -24,9 +42,14 @@ extension ManagedObjectModel {
     package init(canonicalBytes bytes: [UInt8]) throws(DecodingFailure) {
         let span = bytes.span.bytes
         var offset = 0
-        guard try span.readByte(at: &offset) == Self.formatVersion else {
-            throw DecodingFailure(at: 0, expected: "model format \(Self.formatVersion)")
+        let version = try span.readByte(at: &offset)
+        guard version == Self.formatVersion || version == Self.extendedVersion else {
+            throw DecodingFailure(
+                at: 0, expected: "model format \(Self.formatVersion) or \(Self.extendedVersion)")
         }
+        let parts =
+            version == Self.extendedVersion ? try span.readFlags(2, at: &offset) : [false, false]
+        let (isConstrained, isConfigured) = (parts[0], parts[1])
         var entities: [EntityDescription] = []
         for _ in 0..<(try span.readCount(at: &offset)) {
             var entity = EntityDescription(name: try span.readText(at: &offset))
@@ -38,12 +61,26 @@ extension ManagedObjectModel {
             for _ in 0..<(try span.readCount(at: &offset)) {
                 entity.relationships.append(try span.readRelationship(at: &offset))
             }
+            if isConstrained {
+                entity.uniquenessConstraints = try span.readConstraints(at: &offset)
+            }
             entities.append(entity)
+        }
+        var configurations: [String: [String]] = [:]
+        if isConfigured {
+            for _ in 0..<(try span.readCount(at: &offset)) {
+                let name = try span.readText(at: &offset)
+                var entities: [String] = []
+                for _ in 0..<(try span.readCount(at: &offset)) {
+                    entities.append(try span.readText(at: &offset))
+                }
+                configurations[name] = entities
+            }
         }
         guard offset == span.byteCount else {
             throw DecodingFailure(at: offset, expected: "the end of the model")
         }
-        self.init(entities: entities)
+        self.init(entities: entities, configurations: configurations)
     }
 }
 
@@ -52,13 +89,31 @@ extension ByteWriter {
         append(flags.enumerated().reduce(UInt8(0)) { $0 | ($1.element ? 1 << $1.offset : 0) })
     }
 
+    fileprivate mutating func append(_ constraints: [[String]]) {
+        append(variable: UInt64(constraints.count))
+        for names in constraints {
+            append(variable: UInt64(names.count))
+            for name in names { append(name) }
+        }
+    }
+
     fileprivate mutating func append(_ attribute: AttributeDescription) {
         append(attribute.name)
         append(attribute.type.rawValue)
         append(flags: [
             attribute.isOptional, attribute.isTransient, attribute.isIndexed, attribute.isUnique,
+            !attribute.rules.isEmpty,
         ])
         append(attribute.defaultValue)
+        if !attribute.rules.isEmpty { append(attribute.rules) }
+    }
+
+    private mutating func append(_ rules: AttributeRules) {
+        append(rules.minimum)
+        append(rules.maximum)
+        append(variable: UInt64(rules.minimumLength))
+        append(variable: UInt64(rules.maximumLength))
+        append(optional: rules.pattern)
     }
 
     fileprivate mutating func append(_ relationship: RelationshipDescription) {
@@ -84,6 +139,16 @@ extension RawSpan {
         return (0..<count).map { bits & (1 << $0) != 0 }
     }
 
+    fileprivate func readConstraints(at offset: inout Int) throws(DecodingFailure) -> [[String]] {
+        var constraints: [[String]] = []
+        for _ in 0..<(try readCount(at: &offset)) {
+            var names: [String] = []
+            for _ in 0..<(try readCount(at: &offset)) { names.append(try readText(at: &offset)) }
+            constraints.append(names)
+        }
+        return constraints
+    }
+
     fileprivate func readAttribute(
         at offset: inout Int
     ) throws(DecodingFailure) -> AttributeDescription {
@@ -92,10 +157,22 @@ extension RawSpan {
         guard let type = AttributeType(rawValue: try readText(at: &offset)) else {
             throw DecodingFailure(at: start, expected: "an attribute type")
         }
-        let flags = try readFlags(4, at: &offset)
+        let flags = try readFlags(5, at: &offset)
         return AttributeDescription(
             name: name, type: type, isOptional: flags[0], isTransient: flags[1],
-            isIndexed: flags[2], isUnique: flags[3], defaultValue: try readValue(at: &offset))
+            isIndexed: flags[2], isUnique: flags[3], defaultValue: try readValue(at: &offset),
+            rules: flags[4] ? try readRules(at: &offset) : AttributeRules())
+    }
+
+    private func readRules(at offset: inout Int) throws(DecodingFailure) -> AttributeRules {
+        let start = offset
+        let rules = AttributeRules(
+            minimum: try readValue(at: &offset), maximum: try readValue(at: &offset),
+            minimumLength: Int(clamping: try readVariable(at: &offset)),
+            maximumLength: Int(clamping: try readVariable(at: &offset)),
+            pattern: try readOptionalText(at: &offset))
+        guard !rules.isEmpty else { throw DecodingFailure(at: start, expected: "a rule") }
+        return rules
     }
 
     fileprivate func readRelationship(

@@ -1,8 +1,8 @@
 extension ManagedObjectModel {
     /// What is different in another model, a sentence each; empty when both mean the same.
     ///
-    /// Transient attributes do not count, because nothing of them is stored; neither does the order
-    /// of declaration.
+    /// Transient attributes do not count, because nothing of them is stored; neither do the order of
+    /// declaration and the configurations, which say what goes to which store and not what it is.
     package func differences(from stored: ManagedObjectModel) -> [String] {
         let ours = entitiesByName
         let theirs = stored.entitiesByName
@@ -30,6 +30,7 @@ extension EntityDescription {
         compare(
             "", superentityName.map { "a kind of '\($0)'" } ?? "without a superentity",
             stored.superentityName.map { "a kind of '\($0)'" } ?? "without a superentity")
+        compare("", constraintsText, stored.constraintsText)
         let ours = traits
         let theirs = stored.traits
         for property in Set(ours.keys).union(theirs.keys).sorted() {
@@ -41,6 +42,13 @@ extension EntityDescription {
             }
         }
         return found
+    }
+
+    /// What must be unique together, in words.
+    private var constraintsText: String {
+        guard !uniquenessConstraints.isEmpty else { return "without a uniqueness constraint" }
+        let texts = uniquenessConstraints.map { "(" + $0.sorted().joined(separator: ", ") + ")" }
+        return "unique by " + texts.sorted().joined(separator: " and ")
     }
 
     /// For each persistent property, what matters about it, in words.
@@ -55,6 +63,7 @@ extension EntityDescription {
                 attribute.defaultValue.isNull
                     ? "without a default value" : "given the default \(attribute.defaultValue)",
             ]
+            traits[attribute.name]? += attribute.rules.traits
         }
         for relationship in relationships {
             traits[relationship.name] = [
@@ -71,5 +80,18 @@ extension EntityDescription {
             ]
         }
         return traits
+    }
+}
+
+extension AttributeRules {
+    /// What each rule demands, in words.
+    fileprivate var traits: [String] {
+        [
+            minimum.isNull ? "without a minimum" : "of at least \(minimum)",
+            maximum.isNull ? "without a maximum" : "of at most \(maximum)",
+            minimumLength == 0 ? "of any least length" : "at least \(minimumLength) long",
+            maximumLength == 0 ? "of any greatest length" : "at most \(maximumLength) long",
+            pattern.map { "described by the pattern '\($0)'" } ?? "without a pattern",
+        ]
     }
 }

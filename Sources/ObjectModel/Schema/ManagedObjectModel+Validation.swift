@@ -16,6 +16,13 @@ extension ManagedObjectModel {
             }
         }
         let entitiesByName = entitiesByName
+        for (configuration, names) in configurations.sorted(by: { $0.key < $1.key }) {
+            for name in names where entitiesByName[name] == nil {
+                problems.append(
+                    "The configuration '\(configuration)' has an entity '\(name)', which is not in "
+                        + "the model.")
+            }
+        }
         for entity in entities {
             problems += inheritanceProblems(of: entity, entitiesByName)
         }
@@ -76,6 +83,29 @@ extension EntityDescription {
         for relationship in relationships {
             problems += relationship.problems(in: self, entitiesByName)
         }
+        return problems + constraintProblems(entitiesByName)
+    }
+
+    private func constraintProblems(
+        _ entitiesByName: [String: EntityDescription]
+    ) -> [String] {
+        let attributes = lineage(entitiesByName).flatMap(\.attributes)
+        var problems: [String] = []
+        for names in uniquenessConstraints {
+            if names.isEmpty || Set(names).count != names.count {
+                problems.append(
+                    "A uniqueness constraint of '\(name)' names no attribute, or one twice.")
+            }
+            for attributeName in names {
+                let attribute = attributes.first { $0.name == attributeName }
+                guard let attribute, !attribute.isTransient, attribute.type != .codable else {
+                    problems.append(
+                        "A uniqueness constraint of '\(name)' names '\(attributeName)', which is "
+                            + "not an attribute that can be unique.")
+                    continue
+                }
+            }
+        }
         return problems
     }
 }
@@ -98,6 +128,7 @@ extension AttributeDescription {
         if type == .codable, isIndexed || isUnique {
             problems.append("\(place) holds coded values and so cannot be indexed or unique.")
         }
+        problems += rules.problems(for: type).map { "\(place) \($0)" }
         return problems
     }
 }

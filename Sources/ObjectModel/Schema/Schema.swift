@@ -67,6 +67,8 @@ private struct SchemaNumbering {
     var propertyNumbers: [String: [String: PropertyNumber]] = [:]
     var childrenByName: [String: [String]] = [:]
     var declarers: [EntityNumber] = []
+    /// The number of each entity's first constraint of several attributes.
+    var constraintNumbers: [String: UInt32] = [:]
 
     init(_ model: ManagedObjectModel) {
         entitiesByName = model.entitiesByName
@@ -76,6 +78,11 @@ private struct SchemaNumbering {
             if let parent = entity.superentityName {
                 childrenByName[parent, default: []].append(entity.name)
             }
+        }
+        var nextConstraint = SchemaConstraint.compoundNumberMinimum
+        for entity in model.entities {
+            constraintNumbers[entity.name] = nextConstraint
+            nextConstraint += UInt32(entity.uniquenessConstraints.count)
         }
         func assignNumbers(_ names: (EntityDescription) -> [String]) {
             for entity in model.entities {
@@ -113,7 +120,20 @@ private struct SchemaNumbering {
             number: entityNumbers[description.name] ?? EntityNumber(rawValue: 0),
             description: description,
             superentity: description.superentityName.flatMap { entityNumbers[$0] },
-            family: family(of: description.name), properties: properties)
+            family: family(of: description.name), properties: properties,
+            constraints: constraints(of: description))
+    }
+
+    /// What must be unique together, with the numbers of its index records.
+    private func constraints(
+        of description: EntityDescription
+    ) -> [(PropertyNumber, names: [String])] {
+        description.lineage(entitiesByName).reversed().flatMap { ancestor in
+            let first = constraintNumbers[ancestor.name] ?? 0
+            return ancestor.uniquenessConstraints.enumerated().map { index, names in
+                (PropertyNumber(rawValue: first + UInt32(index)), names)
+            }
+        }
     }
 
     /// The entity and everything that inherits from it, in the order of their numbers.

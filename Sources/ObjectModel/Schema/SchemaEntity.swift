@@ -29,12 +29,20 @@ package final class SchemaProperty: Sendable {
     /// The place of the value in the entity's rows, or nil for a side that has none (a to-many
     /// relationship, or a to-one that is derived from its inverse).
     package let slot: Int?
+    /// What the model demands of a value, gathered so that checking one copies no description.
+    let demand: ValueDemand
 
     init(number: PropertyNumber, name: String, kind: Kind, slot: Int?) {
         self.number = number
         self.name = name
         self.kind = kind
         self.slot = slot
+        demand = ValueDemand(kind)
+    }
+
+    /// Whether this is an attribute. Asking copies no description.
+    package var isAttribute: Bool {
+        if case .attribute = kind { true } else { false }
     }
 
     /// The description, if this is an attribute.
@@ -68,6 +76,21 @@ package final class SchemaProperty: Sendable {
     }
 }
 
+/// Values that no two objects may have alike.
+package struct SchemaConstraint: Sendable {
+    /// What tells the constraint's index records from others: the property's number, or one from
+    /// ``compoundNumberMinimum`` on for several properties together.
+    package let number: PropertyNumber
+    /// The properties whose values together are unique.
+    package let properties: [SchemaProperty]
+
+    /// The least number of a constraint of several properties.
+    package static let compoundNumberMinimum: UInt32 = 1 << 31
+
+    /// Whether the constraint has index records of its own, beside those of its properties.
+    package var isCompound: Bool { number.rawValue >= Self.compoundNumberMinimum }
+}
+
 /// An entity ready for use: its properties, inherited ones included, and the layout of its rows.
 package final class SchemaEntity: Sendable {
     /// The number.
@@ -92,13 +115,18 @@ package final class SchemaEntity: Sendable {
     package let referenceSlots: [SchemaProperty]
     /// The slots with an index.
     package let indexedSlots: [SchemaProperty]
+    /// The relationships whose objects have to be counted.
+    package let counted: [SchemaProperty]
+    /// What must be unique: single attributes, then several together.
+    package let constraints: [SchemaConstraint]
     /// The value of every slot in a new object.
     package let defaults: [Value]
     private let propertiesByName: [String: SchemaProperty]
 
     init(
         number: EntityNumber, description: EntityDescription, superentity: EntityNumber?,
-        family: [EntityNumber], properties: [(PropertyNumber, String, SchemaProperty.Kind)]
+        family: [EntityNumber], properties: [(PropertyNumber, String, SchemaProperty.Kind)],
+        constraints compound: [(PropertyNumber, names: [String])]
     ) {
         self.number = number
         name = description.name
@@ -121,9 +149,19 @@ package final class SchemaEntity: Sendable {
         storedToMany = self.properties.filter(\.isStoredToMany)
         referenceSlots = slots.filter { $0.relationship != nil }
         indexedSlots = slots.filter(\.isIndexed)
+        counted = self.properties.filter(\.isCounted)
         defaults = slots.map { $0.attribute?.defaultValue ?? .null }
-        propertiesByName = Dictionary(
+        let named = Dictionary(
             self.properties.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        propertiesByName = named
+        let single = indexedSlots.filter { $0.attribute?.isUnique == true }.map {
+            SchemaConstraint(number: $0.number, properties: [$0])
+        }
+        constraints =
+            single
+            + compound.map { number, names in
+                SchemaConstraint(number: number, properties: names.compactMap { named[$0] })
+            }
     }
 
     /// The property of that name.

@@ -134,9 +134,15 @@ extension RawSpan {
     package func readText(_ count: Int, at offset: inout Int) throws(DecodingFailure) -> String {
         let start = offset
         let range = try take(count, at: &offset)
-        guard let text = withUnsafeBytes({ String(validating: $0[range], as: UTF8.self) }) else {
-            throw DecodingFailure(at: start, expected: "UTF-8 text")
+        let text = withUnsafeBytes { (bytes) -> String? in
+            let bytes = UnsafeRawBufferPointer(rebasing: bytes[range])
+            // Looking for anything but ASCII is far cheaper than validating, and mostly there is
+            // none.
+            let isPlain = bytes.allSatisfy { $0 < 0x80 }
+            return isPlain
+                ? String(decoding: bytes, as: UTF8.self) : String(validating: bytes, as: UTF8.self)
         }
+        guard let text else { throw DecodingFailure(at: start, expected: "UTF-8 text") }
         return text
     }
 

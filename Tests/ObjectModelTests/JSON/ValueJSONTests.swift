@@ -82,7 +82,7 @@ import Testing
                 "9223372036854775808", .int64,
                 "An integer was expected, not the number 9223372036854775808."
             ),
-            ("70000", .int16, "It holds 16-bit integers, not 70000."),
+            ("70000", .int16, "It holds 16-bit integers."),
             ("1", .bool, "True or false was expected, not the number 1."),
             ("5", .string, "Text was expected, not the number 5."),
             ("[]", .date, "A date such as \"2011-12-15T08:30:00Z\" was expected, not a list."),

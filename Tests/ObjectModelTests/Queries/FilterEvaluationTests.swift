@@ -29,7 +29,7 @@ import Testing
             ("mentor.firstName == 'Ada'", ["Alan"]),
             ("pupil.firstName == 'Alan'", ["Ada"]),
         ] as [(String, [String])])
-    func `a predicate finds the objects it describes`(text: String, names: [String]) throws {
+    func `F57 a predicate finds the objects it describes`(text: String, names: [String]) throws {
         let company = try Company.peopled()
 
         #expect(try company.found(text) == names)
@@ -79,7 +79,7 @@ import Testing
             ("firstName MATCHES[c] '[a-d]+'", ["Ada"]),
             ("lastName CONTAINS firstName", []),
         ] as [(String, [String])])
-    func `text is compared as the options say`(text: String, names: [String]) throws {
+    func `F57 text is compared as the options say`(text: String, names: [String]) throws {
         let company = try Company.peopled()
 
         #expect(try company.found(text) == names)
@@ -108,7 +108,7 @@ import Testing
             ("ANY employees.department.name == name", ["R&D", "Sales"]),
             ("ANY employees (department.name == $1.name AND age > 50)", ["Sales"]),
         ] as [(String, [String])])
-    func `quantifiers and collection operators look at all members`(
+    func `F57 quantifiers and collection operators look at all members`(
         text: String, names: [String]
     ) throws {
         let company = try Company.peopled()
@@ -136,7 +136,7 @@ import Testing
         #expect(found.map(\.number) == [11, 13])
     }
 
-    @Test func `objects are sorted with nulls first and cut by offset and limit`() throws {
+    @Test func `F58 objects are sorted with nulls first and cut by offset and limit`() throws {
         let company = try Company.peopled()
         let salary = try #require(company.employee.property(named: "salary"))
         let ascending = Query(company.employee, sortings: [Sorting(FilterPath([salary]))])

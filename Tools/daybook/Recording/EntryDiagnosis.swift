@@ -19,7 +19,8 @@ struct EntryDiagnosis {
     func problem(_ error: StoreError, savedInLine line: Int) -> any Error {
         do {
             switch error.code {
-            case .validation: return try missingValue() ?? denial(error, line)
+            case .validation:
+                return try missingValue() ?? brokenRule(error) ?? denial(error, line)
             case .duplicate: return try duplicate() ?? refusal(error, line)
             case .conflict: return refusal(error, line)
             default: return error
@@ -67,6 +68,21 @@ struct EntryDiagnosis {
     }
 
     // MARK: - Rules
+
+    /// A value or a count that the model does not allow.
+    private func brokenRule(_ error: StoreError) -> LineProblem? {
+        for failure in error.failures where failure.reason != .deleteDenied {
+            guard let object = failure.object, let touch = recorder.trace.touches[object] else {
+                continue
+            }
+            let property = failure.property.flatMap {
+                recorder.schema.entity(object.entity)?.property(named: $0)
+            }
+            let line = property.flatMap { touch.lines[$0.number] } ?? touch.line
+            return LineProblem(failure.message, line: line)
+        }
+        return nil
+    }
 
     /// A delete that the model denies.
     private func denial(_ error: StoreError, _ line: Int) -> LineProblem {

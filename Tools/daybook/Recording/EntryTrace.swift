@@ -15,7 +15,7 @@ struct EntryTrace {
         let line: Int
         /// The line that deleted it.
         var deletion: Int?
-        /// The line that set each unique attribute last.
+        /// The line that set each attribute last that is unique or has rules.
         var lines: [PropertyNumber: Int] = [:]
     }
 
@@ -41,7 +41,8 @@ struct EntryTrace {
 
     /// Notes that a line sets a property.
     mutating func note(_ property: SchemaProperty, of object: ManagedObject, line: Int) {
-        guard property.attribute?.isUnique == true else { return }
+        guard let attribute = property.attribute, attribute.isUnique || !attribute.rules.isEmpty
+        else { return }
         touches[object.objectID.object]?.lines[property.number] = line
     }
 

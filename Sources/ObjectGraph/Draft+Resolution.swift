@@ -1,0 +1,133 @@
+import JournalLog
+import ObjectModel
+import SnapshotStore
+
+// What a custom policy has answered becomes part of the draft: edits that start from what the store
+// has do not collide with it any more.
+
+extension Draft {
+    /// Brings the change of one object onto what the store has, as a policy has settled it.
+    mutating func rebase(on conflict: ObjectConflict, in store: PersistentStore) throws {
+        let object = conflict.objectID.object
+        guard let entity = store.store.schema.entity(object.entity),
+            let index = changes.firstIndex(where: { $0.object == object })
+        else { return noteSeen(conflict) }
+        let change = changes[index]
+        switch (conflict.side, change.kind) {
+        case (.theirs?, _):
+            changes.remove(at: index)
+            noteSeen(conflict)
+        case (.ours?, .insert), (.ours?, .delete),
+            (.ours?, .update) where conflict.isOneGone:
+            let current = try store.read(at: nil) { try $0.state(of: object) }
+            let outcome = ThreeWayMerge(of: entity, policy: .mergeByPropertyObjectTrump)
+                .merge(ours: change, seen: seen[object], current: current)
+            changes.remove(at: index)
+            if let settled = outcome.change { changes.append(settled) }
+            noteSeen(conflict)
+        case (_, .insert(let values, let members)):
+            changes[index].kind = .insert(
+                values: conflict.settled(values, entity), members: members)
+        case (_, .update(let edits, let members)) where !conflict.isOneGone:
+            changes[index].kind = .update(
+                edits: conflict.settled(edits, entity), members: members)
+            if conflict.settlesAll(edits, entity) { noteSeen(conflict) }
+        default: return
+        }
+    }
+
+    /// Lets the draft count as having seen what the store has of an object.
+    private mutating func noteSeen(_ conflict: ObjectConflict) {
+        let object = conflict.objectID.object
+        let isWatched = watched.removeValue(forKey: object) != nil
+        guard conflict.newVersion != .zero else { return }
+        seenSince[object] = conflict.newVersion
+        if isWatched { watched[object] = conflict.newVersion }
+    }
+
+    /// Takes over what a policy has said of values that are taken.
+    mutating func settle(_ conflict: ConstraintConflict, of schema: Schema) {
+        for object in conflict.objects {
+            switch conflict.side {
+            case .ours?: constraintPolicies[object] = .mergeByPropertyObjectTrump
+            case .theirs?: constraintPolicies[object] = .mergeByPropertyStoreTrump
+            case nil: break
+            }
+            guard let entity = schema.entity(object.entity),
+                let index = changes.firstIndex(where: { $0.object == object })
+            else { continue }
+            for (name, value) in conflict.replacements[object] ?? [:] {
+                guard let property = entity.property(named: name) else { continue }
+                changes[index].replace(property, with: value)
+            }
+        }
+    }
+}
+
+extension ObjectConflict {
+    /// Whether one side has deleted the object.
+    fileprivate var isOneGone: Bool { newVersion == .zero || ours.isEmpty }
+
+    private func resolution(of property: SchemaProperty) -> ConflictResolution? {
+        resolutions[property.name] ?? (side == .ours ? .ours : nil)
+    }
+
+    private func value(_ resolution: ConflictResolution, _ property: SchemaProperty) -> Value {
+        switch resolution {
+        case .base: base[property.name] ?? .null
+        case .theirs: theirs[property.name] ?? .null
+        case .ours: ours[property.name] ?? .null
+        case .value(let value): value.normalized
+        }
+    }
+
+    /// Edits of which the settled ones start from what the store has.
+    fileprivate func settled(_ edits: [Edit], _ entity: SchemaEntity) -> [Edit] {
+        let open = edits.filter { edit in
+            entity.property(edit.property).map { resolution(of: $0) == nil } ?? true
+        }
+        let settled = entity.slots.prefix(entity.storedSlotCount).compactMap { property -> Edit? in
+            let isEdited = edits.contains { $0.property == property.number }
+            guard isEdited || resolutions[property.name] != nil,
+                let resolution = resolution(of: property)
+            else { return nil }
+            return Edit(
+                property: property.number, old: theirs[property.name] ?? .null,
+                new: value(resolution, property))
+        }
+        return (open + settled).filter { $0.old != $0.new }.sorted { $0.property < $1.property }
+    }
+
+    /// The values of an insert that refers to what is gone, as the policy has settled it.
+    fileprivate func settled(_ values: [Value], _ entity: SchemaEntity) -> [Value] {
+        zip(entity.slots, values).map { property, old in
+            resolution(of: property).map { value($0, property) } ?? old
+        }
+    }
+
+    /// Whether nothing that the context has changed is left open.
+    fileprivate func settlesAll(_ edits: [Edit], _ entity: SchemaEntity) -> Bool {
+        edits.allSatisfy { edit in
+            entity.property(edit.property).flatMap { resolution(of: $0) } != nil
+        }
+    }
+}
+
+extension Change {
+    /// Saves another value of one property.
+    fileprivate mutating func replace(_ property: SchemaProperty, with value: Value) {
+        guard let slot = property.slot else { return }
+        switch kind {
+        case .insert(var values, let members) where slot < values.count:
+            values[slot] = value.normalized
+            kind = .insert(values: values, members: members)
+        case .update(let edits, let members):
+            let replaced = edits.map { edit in
+                edit.property == property.number
+                    ? Edit(property: edit.property, old: edit.old, new: value.normalized) : edit
+            }
+            kind = .update(edits: replaced.filter { $0.old != $0.new }, members: members)
+        case .insert, .delete: return
+        }
+    }
+}

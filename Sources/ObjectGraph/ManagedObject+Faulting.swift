@@ -1,0 +1,70 @@
+import ObjectModel
+import SnapshotStore
+
+// None of these reads a record: isFault, objectID, entity, managedObjectContext, isInserted,
+// isUpdated, isDeleted, hasChanges, ==, hashValue, hasFault(forRelationshipNamed:).
+
+extension ManagedObject {
+    /// Reads the object's record if it is a fault, without asking for a property.
+    ///
+    /// - Parameter key: The property that is about to be used; nil for none in particular. All are
+    ///   read together.
+    /// - Throws: ``StoreError`` with code `objectDeleted`, naming the entry, its author and time, when
+    ///   the record has been deleted and the context does not let such faults count as deleted; with
+    ///   `closed` when the context is gone; with others when the store cannot be read. The object
+    ///   stays a fault then.
+    /// - Precondition: The entity has a property of that name.
+    /// - Complexity: O(log *n*) page reads for a fault, *n* the number of objects; otherwise O(1).
+    public func willAccessValue(forKey key: String?) throws {
+        if let key { _ = property(named: key) }
+        guard isFault else { return }
+        guard let context = binding.context, !status.contains(.detached) else {
+            throw StoreError.noContext(binding.schema.name)
+        }
+        if let error = context.failure(firing: self), isFault { throw error }
+    }
+
+    /// Ends what ``willAccessValue(forKey:)`` began. Nothing has to be done; it stands for symmetry
+    /// with code that calls both.
+    public func didAccessValue(forKey key: String?) {
+        if let key { _ = property(named: key) }
+    }
+
+    /// Whether asking where a relationship leads would read the store. Asking this does not.
+    ///
+    /// A to-many relationship has two levels: once its members are known, each may still be a fault.
+    ///
+    /// - Precondition: The entity has a relationship of that name.
+    public func hasFault(forRelationshipNamed name: String) -> Bool {
+        let property = relationship(named: name)
+        if property.slot != nil { return isFault }
+        return relations[property.number] == nil && !status.contains(.temporary)
+    }
+
+    /// The identifiers of the objects that a relationship leads to, in order.
+    ///
+    /// Reads where the relationship leads if that is not known yet, and none of the objects there.
+    ///
+    /// - Precondition: The entity has a relationship of that name.
+    /// - Complexity: O(*k*), *k* the number of members; and O(log *n*) page reads the first time.
+    public func objectIDs(forRelationshipNamed name: String) -> [ManagedObjectID] {
+        let property = relationship(named: name)
+        guard let context = binding.context else { return [] }
+        guard let slot = property.slot else {
+            return memberList(of: property, context).sorted.map { id(of: $0, context) }
+        }
+        realizeIfNeeded()
+        return [values[slot].reference].compactMap { $0 }
+            .map { id(of: $0, context) }
+    }
+
+    private func id(of destination: ObjectID, _ context: ManagedObjectContext) -> ManagedObjectID {
+        context.managedObjectID(of: GraphID(store: graphID.store, object: destination))
+    }
+
+    private func relationship(named name: String) -> SchemaProperty {
+        let property = property(named: name)
+        precondition(property.relationship != nil, "hasFault and objectIDs take a relationship.")
+        return property
+    }
+}

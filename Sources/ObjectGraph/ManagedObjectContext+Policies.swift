@@ -1,0 +1,126 @@
+import JournalLog
+import ObjectModel
+import SnapshotStore
+
+extension ManagedObjectContext {
+    /// How often a save asks its custom policy before it goes by ``mergePolicy`` alone: others may
+    /// save between an answer and the next attempt.
+    private static let attemptsMaximum = 8
+
+    /// Makes any change or delete of an object by others a conflict for the next save, as if the save
+    /// changed the whole object, even where nothing of it has changed here.
+    ///
+    /// A save of a child puts its changes into its parent and does not look at such objects.
+    /// Rolling back, resetting and a save that succeeds forget them.
+    ///
+    /// - Parameter object: A saved object of this context; a new one is left alone, since nobody else
+    ///   can know it.
+    /// - Precondition: The object is one of this context.
+    public func detectConflicts(for object: ManagedObject) {
+        assertOnQueue()
+        precondition(object.binding.context === self, "An object is watched in its own context.")
+        guard !object.status.contains(.temporary), object.realizeIfNeeded() else { return }
+        watched.insert(object)
+    }
+
+    /// The objects to be watched in a store, and the entries that had last changed them when they
+    /// were read.
+    func watched(in store: UInt32) -> [ObjectID: SequenceNumber] {
+        let pairs = watched.filter { $0.graphID.store == store }.map {
+            ($0.graphID.object, SequenceNumber($0.since))
+        }
+        return Dictionary(pairs) { first, _ in first }
+    }
+
+    /// Saves a draft, asking the custom policy about what collides.
+    ///
+    /// The policy is asked here, on the context's queue, while nothing of the store is held; its
+    /// answers bring the draft onto what the store has, and the draft is saved again.
+    func commit(_ draft: Draft, to store: PersistentStore) throws -> Receipt {
+        guard let policy = customMergePolicy else { return try store.commit(draft) }
+        var attempt = draft
+        attempt.policy = .error
+        var settled: [MergeConflict] = []
+        for _ in 0..<Self.attemptsMaximum {
+            do {
+                var receipt = try store.commit(attempt)
+                receipt.conflicts += settled
+                return receipt
+            } catch let error as StoreError where error.code == .conflict {
+                var conflicts = try objectConflicts(error.conflicts, attempt, store)
+                try policy.resolve(optimisticLockingConflicts: &conflicts)
+                let resolved = conflicts.filter(\.isResolved)
+                for conflict in resolved {
+                    try attempt.rebase(on: conflict, in: store)
+                    settled += conflict.conflicts
+                }
+                if resolved.isEmpty { break }
+            } catch let error as StoreError where error.code == .duplicate {
+                var conflicts = error.constraintConflicts
+                try policy.resolve(constraintConflicts: &conflicts)
+                let resolved = conflicts.filter(\.isResolved)
+                for conflict in resolved { attempt.settle(conflict, of: store.store.schema) }
+                if resolved.isEmpty { break }
+            }
+        }
+        attempt.policy = mergePolicy
+        var receipt = try store.commit(attempt)
+        receipt.conflicts += settled
+        return receipt
+    }
+
+    // MARK: - What a policy is shown
+
+    /// Conflicts grouped by object, in the order in which they were found.
+    private func objectConflicts(
+        _ conflicts: [MergeConflict], _ draft: Draft, _ store: PersistentStore
+    ) throws -> [ObjectConflict] {
+        var order: [ObjectID] = []
+        var grouped: [ObjectID: [MergeConflict]] = [:]
+        for conflict in conflicts {
+            if grouped[conflict.object] == nil { order.append(conflict.object) }
+            grouped[conflict.object, default: []].append(conflict)
+        }
+        return try order.map { object in
+            let row = try store.read(at: nil) { try $0.row(object) }
+            return objectConflict(object, grouped[object] ?? [], row, draft, store)
+        }
+    }
+
+    private func objectConflict(
+        _ object: ObjectID, _ conflicts: [MergeConflict], _ row: Row?, _ draft: Draft,
+        _ store: PersistentStore
+    ) -> ObjectConflict {
+        let schema = binding(object.entity).schema
+        var base: [Value] = []
+        var ours: [Value] = []
+        switch draft.changes.first(where: { $0.object == object })?.kind {
+        case .insert(let values, _): ours = values
+        case .update(let edits, _):
+            base = draft.seen[object] ?? []
+            ours = base
+            for edit in edits {
+                guard let slot = schema.property(edit.property)?.slot, slot < ours.count else {
+                    continue
+                }
+                ours[slot] = edit.new
+            }
+        case .delete(let values, _): base = values
+        case nil: break
+        }
+        return ObjectConflict(
+            objectID: ManagedObjectID(
+                storeIdentifier: store.identifier, object: object, entityName: schema.name,
+                isTemporaryID: false),
+            conflicts: conflicts, base: schema.named(base), theirs: schema.named(row?.values ?? []),
+            ours: schema.named(ours), oldVersion: draft.seenSince[object] ?? .zero,
+            newVersion: row?.since ?? .zero)
+    }
+}
+
+extension SchemaEntity {
+    /// Values by the names of their properties.
+    fileprivate func named(_ values: [Value]) -> [String: Value] {
+        Dictionary(zip(slots, values).map { ($0.name, $1) }) { first, _ in first }
+    }
+}

@@ -1,0 +1,182 @@
+import ObjectModel
+
+extension UndoManager {
+    /// Notes that everything made so far has been saved.
+    ///
+    /// - Complexity: O(*k*), *k* the number of changes since the last save and after the cursor.
+    func noteSave() {
+        for index in min(savedCursor, cursor)..<groups.count {
+            for place in groups[index].changes.indices {
+                groups[index].changes[place].isSaved = index < cursor
+            }
+        }
+        for place in open.changes.indices { open.changes[place].isSaved = true }
+        savedCursor = cursor
+        settledCount = groups.count
+    }
+
+    /// Forgets every change of an object that is no more.
+    func forget(_ object: ManagedObject) {
+        rewrite { _, recorded in recorded.object === object ? nil : recorded }
+    }
+
+    /// Forgets the changes of an object whose edits since the last save were dropped. What was saved
+    /// before can still be undone.
+    func forgetUnsaved(_ object: ManagedObject) {
+        rewrite { place, recorded in
+            recorded.object === object && !recorded.isSaved ? nil : recorded
+        }
+    }
+
+    /// Makes the journal follow a value that somebody else has set.
+    ///
+    /// The first unsaved edit of the property then starts from their value. Edits before it, which
+    /// theirs has overtaken, are dropped: undoing them must not undo what somebody else did.
+    func rebase(
+        _ object: ManagedObject, _ property: PropertyNumber, inSlot slot: Int, onto theirs: Value
+    ) {
+        var isRebased = false
+        rewrite { place, recorded in
+            guard recorded.object === object else { return recorded }
+            if case .delete(var values, let members) = recorded.change.kind, !place.isSettled {
+                var rewritten = recorded
+                values[slot] = theirs
+                rewritten.change.kind = .delete(values: values, members: members)
+                return rewritten
+            }
+            guard
+                case .update(var edits, let members) = recorded.change.kind,
+                let index = edits.firstIndex(where: { $0.property == property })
+            else { return recorded }
+            var rewritten = recorded
+            if place.isSettled {
+                edits.remove(at: index)
+            } else if !isRebased {
+                edits[index].old = theirs
+                isRebased = true
+            }
+            rewritten.change.kind = .update(edits: edits, members: members)
+            return rewritten.change.isEmpty ? nil : rewritten
+        }
+    }
+
+    /// Makes the journal follow an object to the identifier that it has now, and forget what it was
+    /// related to.
+    func move(_ object: ManagedObject, from old: GraphID) {
+        dropReferences(to: [old.object], inStore: old.store)
+        rewrite { _, recorded in
+            guard recorded.object === object else { return recorded }
+            var rewritten = recorded
+            rewritten.change = Change(
+                object: object.graphID.object,
+                kind: recorded.change.unrelated(of: object.binding.schema),
+                cause: recorded.change.cause)
+            return rewritten
+        }
+    }
+
+    /// Makes the journal as if some objects that others have deleted had never been referred to.
+    ///
+    /// Objects that were deleted here as well stay: undo brings them back before it comes to what
+    /// refers to them.
+    func dropReferences(to deleted: Set<ObjectID>, inStore store: UInt32) {
+        let ours = steps(thatDelete: Set(deleted.map { GraphID(store: store, object: $0) }))
+        let lost = deleted.filter { ours[GraphID(store: store, object: $0)] == nil }
+        guard !lost.isEmpty else { return }
+        // What a reference was before it came to lead to a lost object.
+        var earlier: [RelationKey: Value] = [:]
+        rewrite { _, recorded in
+            guard recorded.object.graphID.store == store else { return recorded }
+            var rewritten = recorded
+            let entity = recorded.object.binding.schema
+            func emptied(_ values: [Value]) -> [Value] {
+                values.map { $0.leads(to: lost) ? .null : $0 }
+            }
+            switch recorded.change.kind {
+            case .insert(let values, let members):
+                rewritten.change.kind = .insert(
+                    values: emptied(values), members: members.without(lost))
+                return rewritten
+            case .delete(let values, let members):
+                rewritten.change.kind = .delete(
+                    values: emptied(values), members: members.without(lost))
+                return rewritten
+            case .update(var edits, let members):
+                for index in edits.indices {
+                    let key = RelationKey(
+                        owner: recorded.object.graphID, property: edits[index].property)
+                    if edits[index].old.leads(to: lost) {
+                        edits[index].old = earlier[key] ?? .null
+                    }
+                    if edits[index].new.leads(to: lost) {
+                        let back = entity.mayShare(key.property) ? edits[index].old : .null
+                        edits[index].new = back
+                        earlier[key] = back
+                    }
+                }
+                let kept = Change(
+                    object: recorded.change.object,
+                    kind: .update(
+                        edits: edits.filter { $0.old != $0.new }, members: members.without(lost)),
+                    cause: recorded.change.cause)
+                guard kept != recorded.change else { return recorded }
+                rewritten.change = kept
+                return kept.isEmpty ? nil : rewritten
+            }
+        }
+    }
+
+    /// A place in the journal.
+    private struct Place {
+        /// Whether the change there has been made, and not taken back since.
+        let isMade: Bool
+        /// Whether it was recorded before the last save.
+        let isSettled: Bool
+    }
+
+    private func rewrite(_ transform: (Place, RecordedChange) -> RecordedChange?) {
+        var kept: [ChangeGroup] = []
+        var counts = (cursor: 0, saved: 0, settled: 0)
+        for (index, group) in groups.enumerated() {
+            var group = group
+            group.changes = group.changes.compactMap {
+                rewrite($0, index < cursor, index < settledCount, transform)
+            }
+            guard !group.changes.isEmpty else { continue }
+            kept.append(group)
+            if index < cursor { counts.cursor += 1 }
+            if index < savedCursor { counts.saved += 1 }
+            if index < settledCount { counts.settled += 1 }
+        }
+        groups = kept
+        (cursor, savedCursor, settledCount) = counts
+        rewriteOpenGroup(transform)
+    }
+
+    private func rewriteOpenGroup(_ transform: (Place, RecordedChange) -> RecordedChange?) {
+        var kept: [RecordedChange] = []
+        // Where each change, and the end, has moved to.
+        var places: [Int] = []
+        for recorded in open.changes {
+            places.append(kept.count)
+            if let recorded = rewrite(recorded, true, false, transform) { kept.append(recorded) }
+        }
+        places.append(kept.count)
+        open.changes = kept
+        for index in levels.indices { levels[index].start = places[levels[index].start] }
+        nested = nested.map { places[$0.lowerBound]..<places[$0.upperBound] }
+            .filter { !$0.isEmpty }
+    }
+
+    /// Rewrites one change. One that goes no longer counts as pending.
+    private func rewrite(
+        _ recorded: RecordedChange, _ isMade: Bool, _ isSettled: Bool,
+        _ transform: (Place, RecordedChange) -> RecordedChange?
+    ) -> RecordedChange? {
+        let place = Place(isMade: isMade, isSettled: isSettled || recorded.isSaved)
+        let kept = transform(place, recorded)
+        let weight = (isMade ? 1 : 0) - (recorded.isSaved ? 1 : 0)
+        if kept == nil, weight != 0 { context?.noteForgotten(recorded.object, weight) }
+        return kept
+    }
+}

@@ -1,0 +1,170 @@
+import Foundation
+
+/// Why a value does not fit, without the place.
+package struct ValueMisfit: Sendable, Hashable {
+    /// What kind of rule is broken.
+    package let reason: ValidationFailure.Reason
+    /// The rest of a sentence that starts with the name of the property.
+    package let objection: String
+
+    init(_ reason: ValidationFailure.Reason, _ objection: String) {
+        self.reason = reason
+        self.objection = objection
+    }
+}
+
+/// What the model says of the values of one property.
+struct ValueDemand: Sendable {
+    /// The type of an attribute; nil for a reference.
+    private let type: AttributeType?
+    private let isOptional: Bool
+    /// Nil when there are none.
+    private let rules: AttributeRules?
+    /// What describes the whole text.
+    private let expression: NSRegularExpression?
+
+    init(_ kind: SchemaProperty.Kind) {
+        switch kind {
+        case .attribute(let attribute):
+            type = attribute.type
+            isOptional = attribute.isOptional
+            rules = attribute.rules.isEmpty ? nil : attribute.rules
+            expression = attribute.rules.pattern.flatMap { TextPattern.expression($0, []) }
+        case .relationship(let relationship, _):
+            type = nil
+            isOptional = relationship.isOptional
+            rules = nil
+            expression = nil
+        }
+    }
+
+    func misfit(of value: Value) -> ValueMisfit? {
+        if value.isNull {
+            if isOptional { return nil }
+            return ValueMisfit(
+                .missing, type == nil ? "must refer to an object" : "must have a value")
+        }
+        guard let type else {
+            return value.reference == nil
+                ? ValueMisfit(.invalid, "holds a reference, not \(value.noun)") : nil
+        }
+        if let misfit = type.misfit(of: value) { return misfit }
+        return rules.flatMap { misfit(of: value, $0) }
+    }
+
+    private func misfit(of value: Value, _ rules: AttributeRules) -> ValueMisfit? {
+        if !rules.minimum.isNull, value.order(to: rules.minimum) == .orderedAscending {
+            return value.isDate
+                ? ValueMisfit(.dateTooEarly, "is earlier than its minimum")
+                : ValueMisfit(.numberTooSmall, "is below its minimum")
+        }
+        if !rules.maximum.isNull, value.order(to: rules.maximum) == .orderedDescending {
+            return value.isDate
+                ? ValueMisfit(.dateTooLate, "is later than its maximum")
+                : ValueMisfit(.numberTooLarge, "is above its maximum")
+        }
+        if rules.minimumLength > 0 || rules.maximumLength > 0, let length = value.length {
+            if length < rules.minimumLength {
+                return ValueMisfit(
+                    .tooShort, "is shorter than its minimum length of \(rules.minimumLength)")
+            }
+            if rules.maximumLength > 0, length > rules.maximumLength {
+                return ValueMisfit(
+                    .tooLong, "is longer than its maximum length of \(rules.maximumLength)")
+            }
+        }
+        if let expression, case .string(let text) = value {
+            let whole = NSRange(text.startIndex..., in: text)
+            if expression.firstMatch(in: text, range: whole)?.range != whole {
+                return ValueMisfit(.patternMismatch, "does not match its pattern")
+            }
+        }
+        return nil
+    }
+}
+
+extension SchemaProperty {
+    /// Checks a value against everything the model says of this property alone.
+    ///
+    /// - Returns: Nil when it fits. Whether a reference leads to an object of the right entity is for
+    ///   those who know the schema to check.
+    package func misfit(of value: Value) -> ValueMisfit? {
+        demand.misfit(of: value)
+    }
+
+    // MARK: - Counts
+
+    /// Whether the number of objects this relationship leads to has to be counted: it is kept nowhere
+    /// as a value of the object itself, and not any number will do.
+    package var isCounted: Bool {
+        guard slot == nil, let relationship else { return false }
+        return !relationship.isOptional || relationship.minimumCount > 0
+            || relationship.maximumCount > 0
+    }
+
+    /// Checks how many objects this relationship leads to.
+    ///
+    /// A minimum holds only where there are any objects, unless the relationship is mandatory.
+    package func misfit(ofCount count: Int) -> ValueMisfit? {
+        guard let relationship else { return nil }
+        guard relationship.isToMany else {
+            return count == 0 && !relationship.isOptional
+                ? ValueMisfit(.missing, "must refer to an object") : nil
+        }
+        let isRequired = !relationship.isOptional
+        let least = max(relationship.minimumCount, isRequired ? 1 : 0)
+        if count < least, count > 0 || isRequired {
+            return ValueMisfit(
+                .tooFewObjects, "leads to \(count) objects but must lead to at least \(least)")
+        }
+        if relationship.maximumCount > 0, count > relationship.maximumCount {
+            return ValueMisfit(
+                .tooManyObjects,
+                "leads to \(count) objects but may lead to at most \(relationship.maximumCount)")
+        }
+        return nil
+    }
+}
+
+extension ValidationFailure {
+    /// Gives a misfit its place.
+    package init(
+        _ misfit: ValueMisfit, of property: SchemaProperty, in object: ObjectID, _ schema: Schema
+    ) {
+        self.init(
+            misfit.reason, object: object, property: property.name,
+            "'\(property.name)' of \(schema.name(of: object)) \(misfit.objection).")
+    }
+}
+
+extension Schema {
+    /// Checks that a reference leads to an object of the destination.
+    ///
+    /// - Returns: Nil when it does.
+    package func failure(
+        ofReference target: ObjectID, over property: SchemaProperty, in object: ObjectID
+    ) -> ValidationFailure? {
+        guard let end = property.end, let destination = entity(end.destination),
+            !destination.family.contains(target.entity)
+        else { return nil }
+        return ValidationFailure(
+            .invalid, object: object, property: property.name,
+            "'\(property.name)' of \(name(of: object)) refers to objects of '\(destination.name)', "
+                + "which \(name(of: target)) is not.")
+    }
+}
+
+extension Value {
+    fileprivate var isDate: Bool {
+        if case .date = self { true } else { false }
+    }
+
+    /// The length in Unicode scalars or bytes; nil for values that have none.
+    fileprivate var length: Int? {
+        switch self {
+        case .string(let text): text.unicodeScalars.count
+        case .data(let data): data.count
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,90 @@
+/// One reason why an object is not valid, so that it cannot be saved.
+///
+/// A save collects every failure in one ``StoreError``. A validation hook may throw one of its own to
+/// say which property is at fault:
+///
+/// ```swift
+/// override func validateForUpdate() throws {
+///     guard end >= start else {
+///         throw ValidationFailure(.invalid, property: "end", "The end comes before the start.")
+///     }
+/// }
+/// ```
+public struct ValidationFailure: Error, Sendable, Hashable {
+    /// What kind of rule is broken. The raw values are the numbers that Core Data gives these errors.
+    public enum Reason: Int, Sendable, Hashable, CaseIterable {
+        /// The value has another type, the change does not fit the model, or a hook refuses.
+        case invalid = 1550
+        /// A value that must be there is missing.
+        case missing = 1570
+        /// A to-many relationship leads to fewer objects than it must.
+        case tooFewObjects = 1580
+        /// A to-many relationship leads to more objects than it may.
+        case tooManyObjects = 1590
+        /// A relationship with the delete rule deny still leads somewhere.
+        case deleteDenied = 1600
+        /// A number is above its maximum, or too large for its type.
+        case numberTooLarge = 1610
+        /// A number is below its minimum, or too small for its type.
+        case numberTooSmall = 1620
+        /// A date is later than its maximum.
+        case dateTooLate = 1630
+        /// A date is earlier than its minimum.
+        case dateTooEarly = 1640
+        /// A date is infinitely far away.
+        case invalidDate = 1650
+        /// Text or data is longer than its maximum length.
+        case tooLong = 1660
+        /// Text or data is shorter than its minimum length.
+        case tooShort = 1670
+        /// Text does not match its pattern.
+        case patternMismatch = 1680
+        /// Text is not a URL.
+        case invalidURL = 1690
+    }
+
+    /// The object; nil when the failure was made by a hook and has not passed the context yet.
+    public var object: ObjectID?
+    /// The name of the property at fault; nil when it is the object as a whole.
+    public var property: String?
+    /// What kind of rule is broken.
+    public let reason: Reason
+    /// One sentence that names object and property but no value.
+    public let message: String
+
+    /// Describes a failure.
+    ///
+    /// - Parameters:
+    ///   - reason: What kind of rule is broken.
+    ///   - object: The object; the context fills it in when a hook throws the failure.
+    ///   - property: The name of the property at fault.
+    ///   - message: One sentence.
+    public init(
+        _ reason: Reason, object: ObjectID? = nil, property: String? = nil, _ message: String
+    ) {
+        self.reason = reason
+        self.object = object
+        self.property = property
+        self.message = message
+    }
+
+    /// The number that Core Data gives such an error, from 1550 to 1690.
+    public var number: Int { reason.rawValue }
+}
+
+extension ValidationFailure: CustomStringConvertible {
+    /// The message.
+    public var description: String { message }
+}
+
+extension ValidationFailure {
+    /// By object, then by property.
+    package func precedes(_ other: ValidationFailure) -> Bool {
+        guard object == other.object else {
+            guard let object, let otherObject = other.object else { return object == nil }
+            return object < otherObject
+        }
+        return (property ?? "", number, message)
+            < (other.property ?? "", other.number, other.message)
+    }
+}

@@ -1,0 +1,67 @@
+internal import Foundation
+internal import LMDB
+
+extension Store {
+    /// Copies the store, journal and all, as it is now. The copy has the identifier of the original.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/exists`` when something stands at `path`. No
+    ///   file is left there when copying fails.
+    /// - Complexity: O(*p*) page reads and writes, *p* the number of pages in use.
+    package func copy(to path: String) throws {
+        let environment = try openEnvironment()
+        guard !FileManager.default.fileExists(atPath: path) else { throw StoreError.exists(path) }
+        try wrapping { try environment.copy(to: path, compacting: true) }
+        do {
+            let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+            try file.synchronize()
+            try file.close()
+        } catch {
+            unlink(path)
+            throw StoreError(wrapping: error, path: path)
+        }
+    }
+
+    /// Leaves out object numbers, so that they can be given out by somebody else: by the original of
+    /// this copy, while that is still in use.
+    package func skipObjectNumbers(_ count: UInt64) throws {
+        guard !options.isReadOnly else { return }
+        try writing { [meta = parts.tables.meta] transaction in
+            let first = try StoreMetadata.reserved(meta, in: transaction)
+            try StoreMetadata.setReserved(first + count, meta, in: transaction)
+        }
+    }
+
+    /// Removes a store's file and lock file. Does nothing when there is no file.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/busy`` while this process or another has it
+    ///   open; with ``StoreError/Code/notAStore``. The file is as it was then.
+    package static func remove(at path: String) throws {
+        guard FileManager.default.fileExists(atPath: path) else { return }
+        try refuseStranger(path)
+        try wrapping(path) { try Environment.remove(at: path) }
+    }
+
+    /// Puts a copy of a store, journal and all, in the place of another, if there is one.
+    ///
+    /// - Throws: As ``remove(at:)`` for what is to be replaced. It is as it was then.
+    package static func replace(at path: String, withCopyOf source: Store) throws {
+        if FileManager.default.fileExists(atPath: path) { try refuseStranger(path) }
+        let draftPath = "\(path).\(source.options.makeUUID().uuidString.prefix(8))"
+        try source.copy(to: draftPath)
+        do {
+            try wrapping(path) { try Environment.replace(at: path, withFileAt: draftPath) }
+        } catch {
+            unlink(draftPath)
+            throw error
+        }
+    }
+
+    /// Refuses a file that is something else than a store. One that is damaged is a store still.
+    private static func refuseStranger(_ path: String) throws {
+        do {
+            try open(at: path, options: StoreOptions(isReadOnly: true)).close()
+        } catch let error as StoreError where error.code != .notAStore {
+            return
+        }
+    }
+}
