@@ -278,12 +278,12 @@ extension Simulation {
             sights[index].seen[id] = record
         }
         if forecast.isTangled, !sights[index].groups.isEmpty { sights[index].foreseesUndo = false }
-        noteEmptied(index, sight, old, now)
+        if shape.contexts[index].parent == nil { noteEmptied(index, sight, old) }
     }
 
     /// References without inverse that the save has emptied, since it deleted where they led.
-    private func noteEmptied(_ index: Int, _ sight: Sight, _ old: World, _ now: World) {
-        for (id, record) in now {
+    private func noteEmptied(_ index: Int, _ sight: Sight, _ old: World) {
+        for (id, record) in head {
             for field in rules.fields(id) where field.isStored && field.inverse == nil {
                 guard let had = sight.mine[id] ?? old[id],
                     case .one(let target?)? = had[field.name], record[field.name] == .one(nil),
