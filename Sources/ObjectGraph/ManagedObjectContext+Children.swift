@@ -70,8 +70,7 @@ extension ManagedObjectContext {
         for item in items where !item.isAnnihilated {
             settleSaved(item, wasSaved: true, nil, isAsSent)
         }
-        guard !isAsSent else { return }
-        for item in items { forgetLists(of: item) }
+        if !isAsSent { for item in items { forgetLists(of: item) } }
         forgetLists(
             holding: Set(items.filter { $0.change?.isDelete == true }.map(\.object.graphID)))
     }
