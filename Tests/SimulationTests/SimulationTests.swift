@@ -6,9 +6,7 @@ import Testing
 struct SimulationPlan {
     /// Seeds whose runs come to a state of which nobody has decided yet what it should be: they run
     /// only when they are asked for by number.
-    private static let unsettledSeeds: Set<UInt64> = [
-        40, 83, 130, 205, 240, 286, 292, 330, 343, 355, 376,
-    ]
+    private static let unsettledSeeds: Set<UInt64> = [40, 83, 130, 205, 330, 343, 355]
 
     let seeds: [UInt64]
     let steps: Int
@@ -32,7 +30,7 @@ struct SimulationPlan {
         }
         let first = UInt64(max(number("SEED") ?? 1, 1))
         let isChosen = number("SEED") != nil
-        let count = UInt64(max(number("SEEDS") ?? (isChosen ? 1 : 415), 1))
+        let count = UInt64(max(number("SEEDS") ?? (isChosen ? 1 : 412), 1))
         seeds = (first..<first + count).filter { isChosen || !Self.unsettledSeeds.contains($0) }
     }
 
