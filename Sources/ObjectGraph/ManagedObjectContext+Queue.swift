@@ -1,11 +1,27 @@
+/// When work starts that is asked for asynchronously.
+public enum ScheduledTaskType: Sendable, Hashable {
+    /// At once where the caller is in the context already, such as on the main actor for a main-queue
+    /// context; else after the work that is queued.
+    case immediate
+    /// After the work that is queued, wherever the caller is.
+    case enqueued
+}
+
 extension ManagedObjectContext {
     /// Runs `body` on the context's queue and returns its result, without blocking.
     ///
     /// Ends the event: what `body` changed is one step for undo.
+    ///
+    /// - Parameters:
+    ///   - schedule: When `body` starts.
+    ///   - body: What to do in the context.
+    /// - Returns: What `body` returns.
+    /// - Throws: What `body` throws.
     public func perform<Result: Sendable>(
-        _ body: @escaping @Sendable () throws -> Result
+        schedule: ScheduledTaskType = .immediate, _ body: @escaping @Sendable () throws -> Result
     ) async throws -> Result {
-        try await withCheckedThrowingContinuation { continuation in
+        if schedule == .immediate, lane.isMine { return try asOneEvent(body) }
+        return try await withCheckedThrowingContinuation { continuation in
             lane.submit {
                 continuation.resume(with: Swift.Result { try self.asOneEvent(body) })
             }

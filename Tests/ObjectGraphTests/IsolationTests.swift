@@ -95,6 +95,22 @@ import Testing
         }
     }
 
+    @Test @MainActor
+    func `F107 immediate work starts at once where the caller is in the context`() async throws {
+        let store = try StaffStore()
+        let main = store.container.viewContext
+        nonisolated(unsafe) var order: [String] = []
+        func enqueue() {
+            main.perform { order.append("queued before") }
+        }
+
+        enqueue()
+        try await main.perform { order.append("immediate") }
+        try await main.perform(schedule: .enqueued) { order.append("enqueued") }
+
+        #expect(order == ["immediate", "queued before", "enqueued"])
+    }
+
     @Test func `F107 F109 objects cross to another actor by identifier`() async throws {
         actor Reader {
             let context: ManagedObjectContext

@@ -306,10 +306,9 @@ final class Simulation {
         let context = contexts[index]
         let objects = try registered(index)
         var sight = sights[index]
-        // What others have deleted as well counts as deleted and is nothing to save.
-        let there = under(index)
-        let deleted = context.deletedObjects.filter(\.hasChanges).map(\.objectID.object)
-        sight.deleted = Set(deleted).filter { there[$0] != nil }
+        // What a merge found deleted counts as deleted and is nothing to save.
+        let deleted = context.deletedObjects.filter(\.hasChanges)
+        sight.deleted = Set(deleted.map(\.objectID.object))
         sight.inserted = Set(context.insertedObjects.map(\.objectID.object))
         var view = sight.view(head)
         for (id, object) in objects where !object.isDeleted && !object.isFault {
