@@ -14,11 +14,13 @@ extension ManagedObjectContext {
     ///
     /// - Parameters:
     ///   - schedule: When `body` starts.
+    ///   - isolation: The actor that the caller is on; leave it to the compiler.
     ///   - body: What to do in the context.
     /// - Returns: What `body` returns.
     /// - Throws: What `body` throws.
     public func perform<Result: Sendable>(
-        schedule: ScheduledTaskType = .immediate, _ body: @escaping @Sendable () throws -> Result
+        schedule: ScheduledTaskType = .immediate, isolation: isolated (any Actor)? = #isolation,
+        _ body: @escaping @Sendable () throws -> Result
     ) async throws -> Result {
         if schedule == .immediate, lane.isMine { return try asOneEvent(body) }
         return try await withCheckedThrowingContinuation { continuation in
