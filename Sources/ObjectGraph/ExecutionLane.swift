@@ -11,7 +11,8 @@ import Synchronization
 /// - Whoever works in the context holds the lane, on whichever thread.
 /// - A thread that waits for another context *parks* the lanes it holds. Whoever needs a parked lane
 ///   and would otherwise wait for ever, because the one that parked it waits for him, works in it as
-///   a guest; the waiting thread goes on only when the guest has left. Everybody else waits his turn.
+///   a guest; the waiting thread goes on only when the guest has left. Everybody else waits his turn,
+///   which comes while the lane is parked, too, if the queue is not what is waiting.
 /// - A child that needs its parent keeps its own lane, since it is in the middle of something, and
 ///   takes the parent's as soon as it is free or parked. Waiting upwards ends, because a holder that
 ///   waits upwards as well gets on for the same reason, and one that waits sideways or downwards has
@@ -66,8 +67,7 @@ final class ExecutionLane: @unchecked Sendable {
 
     /// Where the current thread works, in words.
     static var whereabouts: String {
-        MainQueue.isCurrent
-            ? "the main queue" : "another queue"
+        MainQueue.isCurrent ? "the main queue" : "another queue"
     }
 
     // MARK: - Running
