@@ -19,16 +19,18 @@ package enum JSONPatch {
     /// - Parameters:
     ///   - change: The change.
     ///   - entity: Its entity.
+    ///   - redaction: What was kept back of the change; a property that is left out is in no document.
     ///   - writer: Where to write; within an array.
     package static func append(
-        operations change: AuditChange, of entity: SchemaEntity, to writer: inout JSONWriter
+        operations change: AuditChange, of entity: SchemaEntity, _ redaction: Redaction = .none,
+        to writer: inout JSONWriter
     ) {
         let path = pointer(to: change.object)
         switch change.operation {
         case .insert:
-            writer.operation("add", path) { $0.object(of: change, entity) }
+            writer.operation("add", path) { $0.object(of: change, entity, redaction) }
         case .delete:
-            writer.operation("test", path) { $0.object(of: change, entity) }
+            writer.operation("test", path) { $0.object(of: change, entity, redaction) }
             writer.operation("remove", path)
         case .update:
             for field in change.fields {
@@ -86,13 +88,16 @@ package enum JSONPatch {
 
 extension JSONWriter {
     /// Writes an object of the document: every property that is kept on its own side.
-    package mutating func object(of change: AuditChange, _ entity: SchemaEntity) {
+    package mutating func object(
+        of change: AuditChange, _ entity: SchemaEntity, _ redaction: Redaction = .none
+    ) {
         let fields = Dictionary(
             change.fields.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         let memberships = Dictionary(
             change.memberships.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         object { writer in
-            for property in entity.properties where property.isPersistent {
+            for property in entity.properties
+            where property.isPersistent && !redaction.omits(property.number) {
                 if property.isStoredToMany {
                     writer.name(property.name)
                     writer.members(memberships[property.name], of: change.operation)

@@ -134,6 +134,11 @@ private struct Verification {
             report.add(.metadata, "meta, '\(StoreMetadata.Name.userValues)'", error.message)
         }
         do {
+            _ = try StoreMetadata.cursors(meta, in: transaction)
+        } catch let error as StoreError where error.code == .corrupt {
+            report.add(.metadata, "meta, '\(StoreMetadata.Name.cursors)'", error.message)
+        }
+        do {
             for tag in try StoreMetadata.tags(meta, in: transaction).sorted()
             where try !isSound(tag, in: transaction) {
                 report.add(

@@ -23,6 +23,8 @@ struct StoreMetadata: Sendable {
         static let userValues = "userValues"
         /// Names that users gave to entries; there is none until a tag is set.
         static let tags = "tags"
+        /// How far readers have come; there is none until one says so.
+        static let cursors = "cursors"
     }
 
     /// Reads the records of a store.
