@@ -75,7 +75,8 @@ extension ManagedObjectContext {
                     : try parent.disappearance(of: id)
             }
         }
-        return try store(of: id).disappearance(of: id.object)
+        let store = try store(of: id)
+        return try store.disappearance(of: id.object, at: position(toRead: store))
     }
 
     func store(of id: GraphID) throws -> PersistentStore {
