@@ -60,7 +60,7 @@ struct HistoryCommand: Command {
         let text = EntryText(console.palette)
         let isFirst = listing.count == 0
         try listing.append { writer in
-            JSONLinesFormat.append(headOf: record, to: &writer)
+            JSONLinesEncoder.append(headOf: record, to: &writer)
             writer.append(change)
         } text: {
             if !isFirst { try console.print() }
@@ -79,12 +79,7 @@ struct HistoryCommand: Command {
         guard let entity = store.schema.entity(object.entity) else {
             throw ToolError.usage("The model has no such entity.")
         }
-        guard let property = entity.property(named: name) else {
-            let suggestion = name.suggestion(among: entity.properties.map(\.name))
-            throw ToolError.usage(
-                "'\(entity.name)' has no property '\(name)'"
-                    + (suggestion.isEmpty ? "." : suggestion))
-        }
+        let property = try StoreReading.property(name, of: entity)
         guard property.slot == nil, !property.isStoredToMany else { return property }
         let end = property.end
         let owner = end.flatMap { store.schema.entity($0.destination) }

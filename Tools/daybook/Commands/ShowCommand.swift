@@ -26,11 +26,13 @@ struct ShowCommand: Command {
         if sequence == .zero, case .time = arguments[entry] {
             throw ToolError.usage("No entry is as old as that.")
         }
-        let record = try AuditReader(store).record(at: sequence)
-        guard console.format == .text else {
-            try console.print(record)
-            return .success
-        }
+        try print(try AuditReader(store).record(at: sequence), on: console)
+        return .success
+    }
+
+    /// Prints an entry in the form that `--output` asks for.
+    func print(_ record: AuditRecord, on console: Console) throws {
+        guard console.format == .text else { return try console.print(record) }
         try printHead(of: record, on: console)
         let text = EntryText(console.palette)
         for change in record.shown {
@@ -38,7 +40,6 @@ struct ShowCommand: Command {
             try console.printLines(
                 text.lines(of: AuditChange(change, in: record.schema), indentation: ""))
         }
-        return .success
     }
 
     private func printHead(of record: AuditRecord, on console: Console) throws {
