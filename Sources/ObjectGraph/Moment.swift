@@ -9,6 +9,8 @@ public enum Moment: Sendable, Hashable {
     case sequence(SequenceNumber)
     /// Just after the last entry that happened at or before a date.
     case date(Date)
+    /// Just after the entry that has a name; see ``PersistentContainer/setTag(_:at:author:note:existing:)``.
+    case tag(String)
     /// Just after the last entry there is when the moment is used.
     case head
 }
@@ -16,27 +18,37 @@ public enum Moment: Sendable, Hashable {
 extension PersistentStoreCoordinator {
     /// The last entry of each store that is seen at a moment, by the store's number.
     ///
-    /// A number is one of the first store; the other stores are seen as they were when that entry
-    /// happened.
+    /// A number and a tag are of the first store; the other stores are seen as they were when that
+    /// entry happened.
     ///
     /// - Throws: ``StoreError`` with code `noSuchStore` when there is no store; with `noSuchEntry` when
-    ///   the journal does not reach that far.
+    ///   the journal does not reach that far; with `noSuchTag`.
     func sequences(at moment: Moment) throws -> [UInt32: SequenceNumber] {
         let stores = persistentStores
         guard let first = stores.first else { throw StoreError.noStore() }
         switch moment {
         case .sequence(let number):
-            let head = try first.head()
-            guard number <= head else { throw StoreError.noSuchMoment(number, head: head) }
-            let time = number > .zero ? try first.store.entry(number).time : .min
-            var sequences = try sequences(in: stores.dropFirst(), atTime: time)
-            sequences[first.number] = number
-            return sequences
+            return try sequences(at: number, of: first, and: stores.dropFirst())
+        case .tag(let name):
+            return try sequences(
+                at: first.tag(named: name).sequence, of: first, and: stores.dropFirst())
         case .date(let date):
             return try sequences(in: stores[...], atTime: date.microseconds)
         case .head:
             return try byNumber(stores[...]) { try $0.head() }
         }
+    }
+
+    private func sequences(
+        at number: SequenceNumber, of first: PersistentStore,
+        and others: ArraySlice<PersistentStore>
+    ) throws -> [UInt32: SequenceNumber] {
+        let head = try first.head()
+        guard number <= head else { throw StoreError.noSuchMoment(number, head: head) }
+        let time = number > .zero ? try first.store.heading(of: number).time : .min
+        var sequences = try sequences(in: others, atTime: time)
+        sequences[first.number] = number
+        return sequences
     }
 
     private func sequences(

@@ -9,32 +9,26 @@ extension Store {
     ///   ``StoreError/Code/corrupt`` when it is not what was written.
     /// - Complexity: O(log *n* + *b*) page reads, *b* the number of the entry's pages.
     package func entry(_ sequence: SequenceNumber) throws -> Entry {
-        try Entry(try journalEntry(sequence))
-    }
-
-    private func journalEntry(_ sequence: SequenceNumber) throws -> JournalEntry {
-        try reading { transaction in
+        let found = try reading { transaction in
             guard let entry = try parts.journal.entry(at: sequence, in: transaction) else {
                 let head = try parts.journal.head(in: transaction)
                 throw StoreError.noSuchEntry(sequence, head: head)
             }
             return entry
         }
+        return try Entry(found)
     }
 
-    /// What is said of an entry, its digest checked, and when it happened, in microseconds since 1970.
-    /// Its changes are not decoded.
+    /// Who saved an entry, why and when; its digest is checked, and its changes are not decoded.
     ///
     /// - Throws: As ``entry(_:)``.
-    package func header(
-        of sequence: SequenceNumber
-    ) throws -> (header: EntryHeader, time: Int64) {
-        let found = try journalEntry(sequence)
-        do {
-            let header = try EntryPayload.header(of: found.payload)
-            return (header, header.occurredAt ?? found.recordedAt)
-        } catch {
-            throw StoreError.entryUnreadable(sequence, cause: error)
+    package func heading(of sequence: SequenceNumber) throws -> EntryHeading {
+        try reading { transaction in
+            guard let heading = try parts.heading(of: sequence, in: transaction) else {
+                let head = try parts.journal.head(in: transaction)
+                throw StoreError.noSuchEntry(sequence, head: head)
+            }
+            return heading
         }
     }
 
