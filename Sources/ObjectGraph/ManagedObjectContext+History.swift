@@ -31,8 +31,8 @@ extension ManagedObjectContext {
 
     // MARK: - Blame
 
-    /// Who made each property of an object what it is: one answer for each property that is kept, in the
-    /// order of the model.
+    /// Who made each property of an object what it is: one answer for each property that is kept, always
+    /// in the same order.
     ///
     /// A context that reads at a point in the past tells who had made the object what it was then. What
     /// is pending has not been saved by anybody and is no part of it.

@@ -55,7 +55,7 @@ public struct ObjectRevision: Sendable, Hashable {
     public let time: Date
     /// What happened to the object.
     public let kind: ObjectChangeKind
-    /// What happened to its properties, in the order of the model.
+    /// What happened to its properties, always in the same order.
     public let changes: [PropertyChange]
 }
 
@@ -65,7 +65,7 @@ public struct ObjectDifference: Sendable, Hashable {
     public let objectID: ManagedObjectID
     /// What leads from the one moment to the other.
     public let kind: ObjectChangeKind
-    /// The properties that differ, in the order of the model.
+    /// The properties that differ, always in the same order.
     public let changes: [PropertyChange]
 }
 

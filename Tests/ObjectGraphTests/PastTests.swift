@@ -196,11 +196,11 @@ import Testing
         #expect(
             history[1].changes == [
                 PropertyChange(
-                    name: "lastName", old: .string("Byron"), new: .string("Lovelace"),
-                    removed: [], added: []),
-                PropertyChange(
                     name: "department", old: .object(whatIf.research.object), new: .null,
                     removed: [whatIf.research], added: []),
+                PropertyChange(
+                    name: "lastName", old: .string("Byron"), new: .string("Lovelace"),
+                    removed: [], added: []),
             ])
         #expect(history[0].changes.allSatisfy { $0.old == .null })
         #expect(history[2].changes.allSatisfy { $0.new == .null })

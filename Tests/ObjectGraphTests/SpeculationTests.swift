@@ -34,6 +34,36 @@ import Testing
         #expect(try whatIf.pay(whatIf.ada) == Pay(name: "Lovelace", salary: 10))
     }
 
+    @Test func `a speculative context stays in the past while others save`() throws {
+        let whatIf = try WhatIf()
+        let ada = try whatIf.here { (context) throws in
+            context.automaticallyMergesChangesFromParent = true
+            return try context.hired(whatIf.ada)
+        }
+        try whatIf.others(edit: whatIf.ada) { $0.lastName = "Lovelace" }
+
+        try whatIf.here { (context) throws in
+            context.refreshAllObjects()
+            #expect(ada.lastName == "Byron")
+            ada.salary = 20
+            try context.save()
+            #expect(ada.lastName == "Lovelace")
+        }
+    }
+
+    @Test func `what if the store had begun otherwise`() throws {
+        let whatIf = try WhatIf()
+        let empty = try whatIf.store.container.speculativeContext(at: .sequence(.zero))
+
+        try empty.performAndWait { () throws in
+            #expect(try empty.count(FetchRequest<Employee>()) == 0)
+            Employee(context: empty).lastName = "Babbage"
+            #expect(try empty.count(FetchRequest<Employee>()) == 1)
+            try empty.save()
+            #expect(try empty.count(FetchRequest<Employee>()) == 3)
+        }
+    }
+
     @Test func `what was tried is undone and made again step by step`() throws {
         let whatIf = try WhatIf()
 
@@ -244,6 +274,21 @@ import Testing
         #expect(try whatIf.pay(whatIf.ada) == Pay(name: "Byron", salary: 99))
     }
 
+    @Test func `an object that was only looked at can be watched for changes since`() throws {
+        let whatIf = try WhatIf()
+        try whatIf.here { (context) throws in
+            context.detectConflicts(for: try context.hired(whatIf.grace))
+            try context.hired(whatIf.ada).salary = 20
+            #expect(try context.previewSave().refusal == nil)
+        }
+        let later = try whatIf.others(edit: whatIf.grace) { $0.salary = 11 }
+
+        let error = try whatIf.refusal()
+
+        #expect(error.conflicts.map(\.object) == [whatIf.grace.object])
+        #expect(error.conflicts.map(\.sequence) == [later])
+    }
+
     // MARK: - What has come and gone since
 
     @Test func `an edit of an object deleted since names the entry that deleted it`() throws {
@@ -405,7 +450,8 @@ import Testing
             #expect(try context.fetch(FetchRequest<Employee>()).allSatisfy { $0.department == nil })
         }
 
-        #expect(try Store.verify(path: whatIf.store.url.path).isSound)
+        let report = try Store.verify(path: whatIf.store.url.path)
+        #expect(report.findings.isEmpty)
     }
 
     @Test func `members that both sides added are all there, in order`() throws {
