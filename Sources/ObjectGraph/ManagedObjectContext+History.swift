@@ -37,6 +37,7 @@ extension ManagedObjectContext {
     /// A context that reads at a point in the past tells who had made the object what it was then. What
     /// is pending has not been saved by anybody and is no part of it.
     ///
+    /// - Returns: The answers, without those for transient properties.
     /// - Throws: ``StoreError`` with code `noSuchObject` or `objectDeleted`, which names the entry,
     ///   its author and time, when there is no such object.
     /// - Complexity: O(log *n*) page reads for each value and to-one relationship, however many times
@@ -56,6 +57,7 @@ extension ManagedObjectContext {
     /// - Parameters:
     ///   - id: The object.
     ///   - property: The name of an attribute or a relationship.
+    /// - Returns: The entry, its author, note and time, the value and the one before.
     /// - Throws: As ``blame(of:)``.
     /// - Complexity: As of ``blame(of:)``, for one property.
     /// - Precondition: The entity has a property of that name, and it is not transient.
@@ -80,6 +82,7 @@ extension ManagedObjectContext {
     /// - Parameters:
     ///   - object: An object of this context.
     ///   - property: An attribute or a relationship of it, such as `\.name`.
+    /// - Returns: The entry, its author, note and time, the value and the one before.
     /// - Throws: As ``blame(of:)``.
     /// - Complexity: As of ``blame(of:)``, for one property.
     /// - Precondition: The key path leads to one property that is not transient.
