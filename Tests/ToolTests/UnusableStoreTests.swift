@@ -7,7 +7,8 @@ import Testing
     /// Every command that opens a store, without the store.
     static let commands: [[String]] = [
         ["record"], ["fetch", "Shelf"], ["undo", "2"], ["redo", "2"], ["replay"], ["verify"],
-        ["log"], ["stats"], ["export", "--format", "jsonl"],
+        ["log"], ["stats"], ["export", "--format", "jsonl"], ["blame", "Shelf/1"],
+        ["bisect", "Shelf", "--where", "TRUEPREDICATE"], ["document"], ["tag"], ["tag", "v1"],
     ]
 
     private let library: LibraryStore

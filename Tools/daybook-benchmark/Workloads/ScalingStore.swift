@@ -31,8 +31,9 @@ struct ScalingStore {
 
     init(at path: String, changes: Int) throws {
         entries = changes / Self.changesOfEntry
-        store = try Store.create(
+        let store = try Store.create(
             at: path, model: Self.model, options: StoreOptions(durability: .relaxed))
+        self.store = store
         guard let entity = store.schema.entity(named: "Item"),
             let label = entity.property(named: "label"),
             let count = entity.property(named: "count")
