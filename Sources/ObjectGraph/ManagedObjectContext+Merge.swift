@@ -38,7 +38,8 @@ extension ManagedObjectContext {
     /// Replays what others have saved, up to an entry, under what is pending here.
     ///
     /// Merging the same entries again changes nothing. A child takes in what its parent has now of
-    /// all objects that are registered here.
+    /// all objects that are registered here. A speculative context is brought forward, and when it
+    /// has merged everything, it is like any other.
     ///
     /// - Parameter sequence: The last entry to merge of the coordinator's first store; the newest of
     ///   every store when nil.
@@ -58,6 +59,7 @@ extension ManagedObjectContext {
         for store in coordinator.persistentStores {
             conflicts += try mergeEntries(of: store, through: store.head())
         }
+        endSpeculation()
         return conflicts
     }
 

@@ -75,7 +75,8 @@ extension ManagedObjectContext {
                     : try parent.disappearance(of: id)
             }
         }
-        return try store(of: id).disappearance(of: id.object)
+        let store = try store(of: id)
+        return try store.disappearance(of: id.object, at: position(toRead: store))
     }
 
     func store(of id: GraphID) throws -> PersistentStore {
@@ -172,7 +173,8 @@ extension ManagedObjectContext {
         return QueryGenerationToken(sequences: Dictionary(pairs) { first, _ in first })
     }
 
-    /// Holds the context to a state of its stores, until it saves, merges or is told otherwise.
+    /// Holds the context to a state of its stores, until it saves, merges or is told otherwise. A
+    /// speculative context is one no more then.
     ///
     /// Every fetch and every firing fault then reads that state, whatever others save. Objects that
     /// have been read keep their values; refresh them to see the state. A store that is added later
@@ -187,11 +189,12 @@ extension ManagedObjectContext {
         guard parent == nil, !isReadOnly else {
             throw StoreError.noGeneration(isChild: parent != nil)
         }
+        isSpeculative = false
         queryGeneration = token
         isPinningAtNextRead = token == .current
         for store in coordinator.persistentStores {
             var position = position(in: store)
-            position.pinned = token?.sequence(inStore: store.identifier)
+            position.pin(at: token?.sequence(inStore: store.identifier))
             positions[store.number] = position
         }
     }

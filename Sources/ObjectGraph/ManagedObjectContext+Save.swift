@@ -34,7 +34,7 @@ extension ManagedObjectContext {
             finishMergedDeletes()
             return nil
         }
-        if let insertFailure, pending.items.contains(where: \.isUnsavable) { throw insertFailure }
+        try refuseUnsavable()
         emptyReferencesToDeleted()
         try validate()
         guard !pending.isEmpty else { return nil }
@@ -46,6 +46,7 @@ extension ManagedObjectContext {
             try save(items, into: parent, credit.completed(from: credits))
         } else {
             entries = try saveToStores(items, header(credit, date))
+            followOwnSave()
         }
         credits.removeAll()
         mergedDeletes.removeAll()
@@ -64,7 +65,12 @@ extension ManagedObjectContext {
         undoManager?.noteSave()
     }
 
-    private func header(_ credit: SaveCredit, _ date: Date?) -> EntryHeader {
+    /// Refuses a save of new objects that no store had a number for.
+    func refuseUnsavable() throws {
+        if let insertFailure, pending.items.contains(where: \.isUnsavable) { throw insertFailure }
+    }
+
+    func header(_ credit: SaveCredit, _ date: Date?) -> EntryHeader {
         let credit = credit.completed(from: credits)
         return EntryHeader(
             kind: .save, author: credit.author, note: credit.note, context: credit.context,
@@ -86,9 +92,7 @@ extension ManagedObjectContext {
     private func saveToStores(
         _ items: [PendingChanges.Item], _ header: EntryHeader
     ) throws -> [(store: UInt32, sequence: SequenceNumber)] {
-        let drafts = try groups(of: items).compactMap {
-            try draft(of: $0.value, toStore: $0.key, header)
-        }
+        let drafts = try drafts(of: items, header)
         var saves: [StoreSave] = []
         do {
             for draft in drafts { saves.append(try save(draft)) }
@@ -104,6 +108,15 @@ extension ManagedObjectContext {
         }
     }
 
+    /// What is to be saved to each store.
+    func drafts(
+        of items: [PendingChanges.Item], _ header: EntryHeader
+    ) throws -> [StoreDraft] {
+        try groups(of: items).compactMap {
+            try draft(of: $0.value, toStore: $0.key, header)
+        }
+    }
+
     private func groups(
         of items: [PendingChanges.Item]
     ) -> [(key: UInt32, value: [PendingChanges.Item])] {
@@ -115,7 +128,7 @@ extension ManagedObjectContext {
     }
 
     /// What is to be saved to one store.
-    private struct StoreDraft {
+    struct StoreDraft {
         let store: PersistentStore
         let items: [PendingChanges.Item]
         let draft: Draft
@@ -206,6 +219,8 @@ extension ManagedObjectContext {
         lazy var saved = Set((receipt?.changes ?? []).map(\.object))
         let isAsSent = receipt?.isAsSent != false && !hasForeign
         if !isAsSent { noteRevision() }
+        // What is read again has to be what was saved.
+        if let sequence { positions[save.store.number]?.notePinned(sequence) }
         if let receipt {
             followEmptiedReferences(receipt.changes, inStore: save.store.number)
         }

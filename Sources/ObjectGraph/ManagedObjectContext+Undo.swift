@@ -67,9 +67,9 @@ extension ManagedObjectContext {
         mergedDeletes.removeAll()
         defer { postReset(of: objects) }
         for store in parent == nil ? coordinator.persistentStores : [] {
-            let pinned = positions[store.number]?.pinned
-            positions[store.number] = StorePosition(
-                base: coordinator.headForNewContext(of: store), pinned: pinned)
+            var position = StorePosition(base: coordinator.headForNewContext(of: store))
+            position.pin(at: positions[store.number]?.pinned)
+            positions[store.number] = position
         }
     }
 

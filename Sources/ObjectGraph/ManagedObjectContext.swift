@@ -137,6 +137,10 @@ public final class ManagedObjectContext: @unchecked Sendable {
     var positions: [UInt32: StorePosition] = [:]
     /// The state the context is held to, as it was asked for; nil for always the newest.
     var queryGeneration: QueryGenerationToken?
+    /// Whether the context stands on a point in the past, from which its changes start: until it saves,
+    /// merges everything or is held to a query generation. See
+    /// ``PersistentContainer/speculativeContext(at:)``.
+    public internal(set) var isSpeculative = false
     /// Whether the next read settles which entries ``QueryGenerationToken/current`` means.
     var isPinningAtNextRead = false
     /// Rises with everything that changes what children read here.

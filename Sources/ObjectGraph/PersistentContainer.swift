@@ -1,17 +1,7 @@
 import Dispatch
 public import Foundation
-public import JournalLog
 public import ObjectModel
-import SnapshotStore
 import Synchronization
-
-/// A point in the past of a store.
-public enum Moment: Sendable, Hashable {
-    /// Just after an entry.
-    case sequence(SequenceNumber)
-    /// Just after the last entry that happened at or before a date.
-    case date(Date)
-}
 
 /// A store with its coordinator and contexts: all that most programs need.
 ///
@@ -145,52 +135,5 @@ public final class PersistentContainer: Sendable {
     ) async throws -> Result {
         let context = newBackgroundContext()
         return try await context.perform { try body(context) }
-    }
-
-    /// The graph as it was: a context that reads at a point in the past and cannot be saved.
-    ///
-    /// With several stores, a sequence number is one of the first store, and the others are read as
-    /// they were when that entry happened.
-    ///
-    /// - Throws: ``StoreError`` with code `noSuchEntry` when the journal does not reach that far; with
-    ///   `noSuchStore` when no store has been added.
-    /// - Complexity: O(log *n*); nothing is replayed.
-    public func context(at moment: Moment) throws -> ManagedObjectContext {
-        let stores = persistentStoreCoordinator.persistentStores
-        guard let first = stores.first else { throw StoreError.noStore() }
-        var sequences: [UInt32: SequenceNumber] = [:]
-        var time: Int64 = .min
-        switch moment {
-        case .sequence(let number):
-            let head = try first.head()
-            guard number <= head else { throw StoreError.noSuchMoment(number, head: head) }
-            sequences[first.number] = number
-            if number > .zero { time = try first.store.entry(number).time }
-        case .date(let date):
-            time = date.microseconds
-        }
-        for store in stores where sequences[store.number] == nil {
-            sequences[store.number] = try store.store.sequence(atTime: time)
-        }
-        return ManagedObjectContext(
-            coordinator: persistentStoreCoordinator,
-            readingMode: .pinned(sequences[first.number] ?? .zero), at: sequences)
-    }
-}
-
-extension Date {
-    /// Microseconds since 1970, rounded down.
-    var microseconds: Int64 {
-        Int64(clampingDouble: (timeIntervalSince1970 * 1_000_000).rounded(.down))
-    }
-}
-
-extension Int64 {
-    fileprivate init(clampingDouble number: Double) {
-        if number.isNaN || number <= -0x1p63 {
-            self = .min
-        } else {
-            self = number >= 0x1p63 ? .max : Int64(number)
-        }
     }
 }

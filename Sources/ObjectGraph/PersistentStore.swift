@@ -104,10 +104,11 @@ public final class PersistentStore: Sendable {
         }
     }
 
-    /// Why an object's record is not there: the entry that deleted it, who and when.
-    func disappearance(of id: ObjectID) throws -> StoreError {
+    /// Why an object's record is not there after an entry, or now: the entry that deleted it, who and
+    /// when.
+    func disappearance(of id: ObjectID, at position: SequenceNumber?) throws -> StoreError {
         let name = store.schema.name(of: id)
-        guard let sequence = try store.read({ try $0.deletion(of: id) }) else {
+        guard let sequence = try store.read(at: position, { try $0.deletion(of: id) }) else {
             return .noSuchObject(name)
         }
         let entry = try store.entry(sequence)

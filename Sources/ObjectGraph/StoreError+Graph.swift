@@ -54,8 +54,9 @@ extension StoreError {
     static func readOnlyContext() -> StoreError {
         StoreError(
             .readOnly,
-            "A context that reads at a point in the past cannot be saved. Make the change in a "
-                + "context that reads the newest state.")
+            "A context that reads at a point in the past cannot be saved. Make the change in one that "
+                + "the container's speculativeContext(at:) returns, whose save is merged with what was "
+                + "saved since, or in one that reads the newest state.")
     }
 
     // MARK: - Several stores

@@ -26,6 +26,17 @@ struct StorePosition {
         } else {
             ownEntries.insert(sequence)
         }
+        notePinned(sequence)
+    }
+
+    /// Moves on to an entry where one is held to.
+    mutating func notePinned(_ sequence: SequenceNumber) {
         if pinned != nil { pinned = sequence }
+    }
+
+    /// Holds to an entry. What comes after it has yet to be merged, even where it was merged before.
+    mutating func pin(at sequence: SequenceNumber?) {
+        pinned = sequence
+        if let sequence { base = min(base, sequence) }
     }
 }

@@ -20,7 +20,8 @@ struct CountCheck {
 
     /// - Throws: ``StoreError`` with ``StoreError/Code/validation`` and every count that is wrong.
     static func check(
-        _ changes: [Change], _ projection: Projection, in transaction: borrowing WriteTransaction
+        _ changes: [Change], _ projection: Projection,
+        in transaction: borrowing some Reading & ~Copyable
     ) throws {
         guard projection.schema.entities.contains(where: { !$0.counted.isEmpty }) else { return }
         var check = CountCheck(projection: projection)
@@ -88,7 +89,7 @@ struct CountCheck {
     // MARK: - Counting
 
     private func failures(
-        in transaction: borrowing WriteTransaction
+        in transaction: borrowing some Reading & ~Copyable
     ) throws -> [ValidationFailure] {
         let schema = projection.schema
         var failures: [ValidationFailure] = []
@@ -105,7 +106,8 @@ struct CountCheck {
 
     /// How many objects a relationship led to before the entry.
     private func count(
-        of property: SchemaProperty, in object: ObjectID, _ transaction: borrowing WriteTransaction
+        of property: SchemaProperty, in object: ObjectID,
+        _ transaction: borrowing some Reading & ~Copyable
     ) throws -> Int {
         let isStored = property.end?.isStored == true
         guard let number = isStored ? property.number : property.end?.inverse else { return 0 }

@@ -24,7 +24,7 @@ struct Merger {
     ///
     /// - Returns: Changes that apply to what stands in the tables, in the order of an entry.
     mutating func merge(
-        _ changes: [Change], in transaction: borrowing WriteTransaction
+        _ changes: [Change], in transaction: borrowing some Reading & ~Copyable
     ) throws -> [Change] {
         try checkWatched(besides: changes, in: transaction)
         let first = try changes.firstIndex { try !applies($0, in: transaction) }
@@ -44,7 +44,7 @@ struct Merger {
 
     /// Whether a change fits what stands in the tables as it is.
     private mutating func applies(
-        _ change: Change, in transaction: borrowing WriteTransaction
+        _ change: Change, in transaction: borrowing some Reading & ~Copyable
     ) throws -> Bool {
         if case .insert = change.kind { return try isNew(change.object, in: transaction) }
         guard let entity = projection.schema.entity(change.object.entity) else { return false }
@@ -73,7 +73,7 @@ struct Merger {
     }
 
     private func membersApply(
-        _ change: Change, _ entity: SchemaEntity, in transaction: borrowing WriteTransaction
+        _ change: Change, _ entity: SchemaEntity, in transaction: borrowing some Reading & ~Copyable
     ) throws -> Bool {
         if case .delete(_, let members) = change.kind {
             guard !entity.storedToMany.isEmpty else { return members.isEmpty }
@@ -101,7 +101,8 @@ struct Merger {
 
     /// The current order of those objects that an edit names.
     private func members(
-        of owner: ObjectID, _ edit: MembershipEdit, in transaction: borrowing WriteTransaction
+        of owner: ObjectID, _ edit: MembershipEdit,
+        in transaction: borrowing some Reading & ~Copyable
     ) throws -> [ObjectID: Double] {
         var found: [ObjectID: Double] = [:]
         for member in edit.removed + edit.added {
@@ -116,7 +117,7 @@ struct Merger {
     }
 
     private mutating func isNew(
-        _ object: ObjectID, in transaction: borrowing WriteTransaction
+        _ object: ObjectID, in transaction: borrowing some Reading & ~Copyable
     ) throws -> Bool {
         let greatest: UInt64
         if let known = numbersMaximum[object.entity] {
@@ -131,14 +132,14 @@ struct Merger {
     }
 
     private func state(
-        of object: ObjectID, in transaction: borrowing WriteTransaction
+        of object: ObjectID, in transaction: borrowing some Reading & ~Copyable
     ) throws -> ObjectState? {
         try projection.state(of: object, at: .latest, in: transaction)
     }
 
     /// Merges one change property by property.
     private mutating func settle(
-        _ change: Change, in transaction: borrowing WriteTransaction
+        _ change: Change, in transaction: borrowing some Reading & ~Copyable
     ) throws -> Change? {
         guard let entity = projection.schema.entity(change.object.entity) else { return nil }
         let current = try state(of: change.object, in: transaction)
@@ -151,7 +152,7 @@ struct Merger {
 
     /// Notes conflicts of objects that were not to change, and have.
     private mutating func checkWatched(
-        besides changes: [Change], in transaction: borrowing WriteTransaction
+        besides changes: [Change], in transaction: borrowing some Reading & ~Copyable
     ) throws {
         guard !draft.watched.isEmpty else { return }
         let changed = Set(changes.map(\.object))
@@ -167,7 +168,7 @@ struct Merger {
     }
 
     private func hasMovedRow(
-        _ object: ObjectID, in transaction: borrowing WriteTransaction
+        _ object: ObjectID, in transaction: borrowing some Reading & ~Copyable
     ) throws -> Bool {
         guard let seen = draft.rowSeen(object) else { return false }
         let since = try projection.withRow(of: object, at: .latest, in: transaction) {

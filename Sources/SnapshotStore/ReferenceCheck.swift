@@ -33,7 +33,7 @@ struct ReferenceCheck {
     /// Settles the changes.
     ///
     /// - Throws: ``StoreError`` with ``StoreError/Code/conflict`` for what no policy can settle.
-    mutating func settle(in transaction: borrowing WriteTransaction) throws -> [Change] {
+    mutating func settle(in transaction: borrowing some Reading & ~Copyable) throws -> [Change] {
         let refers = projection.schema.entities.contains {
             !$0.referenceSlots.isEmpty || !$0.storedToMany.isEmpty
         }
@@ -71,7 +71,7 @@ struct ReferenceCheck {
     // MARK: - References that the entry makes
 
     private mutating func settleReferences(
-        _ position: Int, in transaction: borrowing WriteTransaction
+        _ position: Int, in transaction: borrowing some Reading & ~Copyable
     ) throws {
         let change = changes[position]
         guard let entity = projection.schema.entity(change.object.entity) else { return }
@@ -113,7 +113,7 @@ struct ReferenceCheck {
 
     private mutating func settle(
         _ members: [MembershipEdit], of change: Change,
-        in transaction: borrowing WriteTransaction
+        in transaction: borrowing some Reading & ~Copyable
     ) throws -> [MembershipEdit] {
         var kept: [MembershipEdit] = []
         for var edit in members {
@@ -135,7 +135,7 @@ struct ReferenceCheck {
     /// hold.
     private mutating func mayRefer(
         _ owner: ObjectID, _ property: SchemaProperty, to target: ObjectID,
-        in transaction: borrowing WriteTransaction
+        in transaction: borrowing some Reading & ~Copyable
     ) throws -> Bool {
         guard try isThere(target, in: transaction) else { return false }
         guard let end = property.end, end.inverse != nil, !end.inverseIsToMany else { return true }
@@ -163,7 +163,7 @@ struct ReferenceCheck {
     }
 
     private mutating func isThere(
-        _ object: ObjectID, in transaction: borrowing WriteTransaction
+        _ object: ObjectID, in transaction: borrowing some Reading & ~Copyable
     ) throws -> Bool {
         if let known = known[object] { return known }
         let key = StoreKey.object(object)
@@ -175,7 +175,7 @@ struct ReferenceCheck {
     // MARK: - References to what the entry deletes
 
     private mutating func settleReferrers(
-        of change: Change, in transaction: borrowing WriteTransaction
+        of change: Change, in transaction: borrowing some Reading & ~Copyable
     ) throws {
         var links: [(PropertyNumber, ObjectID)] = []
         let prefix = StoreKey.object(change.object)
@@ -221,7 +221,7 @@ struct ReferenceCheck {
     /// Takes a reference back, or reports it where theirs wins.
     private mutating func release(
         _ owner: ObjectID, _ property: SchemaProperty, from object: ObjectID,
-        in transaction: borrowing WriteTransaction
+        in transaction: borrowing some Reading & ~Copyable
     ) throws {
         if property.end?.inverse != nil {
             let conflict = MergeConflict(
@@ -238,7 +238,7 @@ struct ReferenceCheck {
     /// Adds the edit by which an owner lets go of an object.
     private mutating func takeBack(
         _ owner: ObjectID, _ property: SchemaProperty, from object: ObjectID, cause: ObjectID?,
-        in transaction: borrowing WriteTransaction
+        in transaction: borrowing some Reading & ~Copyable
     ) throws {
         var edits: [Edit] = []
         var members: [MembershipEdit] = []

@@ -186,11 +186,13 @@ private struct Blaming: ~Copyable {
 }
 
 /// Who, why and when, of one entry.
-struct EntryHeading {
-    let author: String?
-    let note: String?
+package struct EntryHeading: Sendable, Hashable {
+    /// Who saved it.
+    package let author: String?
+    /// Why, in the author's words.
+    package let note: String?
     /// When it happened, in microseconds since 1970.
-    let time: Int64
+    package let time: Int64
 }
 
 extension StoreParts {

@@ -29,6 +29,22 @@ extension Store {
     }
 }
 
+extension Store {
+    /// What committing a draft now would come to, without committing it: nothing is written, and
+    /// nobody who writes waits.
+    ///
+    /// - Returns: What would be saved, without a number.
+    /// - Throws: ``StoreError`` as ``commit(_:)`` would: with ``StoreError/Code/conflict``,
+    ///   ``StoreError/Code/validation``, ``StoreError/Code/duplicate``.
+    /// - Complexity: O(*k* log *n*) page reads, *k* the number of changes.
+    package func preview(_ draft: Draft) throws -> Receipt {
+        let commit = Commit(
+            try PreparedDraft(draft, schema: schema), parts: parts, clock: options.clock,
+            verifies: false, takesNumbers: false)
+        return try reading { try commit.preview(in: $0) }
+    }
+}
+
 /// One save, inside the LMDB transaction. It may run more than once, so it changes nothing else.
 struct Commit: Sendable {
     private let prepared: PreparedDraft
@@ -55,10 +71,40 @@ struct Commit: Sendable {
         self.takesNumbers = takesNumbers
     }
 
+    /// What is left to save once everything has been settled.
+    private struct Settlement {
+        let changes: [Change]
+        let conflicts: [MergeConflict]
+        let constraintConflicts: [ConstraintConflict]
+        let replaced: [ObjectID: ObjectID]
+        /// Whether the changes are those of the draft.
+        let isUntouched: Bool
+
+        func receipt(_ entry: JournalEntry? = nil) -> Receipt {
+            Receipt(
+                sequence: entry?.sequence, digest: entry?.digest, changes: changes,
+                conflicts: conflicts, constraintConflicts: constraintConflicts,
+                replaced: replaced)
+        }
+    }
+
     /// Saves, or refuses with conflicts that name the entries behind them.
     func run(in transaction: borrowing WriteTransaction) throws -> Outcome {
+        try save(try settled(in: transaction), in: transaction)
+    }
+
+    /// What a save would come to.
+    func preview(in transaction: borrowing some Reading & ~Copyable) throws -> Receipt {
+        try settled(in: transaction).receipt()
+    }
+
+    // MARK: - Settling
+
+    private func settled(
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws -> Settlement {
         do {
-            return try save(in: transaction)
+            return try settle(in: transaction)
         } catch let error as StoreError where error.code == .conflict {
             let conflicts = try traced(error.conflicts, in: transaction)
             throw StoreError.conflict(conflicts, in: parts.projection.schema)
@@ -66,15 +112,15 @@ struct Commit: Sendable {
     }
 
     private func traced(
-        _ conflicts: [MergeConflict], in transaction: borrowing WriteTransaction
+        _ conflicts: [MergeConflict], in transaction: borrowing some Reading & ~Copyable
     ) throws -> [MergeConflict] {
         guard !conflicts.isEmpty else { return [] }
         var origins = ConflictOrigins(parts, after: prepared.draft.header.base)
         return try origins.traced(conflicts, in: transaction)
     }
 
-    /// The story of a save.
-    private func save(in transaction: borrowing WriteTransaction) throws -> Outcome {
+    /// Brings the changes onto what the store has, under the policy, and checks what came out.
+    private func settle(in transaction: borrowing some Reading & ~Copyable) throws -> Settlement {
         var merger = Merger(prepared.draft, parts.projection)
         let merged = try merger.merge(prepared.changes, in: transaction)
         try refuseConflicts(merger.conflicts)
@@ -87,18 +133,30 @@ struct Commit: Sendable {
         let conflicts = try traced(merger.conflicts + references.conflicts, in: transaction)
         try CountCheck.check(changes, parts.projection, in: transaction)
         try UniquenessCheck.check(changes, parts.projection, in: transaction)
+        return Settlement(
+            changes: changes, conflicts: conflicts, constraintConflicts: union.conflicts,
+            replaced: union.replaced,
+            isUntouched: merger.isUntouched && union.isUntouched && references.isUntouched)
+    }
 
-        guard !changes.isEmpty else {
-            return Outcome(
-                receipt: Receipt(
-                    sequence: nil, digest: nil, changes: [], conflicts: conflicts,
-                    constraintConflicts: union.conflicts, replaced: union.replaced))
-        }
+    private func refuseConflicts(_ conflicts: [MergeConflict]) throws {
+        guard prepared.draft.policy == .error, !conflicts.isEmpty else { return }
+        throw StoreError.conflict(conflicts, in: parts.projection.schema)
+    }
+
+    // MARK: - Writing
+
+    /// Appends what has been settled, and folds it.
+    private func save(
+        _ settlement: Settlement, in transaction: borrowing WriteTransaction
+    ) throws -> Outcome {
+        let changes = settlement.changes
+        guard !changes.isEmpty else { return Outcome(receipt: settlement.receipt()) }
         if let values = prepared.draft.userValues {
             try StoreMetadata.setUserValues(values, parts.tables.meta, in: transaction)
         }
-        let isUntouched = merger.isUntouched && union.isUntouched && references.isUntouched
-        let entry = try append(changes, isUntouched: isUntouched, in: transaction)
+        let entry = try append(
+            changes, isUntouched: settlement.isUntouched, in: transaction)
         try Projector.fold(
             changes, of: entry.sequence, time: time(of: entry), into: parts.projection,
             in: transaction)
@@ -106,15 +164,7 @@ struct Commit: Sendable {
             try EntryCheck.check(changes, of: entry.sequence, parts.projection, in: transaction)
         }
         let block = try takeNumbers(for: changes, in: transaction)
-        let receipt = Receipt(
-            sequence: entry.sequence, digest: entry.digest, changes: changes,
-            conflicts: conflicts, constraintConflicts: union.conflicts, replaced: union.replaced)
-        return Outcome(receipt: receipt, block: block)
-    }
-
-    private func refuseConflicts(_ conflicts: [MergeConflict]) throws {
-        guard prepared.draft.policy == .error, !conflicts.isEmpty else { return }
-        throw StoreError.conflict(conflicts, in: parts.projection.schema)
+        return Outcome(receipt: settlement.receipt(entry), block: block)
     }
 
     private func append(

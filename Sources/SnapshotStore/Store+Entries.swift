@@ -19,6 +19,19 @@ extension Store {
         return try Entry(found)
     }
 
+    /// Who saved an entry, why and when; its digest is checked, and its changes are not decoded.
+    ///
+    /// - Throws: As ``entry(_:)``.
+    package func heading(of sequence: SequenceNumber) throws -> EntryHeading {
+        try reading { transaction in
+            guard let heading = try parts.heading(of: sequence, in: transaction) else {
+                let head = try parts.journal.head(in: transaction)
+                throw StoreError.noSuchEntry(sequence, head: head)
+            }
+            return heading
+        }
+    }
+
     /// Hands entries in order to `body`, each one checked.
     ///
     /// Entries are read a few megabytes at a time, each time in a read transaction of its own, and

@@ -19,7 +19,8 @@ struct UniquenessCheck {
 
     /// - Throws: ``StoreError`` with ``StoreError/Code/duplicate`` and every value that is taken.
     static func check(
-        _ changes: [Change], _ projection: Projection, in transaction: borrowing WriteTransaction
+        _ changes: [Change], _ projection: Projection,
+        in transaction: borrowing some Reading & ~Copyable
     ) throws {
         let conflicts = try conflicts(of: changes, projection, in: transaction)
         guard conflicts.isEmpty else {
@@ -29,7 +30,8 @@ struct UniquenessCheck {
 
     /// Every clash, in the order of the changes.
     static func conflicts(
-        of changes: [Change], _ projection: Projection, in transaction: borrowing WriteTransaction
+        of changes: [Change], _ projection: Projection,
+        in transaction: borrowing some Reading & ~Copyable
     ) throws -> [ConstraintConflict] {
         let isConstrained = projection.schema.entities.contains { !$0.constraints.isEmpty }
         guard isConstrained else { return [] }
@@ -45,7 +47,7 @@ struct UniquenessCheck {
     }
 
     private mutating func noteFreed(
-        _ change: Change, in transaction: borrowing WriteTransaction
+        _ change: Change, in transaction: borrowing some Reading & ~Copyable
     ) throws {
         guard let entity = projection.schema.entity(change.object.entity) else { return }
         for constraint in entity.constraints {
@@ -63,7 +65,7 @@ struct UniquenessCheck {
     }
 
     private mutating func take(
-        _ change: Change, in transaction: borrowing WriteTransaction
+        _ change: Change, in transaction: borrowing some Reading & ~Copyable
     ) throws {
         guard let entity = projection.schema.entity(change.object.entity) else { return }
         for constraint in entity.constraints {
@@ -89,7 +91,7 @@ struct UniquenessCheck {
     /// What an updated object has, as the update's old values and the tables tell.
     private func values(
         _ constraint: SchemaConstraint, before change: Change,
-        in transaction: borrowing WriteTransaction
+        in transaction: borrowing some Reading & ~Copyable
     ) throws -> [Value]? {
         guard case .update(let edits, _) = change.kind else { return nil }
         if constraint.properties.count == 1,
@@ -104,7 +106,7 @@ struct UniquenessCheck {
     }
 
     private func clashes(
-        in transaction: borrowing WriteTransaction
+        in transaction: borrowing some Reading & ~Copyable
     ) throws -> [ConstraintConflict] {
         var found: [ConstraintConflict] = []
         for key in order {

@@ -30,7 +30,7 @@ struct UniquenessMerge {
     ///
     /// - Returns: Changes in the order of an entry.
     mutating func settle(
-        _ merged: [Change], in transaction: borrowing WriteTransaction
+        _ merged: [Change], in transaction: borrowing some Reading & ~Copyable
     ) throws -> [Change] {
         guard draft.policy != .error || !draft.constraintPolicies.isEmpty else { return merged }
         let found = try UniquenessCheck.conflicts(of: merged, projection, in: transaction)
@@ -95,7 +95,7 @@ struct UniquenessMerge {
 
     /// A change that refers to the survivors.
     private func redirected(
-        _ change: Change, in transaction: borrowing WriteTransaction
+        _ change: Change, in transaction: borrowing some Reading & ~Copyable
     ) throws -> Change.Kind {
         switch change.kind {
         case .insert(let values, let members):
@@ -115,7 +115,7 @@ struct UniquenessMerge {
 
     private func redirected(
         _ edits: [MembershipEdit], of owner: ObjectID,
-        in transaction: borrowing WriteTransaction
+        in transaction: borrowing some Reading & ~Copyable
     ) throws -> [MembershipEdit] {
         var moved: [MembershipEdit] = []
         for edit in edits {
@@ -139,7 +139,8 @@ struct UniquenessMerge {
     // MARK: - Making two objects one
 
     private mutating func unite(
-        _ object: ObjectID, with survivor: ObjectID, in transaction: borrowing WriteTransaction
+        _ object: ObjectID, with survivor: ObjectID,
+        in transaction: borrowing some Reading & ~Copyable
     ) throws {
         guard let entity = projection.schema.entity(object.entity),
             case .insert(let values, let members)? = changes.removeValue(forKey: object)?.kind

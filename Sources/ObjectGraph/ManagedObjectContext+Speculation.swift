@@ -1,0 +1,72 @@
+import JournalLog
+import ObjectModel
+import SnapshotStore
+
+// A speculative context is one that is held to a state of the past as to a query generation, and whose
+// base is there, too. So a save of it is merged with everything after that state.
+
+extension ManagedObjectContext {
+    /// Holds the context to a point in the past, from which its changes start.
+    func speculate(from sequences: [UInt32: SequenceNumber]) {
+        let identified = sequences.compactMap { number, sequence in
+            coordinator.store(number).map { ($0.identifier, sequence) }
+        }
+        queryGeneration = QueryGenerationToken(
+            sequences: Dictionary(identified) { first, _ in first })
+        for (number, sequence) in sequences {
+            positions[number] = StorePosition(base: sequence, pinned: sequence)
+        }
+        isSpeculative = true
+    }
+
+    /// Lets go of the past, now that everything since has been merged.
+    func endSpeculation() {
+        guard isSpeculative else { return }
+        isSpeculative = false
+        queryGeneration = nil
+        for number in Array(positions.keys) { positions[number]?.pinned = nil }
+    }
+
+    /// Takes in everything that has been saved since the point that the context stood on, after its own
+    /// changes have been saved on top of that.
+    func followOwnSave() {
+        guard isSpeculative else { return }
+        do {
+            try mergeChanges()
+        } catch {
+            // The save is done. The context stays where it is, and can be merged or saved again.
+            mergeFailureHandler?(error)
+        }
+    }
+
+    /// What ``save(author:note:at:)`` would come to if it were called now, without saving.
+    ///
+    /// Looks for collisions with what others have saved since the context read what it changes: in a
+    /// speculative context, with everything after the point it stands on. The hooks of objects
+    /// are not called, and a ``customMergePolicy`` is not asked.
+    ///
+    /// - Returns: What collides, and whether the save would be refused.
+    /// - Throws: ``StoreError`` with code `readOnly` for a context that reads at a point in the past;
+    ///   `corrupt` and others when the store cannot be read.
+    /// - Precondition: The context works with stores. What a child saves is merged into its parent.
+    /// - Complexity: O(*k* log *n*) page reads, *k* the number of changes.
+    public func previewSave() throws -> SavePreview {
+        assertOnQueue()
+        precondition(
+            parent == nil, "A save is previewed in the context that works with the stores.")
+        guard !isReadOnly else { throw StoreError.readOnlyContext() }
+        processPendingChanges()
+        var preview = SavePreview()
+        do {
+            try refuseCrossStoreReferences()
+            emptyReferencesToDeleted()
+            try refuseUnsavable()
+            for draft in try drafts(of: pending.items, header(SaveCredit(), nil)) {
+                try preview.add(draft)
+            }
+        } catch let error as StoreError where error.isRefusal {
+            preview.add(error)
+        }
+        return preview
+    }
+}
