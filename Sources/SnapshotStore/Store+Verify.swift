@@ -36,6 +36,20 @@ extension Store {
         return verification.report
     }
 
+    /// Checks everything but the pages of the file in a store that is open.
+    ///
+    /// - Parameter progress: As in ``verify(path:options:progress:)``.
+    /// - Returns: The findings.
+    /// - Throws: ``StoreError`` when the file cannot be read at all.
+    /// - Complexity: As ``verify(path:options:progress:)``.
+    package func verify(
+        progress: (_ step: String, _ fraction: Double) -> Void = { _, _ in }
+    ) throws -> VerifyReport {
+        var verification = Verification(self, VerifyReport())
+        try reading { try verification.run(in: $0, progress) }
+        return verification.report
+    }
+
     /// Opens a store with the model from its journal, or with the one from the tables where the
     /// first entry is broken; nil when neither can be read.
     private static func openForChecking(

@@ -19,6 +19,7 @@ enum CommandList {
         CheckpointCommand(),
         ProveCommand(),
         CheckCommand(),
+        TilesCommand(),
         ExportCommand(),
         HelpCommand(),
         ManualCommand(),
