@@ -25,43 +25,125 @@ public struct AuditChange: Sendable {
     /// The to-many relationships that change.
     public let memberships: [AuditMembership]
 
+    /// The confidential properties that change, sorted, whose values are left out.
+    public let omitted: [String]
+
     /// Makes a change readable.
-    package init(_ change: Change, in schema: Schema) {
+    ///
+    /// - Parameters:
+    ///   - change: The change.
+    ///   - schema: The model under which it was made.
+    ///   - redaction: What to keep back.
+    package init(_ change: Change, in schema: Schema, _ redaction: Redaction = .none) {
         let entity = schema.entity(change.object.entity)
         object = schema.name(of: change.object)
         self.entity = entity?.name ?? "?\(change.object.entity.rawValue)"
         cause = change.cause.map { schema.name(of: $0) }
-        memberships = change.members.map { AuditMembership($0, of: entity, in: schema) }
+        operation = change.operation
+        var reading = ChangeReading(entity, schema, redaction)
         switch change.kind {
         case .insert(let values, _):
-            operation = .insert
-            fields = Self.fields(of: values, entity) { property, value in
-                AuditField(property, old: .null, new: value, in: schema)
-            }
+            reading.addValues(values) { (old: .null, new: $0) }
         case .update(let edits, _):
-            operation = .update
-            fields = edits.map { edit in
-                AuditField(
-                    name: entity?.property(edit.property)?.name ?? "?\(edit.property.rawValue)",
-                    type: entity?.property(edit.property)?.attribute?.type, old: edit.old,
-                    new: edit.new, in: schema)
+            for edit in edits {
+                reading.add(edit.property, entity?.property(edit.property), edit.old, edit.new)
             }
         case .delete(let values, _):
-            operation = .delete
-            fields = Self.fields(of: values, entity) { property, value in
-                AuditField(property, old: value, new: .null, in: schema)
-            }
+            reading.addValues(values) { (old: $0, new: .null) }
+        }
+        for edit in change.members { reading.add(edit) }
+        fields = reading.fields
+        memberships = reading.memberships
+        omitted = reading.omitted.sorted()
+    }
+}
+
+extension Change {
+    /// What happens to the object.
+    var operation: AuditChange.Operation {
+        switch kind {
+        case .insert: .insert
+        case .update: .update
+        case .delete: .delete
+        }
+    }
+}
+
+/// Collects what can be told of a change.
+private struct ChangeReading {
+    private let entity: SchemaEntity?
+    private let schema: Schema
+    private let redaction: Redaction
+    private(set) var fields: [AuditField] = []
+    private(set) var memberships: [AuditMembership] = []
+    private(set) var omitted: [String] = []
+
+    init(_ entity: SchemaEntity?, _ schema: Schema, _ redaction: Redaction) {
+        self.entity = entity
+        self.schema = schema
+        self.redaction = redaction
+    }
+
+    /// Adds the values that an object had or has; null is not told.
+    mutating func addValues(_ values: [Value], _ sides: (Value) -> (old: Value, new: Value)) {
+        guard let entity else { return }
+        fields.reserveCapacity(values.count)
+        for (property, value) in zip(entity.slots, values) where !value.isNull {
+            let (old, new) = sides(value)
+            add(property.number, property, old, new)
         }
     }
 
-    private static func fields(
-        of values: [Value], _ entity: SchemaEntity?,
-        _ field: (SchemaProperty, Value) -> AuditField
-    ) -> [AuditField] {
-        guard let entity else { return [] }
-        return zip(entity.slots, values).compactMap { property, value in
-            value.isNull ? nil : field(property, value)
+    mutating func add(
+        _ number: PropertyNumber, _ property: SchemaProperty?, _ old: Value, _ new: Value
+    ) {
+        let name = property?.name ?? "?\(number.rawValue)"
+        guard redaction.hides(number) else {
+            let type = property?.attribute?.type
+            return fields.append(AuditField(name: name, type: type, old: old, new: new, in: schema))
         }
+        guard let old = replacement(old, number), let new = replacement(new, number) else {
+            return omitted.append(name)
+        }
+        fields.append(AuditField(name: name, type: .string, old: old, new: new, in: schema))
+    }
+
+    mutating func add(_ edit: MembershipEdit) {
+        let property = entity?.property(edit.property)
+        let name = property?.name ?? "?\(edit.property.rawValue)"
+        var added = readable(edit.added, edit.property)
+        var removed = readable(edit.removed, edit.property)
+        if redaction.hides(edit.property) {
+            guard added.allSatisfy({ $0 != nil }), removed.allSatisfy({ $0 != nil }) else {
+                return omitted.append(name)
+            }
+            // In the order of the hashes, which tells nothing.
+            added.sort { ($0?.object ?? "") < ($1?.object ?? "") }
+            removed.sort { ($0?.object ?? "") < ($1?.object ?? "") }
+        }
+        memberships.append(
+            AuditMembership(
+                name: name, isOrdered: property?.relationship?.isOrdered ?? false,
+                added: added.compactMap(\.self), removed: removed.compactMap(\.self)))
+    }
+
+    private func readable(
+        _ members: [Member], _ property: PropertyNumber
+    ) -> [AuditMembership.Member?] {
+        members.map { member in
+            guard redaction.hides(property) else {
+                return AuditMembership.Member(
+                    object: schema.name(of: member.object), order: member.order)
+            }
+            guard case .string(let hash) = replacement(.object(member.object), property) else {
+                return nil
+            }
+            return AuditMembership.Member(object: hash, order: member.order)
+        }
+    }
+
+    private func replacement(_ value: Value, _ property: PropertyNumber) -> Value? {
+        redaction.replacement(for: value, of: property) { schema.name(of: $0) }
     }
 }
 
@@ -80,11 +162,6 @@ public struct AuditField: Sendable {
         self.name = name
         self.old = AuditValue(old, type: type, in: schema)
         self.new = AuditValue(new, type: type, in: schema)
-    }
-
-    fileprivate init(_ property: SchemaProperty, old: Value, new: Value, in schema: Schema) {
-        self.init(
-            name: property.name, type: property.attribute?.type, old: old, new: new, in: schema)
     }
 }
 
@@ -106,15 +183,4 @@ public struct AuditMembership: Sendable {
     public let added: [Member]
     /// Who leaves.
     public let removed: [Member]
-
-    fileprivate init(_ edit: MembershipEdit, of entity: SchemaEntity?, in schema: Schema) {
-        let property = entity?.property(edit.property)
-        name = property?.name ?? "?\(edit.property.rawValue)"
-        isOrdered = property?.relationship?.isOrdered ?? false
-        func members(_ members: [ObjectModel.Member]) -> [Member] {
-            members.map { Member(object: schema.name(of: $0.object), order: $0.order) }
-        }
-        added = members(edit.added)
-        removed = members(edit.removed)
-    }
 }

@@ -15,6 +15,11 @@ public struct AuditFilter: Sendable, Hashable {
     public var objects: Set<String> = []
     /// Entries that change these properties.
     public var properties: Set<String> = []
+    /// Entries that insert, update or delete, and only those of their changes.
+    public var operations: Set<AuditChange.Operation> = []
+    /// Entries by which a value comes or goes that holds one of these texts, in any property; letters
+    /// count as they are. An object that joins or leaves a relationship is found by its name.
+    public var texts: Set<String> = []
     /// The first and the last place that is wanted.
     public var range: ClosedRange<SequenceNumber> = .zero...SequenceNumber(.max)
     /// The first and the last time that is wanted, in microseconds since 1970: when it happened, as
@@ -48,11 +53,9 @@ package struct ResolvedFilter: Sendable {
         self.schema = schema
         choosesChanges =
             !filter.entities.isEmpty || !filter.objects.isEmpty || !filter.properties.isEmpty
+            || !filter.operations.isEmpty || !filter.texts.isEmpty
         for name in filter.entities.sorted() {
-            guard let entity = schema.entity(named: name) else {
-                throw Self.noSuchEntity(name, in: schema)
-            }
-            families.formUnion(entity.family)
+            families.formUnion(try Self.entity(name, in: schema).family)
         }
         for name in filter.objects.sorted() {
             objects.insert(try Self.object(name, in: schema))
@@ -77,7 +80,9 @@ package struct ResolvedFilter: Sendable {
     private func includes(_ change: Change) -> Bool {
         (families.isEmpty || families.contains(change.object.entity))
             && (objects.isEmpty || objects.contains(change.object))
+            && (filter.operations.isEmpty || filter.operations.contains(change.operation))
             && (filter.properties.isEmpty || changesProperty(change))
+            && (filter.texts.isEmpty || movesText(change))
     }
 
     /// An insert and a delete concern every property of their object that has a value.
@@ -96,7 +101,25 @@ package struct ResolvedFilter: Sendable {
         }
     }
 
+    /// Whether a value that holds one of the texts comes or goes.
+    private func movesText(_ change: Change) -> Bool {
+        let readable = AuditChange(change, in: schema)
+        func holds(_ text: String) -> Bool { filter.texts.contains { text.contains($0) } }
+        return readable.fields.contains { field in
+            field.old.text != field.new.text && (holds(field.old.text) || holds(field.new.text))
+        }
+            || readable.memberships.contains { membership in
+                (membership.added + membership.removed).contains { holds($0.object) }
+            }
+    }
+
     // MARK: - Names
+
+    /// The entity of that name.
+    package static func entity(_ name: String, in schema: Schema) throws -> SchemaEntity {
+        guard let entity = schema.entity(named: name) else { throw noSuchEntity(name, in: schema) }
+        return entity
+    }
 
     /// The object of that name.
     package static func object(_ name: String, in schema: Schema) throws -> ObjectID {

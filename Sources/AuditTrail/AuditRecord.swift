@@ -27,16 +27,32 @@ public struct AuditRecord: Sendable {
     package let schema: Schema
     /// The changes that are shown: all of them, unless a filter asked for less.
     package let shown: [Change]
+    /// Which values are kept back.
+    private let redaction: Redaction
 
     /// Makes an entry readable.
-    package init(_ entry: Entry, in schema: Schema) {
-        self.init(entry, in: schema, showing: entry.changes)
-    }
-
-    package init(_ entry: Entry, in schema: Schema, showing changes: [Change]) {
+    ///
+    /// - Parameters:
+    ///   - entry: The entry.
+    ///   - schema: The model under which it was written.
+    ///   - changes: Those to show; all of them when nil.
+    ///   - redaction: Which values to keep back.
+    package init(
+        _ entry: Entry, in schema: Schema, showing changes: [Change]? = nil,
+        _ redaction: Redaction = .none
+    ) {
         self.entry = entry
         self.schema = schema
-        shown = changes
+        self.redaction = redaction
+        shown = changes ?? entry.changes
+    }
+
+    /// The same record with all changes of its entry.
+    package var whole: AuditRecord { AuditRecord(entry, in: schema, redaction) }
+
+    /// The same record with some values kept back.
+    package func redacted(by redaction: Redaction) -> AuditRecord {
+        AuditRecord(entry, in: schema, showing: shown, redaction)
     }
 
     /// The place of the entry in the journal.
@@ -71,7 +87,12 @@ public struct AuditRecord: Sendable {
 
     /// What it changes: inserts, then updates, then deletes.
     public var changes: [AuditChange] {
-        shown.map { AuditChange($0, in: schema) }
+        shown.map(readable)
+    }
+
+    /// One of the changes made readable.
+    package func readable(_ change: Change) -> AuditChange {
+        AuditChange(change, in: schema, redaction)
     }
 }
 

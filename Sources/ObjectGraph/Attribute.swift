@@ -14,6 +14,8 @@ public struct AttributeOptions: OptionSet, Sendable {
     public static let indexed = AttributeOptions(rawValue: 1)
     /// No two objects may have the same value; any number may have none.
     public static let unique = AttributeOptions(rawValue: 2)
+    /// Exports leave the values out, or give hashes in their place, unless told otherwise.
+    public static let confidential = AttributeOptions(rawValue: 4)
 }
 
 /// A rule for the values of an attribute, as a declaration gives it.
@@ -106,7 +108,8 @@ public struct Attribute<Value: AttributeValue> {
                 AttributeDescription(
                     name: "", type: Value.attributeType, isOptional: Value.isOptionalAttribute,
                     isIndexed: options.contains(.indexed), isUnique: options.contains(.unique),
-                    defaultValue: defaultValue, rules: collected)))
+                    isConfidential: options.contains(.confidential), defaultValue: defaultValue,
+                    rules: collected)))
     }
 
     /// Only properties of managed objects can be attributes.

@@ -170,6 +170,11 @@ private struct Verification {
         } catch let error as StoreError where error.code == .corrupt {
             report.add(.metadata, "meta, '\(StoreMetadata.Name.userValues)'", error.message)
         }
+        do {
+            _ = try StoreMetadata.cursors(meta, in: transaction)
+        } catch let error as StoreError where error.code == .corrupt {
+            report.add(.metadata, "meta, '\(StoreMetadata.Name.cursors)'", error.message)
+        }
     }
 
     private mutating func checkJournal(

@@ -21,6 +21,8 @@ struct StoreMetadata: Sendable {
         static let all = [createdAt, format, reserved, uuid]
         /// What users keep; there is none until something is kept.
         static let userValues = "userValues"
+        /// How far readers have come; there is none until one says so.
+        static let cursors = "cursors"
     }
 
     /// Reads the records of a store.

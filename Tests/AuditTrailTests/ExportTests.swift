@@ -50,14 +50,15 @@ import Testing
 /// Whole exports in memory.
 enum Exporting {
     static func bytes(
-        of store: Store, as name: String = "jsonl", matching filter: AuditFilter = AuditFilter()
+        of store: Store, as name: String = "jsonl", matching filter: AuditFilter = AuditFilter(),
+        confidentiality: Confidentiality = .standard
     ) throws -> [UInt8] {
         let format = try #require(AuditFormats.format(named: name))
-        var bytes = format.opening
-        try AuditReader(store).records(matching: filter) { record in
-            bytes += try format.bytes(of: record)
-            return .proceed
-        }
+        var export = AuditExport(of: AuditReader(store))
+        export.filter = filter
+        export.confidentiality = confidentiality
+        var bytes: [UInt8] = []
+        try export.write(format) { bytes += $0 }
         return bytes
     }
 

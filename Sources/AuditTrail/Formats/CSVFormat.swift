@@ -12,11 +12,13 @@ internal import SnapshotStore
 ///   with no property.
 /// - `recorded` is always given. Values stand as they are: text that begins with `=` is not altered,
 ///   so a spreadsheet should be told to read columns as text.
+/// - A confidential property that is left out has a row with `(confidential)` in `old` and `new`.
+/// - An export that resumes an earlier one does not name the columns again.
 public struct CSVFormat: AuditFormat {
     /// `csv`.
     public static let name = "csv"
-    /// A row stands for itself.
-    public static let keepsEntriesWhole = false
+    /// A table for spreadsheets and data frames.
+    public static let summary = "a row for each property that changed (RFC 4180)"
 
     /// The names of the columns.
     public static let columns = [
@@ -24,18 +26,28 @@ public struct CSVFormat: AuditFormat {
         "property", "old", "new",
     ]
 
-    /// The line with the names of the columns.
-    public var opening: [UInt8] {
-        var row = CSVRow()
-        for column in Self.columns { row.append(column) }
-        return row.line
-    }
-
     /// Makes the format.
     public init() {}
 
+    /// Begins an export.
+    public func encoder(for scope: AuditScope) -> any AuditEncoder {
+        CSVEncoder(namesColumns: scope.resumesAfter == nil)
+    }
+}
+
+private struct CSVEncoder: AuditEncoder {
+    let namesColumns: Bool
+
+    /// The line with the names of the columns.
+    func opening(ofPass pass: Int) -> [UInt8] {
+        guard namesColumns else { return [] }
+        var row = CSVRow()
+        for column in CSVFormat.columns { row.append(column) }
+        return row.line
+    }
+
     /// The rows of a record.
-    public func bytes(of record: AuditRecord) -> [UInt8] {
+    func bytes(of record: AuditRecord, inPass pass: Int) -> [UInt8] {
         var head = CSVRow()
         let header = record.entry.header
         head.append(record.sequence.description)
@@ -46,7 +58,7 @@ public struct CSVFormat: AuditFormat {
 
         var bytes: [UInt8] = []
         for change in record.shown {
-            append(AuditChange(change, in: record.schema), after: head, to: &bytes)
+            append(record.readable(change), after: head, to: &bytes)
         }
         return bytes
     }
@@ -67,6 +79,9 @@ public struct CSVFormat: AuditFormat {
             for member in membership.added {
                 bytes += head.line([membership.name, nil, member.object])
             }
+        }
+        for name in change.omitted {
+            bytes += head.line([name, "(confidential)", "(confidential)"])
         }
         if bytes.count == start { bytes += head.line([nil, nil, nil]) }
     }

@@ -18,22 +18,35 @@ internal import SnapshotStore
 // In a change, "old" and "new" hold values by property: an insert has "new", a delete "old", an
 // update both, with the same properties. Properties without a value are left out of inserts and
 // deletes. "added" and "removed" hold, by to-many relationship, the names of objects, or
-// {"object": …, "order": …} where the relationship has an order.
+// {"object": …, "order": …} where the relationship has an order. "confidential" lists the properties
+// whose values are left out; a store cannot be loaded from an export that has it.
 
 /// The native export: a JSON object for each entry, from which the same store can be loaded again.
 public struct JSONLinesFormat: AuditFormat {
     /// `jsonl`.
     public static let name = "jsonl"
+    /// The native form.
+    public static let summary =
+        "every entry whole; a store can be loaded from it"
     /// A digest can be checked only over all changes of its entry.
     public static let keepsEntriesWhole = true
-    /// Nothing stands before the first line.
-    public var opening: [UInt8] { [] }
 
     /// Makes the format.
     public init() {}
 
+    /// Begins an export.
+    public func encoder(for scope: AuditScope) -> any AuditEncoder {
+        JSONLinesEncoder()
+    }
+}
+
+/// Writes each record on a line.
+package struct JSONLinesEncoder: AuditEncoder {
+    /// Makes an encoder.
+    package init() {}
+
     /// The record on one line, with its line end.
-    public func bytes(of record: AuditRecord) throws -> [UInt8] {
+    package func bytes(of record: AuditRecord, inPass pass: Int = 0) throws -> [UInt8] {
         var writer = JSONWriter(capacity: 256 + record.shown.count * 128)
         try writer.object { writer in try Self.append(record, to: &writer) }
         writer.endLine()
@@ -56,7 +69,7 @@ public struct JSONLinesFormat: AuditFormat {
         writer.name("changes")
         writer.array { writer in
             for change in record.shown {
-                writer.object { $0.append(AuditChange(change, in: record.schema)) }
+                writer.object { $0.append(record.readable(change)) }
             }
         }
         writer.append("digest", string: entry.digest.hexadecimal)
@@ -92,6 +105,9 @@ extension JSONWriter {
         append(
             "added",
             change.memberships.filter { !$0.added.isEmpty || $0.removed.isEmpty }, \.added)
+        guard !change.omitted.isEmpty else { return }
+        name("confidential")
+        array { writer in for name in change.omitted { writer.string(name) } }
     }
 
     private mutating func append(

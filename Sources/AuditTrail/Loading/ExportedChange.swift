@@ -9,7 +9,15 @@ struct ExportedChange {
 
     init(_ json: JSONValue, in schema: Schema) throws(JSONError) {
         members = try ExportMembers(
-            json, names: ["op", "object", "entity", "cause", "old", "new", "added", "removed"])
+            json,
+            names: [
+                "op", "object", "entity", "cause", "old", "new", "added", "removed", "confidential",
+            ])
+        guard members["confidential"] == nil else {
+            throw JSONError(
+                "values were left out; a store is loaded from an export that shows them all "
+                    + "('daybook export --confidential show').", at: "confidential")
+        }
         self.schema = schema
         let name = try members.required("object", read: .text)
         object = try Self.object(name, at: "object", in: schema)

@@ -80,6 +80,7 @@ extension AttributeDescription {
         if isTransient { members.append(JSONMember("transient", .bool(true))) }
         if isIndexed { members.append(JSONMember("indexed", .bool(true))) }
         if isUnique { members.append(JSONMember("unique", .bool(true))) }
+        if isConfidential { members.append(JSONMember("confidential", .bool(true))) }
         if !defaultValue.isNull {
             members.append(JSONMember("default", JSONValue(defaultValue, for: type)))
         }
@@ -204,7 +205,7 @@ private struct ModelReader {
     ) -> AttributeDescription? {
         let names = [
             "name", "type", "optional", "transient", "indexed", "unique", "default", "minimum",
-            "maximum", "minLength", "maxLength", "pattern",
+            "maximum", "minLength", "maxLength", "pattern", "confidential",
         ]
         guard let fields = fields(of: json, at: place, names: names) else { return nil }
         let name = text(fields, "name", isRequired: true)
@@ -215,7 +216,8 @@ private struct ModelReader {
             name: name, type: type, isOptional: truth(fields, "optional", default: true),
             isTransient: truth(fields, "transient", default: false),
             isIndexed: truth(fields, "indexed", default: false),
-            isUnique: truth(fields, "unique", default: false))
+            isUnique: truth(fields, "unique", default: false),
+            isConfidential: truth(fields, "confidential", default: false))
         attribute.defaultValue = value(fields, "default", of: type)
         attribute.rules = AttributeRules(
             minimum: value(fields, "minimum", of: type),

@@ -12,6 +12,8 @@ public struct AttributeDescription: Sendable, Hashable {
     public var isIndexed: Bool
     /// Whether no two objects may have the same value (any number may have none).
     public var isUnique: Bool
+    /// Whether exports leave the values out, or give hashes in their place, unless told otherwise.
+    public var isConfidential: Bool
     /// The value a new object starts with; null for none.
     public var defaultValue: Value
     /// What values must be like, besides their type.
@@ -26,12 +28,13 @@ public struct AttributeDescription: Sendable, Hashable {
     ///   - isTransient: Whether the attribute lives in memory only.
     ///   - isIndexed: Whether to keep an index.
     ///   - isUnique: Whether no two objects may have the same value.
+    ///   - isConfidential: Whether exports keep the values back.
     ///   - defaultValue: What a new object starts with.
     ///   - rules: What values must be like, besides their type.
     public init(
         name: String, type: AttributeType, isOptional: Bool = true, isTransient: Bool = false,
-        isIndexed: Bool = false, isUnique: Bool = false, defaultValue: Value = .null,
-        rules: AttributeRules = AttributeRules()
+        isIndexed: Bool = false, isUnique: Bool = false, isConfidential: Bool = false,
+        defaultValue: Value = .null, rules: AttributeRules = AttributeRules()
     ) {
         self.name = name
         self.type = type
@@ -39,6 +42,7 @@ public struct AttributeDescription: Sendable, Hashable {
         self.isTransient = isTransient
         self.isIndexed = isIndexed
         self.isUnique = isUnique
+        self.isConfidential = isConfidential
         self.defaultValue = defaultValue
         self.rules = rules
     }

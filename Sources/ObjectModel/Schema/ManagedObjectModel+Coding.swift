@@ -102,7 +102,7 @@ extension ByteWriter {
         append(attribute.type.rawValue)
         append(flags: [
             attribute.isOptional, attribute.isTransient, attribute.isIndexed, attribute.isUnique,
-            !attribute.rules.isEmpty,
+            !attribute.rules.isEmpty, attribute.isConfidential,
         ])
         append(attribute.defaultValue)
         if !attribute.rules.isEmpty { append(attribute.rules) }
@@ -157,10 +157,11 @@ extension RawSpan {
         guard let type = AttributeType(rawValue: try readText(at: &offset)) else {
             throw DecodingFailure(at: start, expected: "an attribute type")
         }
-        let flags = try readFlags(5, at: &offset)
+        let flags = try readFlags(6, at: &offset)
         return AttributeDescription(
             name: name, type: type, isOptional: flags[0], isTransient: flags[1],
-            isIndexed: flags[2], isUnique: flags[3], defaultValue: try readValue(at: &offset),
+            isIndexed: flags[2], isUnique: flags[3], isConfidential: flags[5],
+            defaultValue: try readValue(at: &offset),
             rules: flags[4] ? try readRules(at: &offset) : AttributeRules())
     }
 

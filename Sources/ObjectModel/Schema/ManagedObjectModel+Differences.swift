@@ -60,6 +60,7 @@ extension EntityDescription {
                 attribute.isOptional ? "optional" : "mandatory",
                 attribute.isUnique ? "unique" : "not unique",
                 attribute.isIndexed ? "indexed" : "not indexed",
+                attribute.isConfidential ? "confidential" : "not confidential",
                 attribute.defaultValue.isNull
                     ? "without a default value" : "given the default \(attribute.defaultValue)",
             ]

@@ -5,66 +5,167 @@ import SnapshotStore
 
 /// `daybook export STORE --format FORMAT`: the journal for other programs.
 struct ExportCommand: Command {
+    /// What becomes of confidential values.
+    enum Secrecy: String, CaseIterable, Sendable {
+        case omit
+        case hash
+        case show
+    }
+
     private let store = Positional("STORE", .path, "The store to export.")
     private let form = RequiredOption(
         "--format", short: "-f", "FORMAT", .word(among: AuditFormats.names), "The format to write.")
     private let first = Option("--from", "SEQ|TIME", .moment, "Begin with this entry or time.")
     private let last = Option(
         "--to", "SEQ|TIME", .moment, "End with this entry or time; a date alone includes its day.")
-    private let entity = RepeatedOption(
-        "--entity", short: "-e", "ENTITY", .name, "Only entries that change objects of this entity."
-    )
-    private let object = RepeatedOption(
-        "--object", "OBJECT", .object, "Only entries that change this object.")
-    private let author = RepeatedOption(
-        "--author", short: "-a", "A", .text, "Only entries of this author.")
+    private let filters = FilterArguments()
+    private let cursor = Option(
+        "--resume", "CURSOR", .name,
+        "Go on after the entry at which this cursor stands, and move it; it is kept in the store.")
+    private let secrecy = Option<Secrecy>(
+        "--confidential", "WHAT", .oneOf,
+        "What becomes of confidential values: omit (when left out), hash or show.")
+    private let secret = Option(
+        "--secret", "FILE", .path, "The file with the secret for '--confidential hash'.")
+    private let hidden = RepeatedOption(
+        "--hide", "ENTITY.PROPERTY", .name,
+        "Treat this property as confidential although the model does not say so.")
+    private let source = Option(
+        "--source", "URI", .text, "Where the events come from, for formats that tell it.")
+    private let host = Option(
+        "--host", "NAME", .text, "The name of the machine, for formats that tell it.")
+    private let checkpoint = Option(
+        "--checkpoint", "FILE", .path, "A signed checkpoint to go with the export.")
+    private let file = Option(
+        "--into", short: "-o", "FILE", .path, "Write into this new file, not to standard output.")
 
     var declaration: CommandDeclaration {
         CommandDeclaration(
-            "export", in: .prove, summary: "Write the journal to standard output.",
+            "export", in: .prove, summary: "Write the journal for other programs.",
             discussion: """
-                jsonl is the whole truth, one object for each entry; 'daybook load' makes the same
-                store of it again, digests included, if every entry is there. csv has a line for
-                each changed property, with the names of the columns first; an empty field is
-                null, and "" is empty text.
+                The formats:
 
-                With --entity or --object, jsonl still writes entries with all their changes, as
-                the digest covers them all; csv writes only the changes that are asked for.
+                \(Self.formats)
+
+                jsonl is what 'daybook load' makes the same store of again, digests included, if
+                every entry is there and nothing is left out. With --entity, --object and the like
+                it still writes entries with all their changes, as the digest covers them all; the
+                other formats write only the changes that are asked for.
+
+                Values of properties that the model calls confidential are left out. With hash, a
+                keyed hash stands in their place, the same for the same value, which nobody can
+                undo who has not the secret.
                 """,
-            arguments: [store, form, first, last, entity, object, author], formats: [],
+            arguments: [store, form, first, last] + filters.all
+                + [cursor, secrecy, secret, hidden, source, host, checkpoint, file],
+            formats: [],
             examples: [
                 .init(
                     "daybook export iso.daybook --format jsonl | daybook load copy.daybook",
-                    "Copy a store by way of its export")
+                    "Copy a store by way of its export"),
+                .init(
+                    "daybook export iso.daybook --format csv --author registry --resume weekly",
+                    "What is new since the last time, for a spreadsheet"),
             ],
             endings: [.init(.success), .init(.usage), .init(.unreadable)])
+    }
+
+    /// The formats and what they are, one on each line.
+    private static var formats: String {
+        let width = AuditFormats.names.map(\.count).max() ?? 0
+        return AuditFormats.all.map { format in
+            let kind = type(of: format)
+            let padding = String(repeating: " ", count: width - kind.name.count + 2)
+            return "  \(kind.name)\(padding)\(kind.summary)"
+        }.joined(separator: "\n")
     }
 
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         guard let format = AuditFormats.format(named: arguments[form]) else {
             throw ToolError.usage("There is no format '\(arguments[form])'.")
         }
-        let store = try StoreReading.open(arguments[store])
-        var filter = AuditFilter()
-        filter.authors = Set(arguments[author])
-        filter.entities = Set(arguments[entity])
-        filter.objects = Set(arguments[object].map(\.objectText))
+        if arguments[cursor] != nil, !type(of: format).canResume {
+            throw ToolError.usage(
+                "'--resume' cannot be used with the format \(arguments[form]), "
+                    + "which is one whole document.")
+        }
+        let store = try open(arguments)
+        var export = AuditExport(of: AuditReader(store))
+        export.filter = filters.filter(arguments)
         try StoreReading.restrict(
-            &filter, since: arguments[first], until: arguments[last], in: store)
-        // A filter that cannot be meant must not leave half an export behind.
-        _ = try filter.resolved(in: store.schema)
+            &export.filter, since: arguments[first], until: arguments[last], in: store)
+        export.confidentiality = try confidentiality(arguments)
+        export.options = try options(arguments)
+        export.resumesAfter = try arguments[cursor].flatMap { try store.position(ofCursor: $0) }
 
+        let reached = try write(export, format, arguments, of: store, console)
+        if let name = arguments[cursor] {
+            // What was handed over is out of the buffer before the cursor moves, so an export that is
+            // cut off is repeated and never skipped.
+            try console.flush()
+            try store.setCursor(name, to: reached)
+        }
+        return .success
+    }
+
+    /// Only an export that moves a cursor writes to the store.
+    private func open(_ arguments: ParsedArguments) throws -> Store {
+        arguments[cursor] == nil
+            ? try StoreReading.open(arguments[store]) : try Store.open(at: arguments[store])
+    }
+
+    private func confidentiality(_ arguments: ParsedArguments) throws -> Confidentiality {
+        let properties = Set(arguments[hidden])
+        switch arguments[secrecy] ?? .omit {
+        case .omit: return Confidentiality(.omit, properties: properties)
+        case .show: return Confidentiality(.show, properties: properties)
+        case .hash:
+            guard let path = arguments[secret] else {
+                throw ToolError.usage(
+                    "'--confidential hash' needs a secret: name a file of at least 16 random bytes "
+                        + "with '--secret'.")
+            }
+            let secret = try TextFile.data(path, "secret")
+            guard secret.count >= 16 else {
+                throw ToolError.usage(
+                    "The secret '\(path)' is too short: 16 bytes are the least, "
+                        + "as 'head -c 32 /dev/urandom' makes them.")
+            }
+            return Confidentiality(.hash(secret: Array(secret)), properties: properties)
+        }
+    }
+
+    private func options(_ arguments: ParsedArguments) throws -> AuditOptions {
+        var options = AuditOptions()
+        options.source = arguments[source]
+        options.host = arguments[host]
+        options.path = arguments[file]
+        options.checkpoint = try arguments[checkpoint].map { try TextFile.read($0, "checkpoint") }
+        return options
+    }
+
+    private func write(
+        _ export: AuditExport, _ format: any AuditFormat, _ arguments: ParsedArguments,
+        of store: Store, _ console: Console
+    ) throws -> SequenceNumber {
         let progress = console.progress(
             "Exporting entries", of: Int(clamping: try store.head().rawValue))
         defer { progress.finish() }
-        let isWhole = type(of: format).keepsEntriesWhole
-        try console.write(format.opening)
-        try AuditReader(store).records(matching: filter) { record in
-            let written = isWhole ? AuditRecord(record.entry, in: record.schema) : record
-            try console.write(try format.bytes(of: written))
-            progress.advance()
-            return .proceed
+        guard let path = arguments[file], !type(of: format).writesFile else {
+            return try export.write(format, progress: { _ in progress.advance() }) {
+                try console.write($0)
+            }
         }
-        return .success
+        let output = try NewFile(path)
+        do {
+            let reached = try export.write(format, progress: { _ in progress.advance() }) {
+                try output.write($0)
+            }
+            try output.finish()
+            return reached
+        } catch {
+            try output.abandon()
+            throw error
+        }
     }
 }

@@ -60,7 +60,7 @@ struct HistoryCommand: Command {
         let text = EntryText(console.palette)
         let isFirst = listing.count == 0
         try listing.append { writer in
-            JSONLinesFormat.append(headOf: record, to: &writer)
+            JSONLinesEncoder.append(headOf: record, to: &writer)
             writer.append(change)
         } text: {
             if !isFirst { try console.print() }

@@ -5,8 +5,7 @@ extension Console {
     /// Prints a record the way `export` writes it, laid out as `--output` says.
     func print(_ record: AuditRecord) throws {
         // A digest is only good for all changes of its entry.
-        let whole = AuditRecord(record.entry, in: record.schema)
-        let bytes = try JSONLinesFormat().bytes(of: whole)
+        let bytes = try JSONLinesEncoder().bytes(of: record.whole)
         if format == .jsonl { return try write(bytes) }
         try print(JSONText(try JSONValue(parsing: bytes)))
     }
@@ -15,9 +14,8 @@ extension Console {
 extension Listing {
     /// Adds a record the way `export` writes it, or what `text` prints.
     mutating func append(_ record: AuditRecord, text: () throws -> Void) throws {
-        let whole = AuditRecord(record.entry, in: record.schema)
-        try append(
-            JSONText(try JSONValue(parsing: JSONLinesFormat().bytes(of: whole))), text: text)
+        let bytes = try JSONLinesEncoder().bytes(of: record.whole)
+        try append(JSONText(try JSONValue(parsing: bytes)), text: text)
     }
 
     /// Adds an object whose members `body` writes, or what `text` prints.

@@ -1,0 +1,86 @@
+public import Foundation
+public import JournalLog
+package import ObjectModel
+package import SnapshotStore
+
+/// What an encoder can ask about the export that it works for.
+public struct AuditScope: Sendable {
+    /// The store.
+    package let store: Store
+    /// The filter.
+    public let filter: AuditFilter
+    /// Which values are kept back.
+    package let redaction: Redaction
+    /// The last entry there is when the export begins.
+    public let head: SequenceNumber
+    /// The entry after which the export goes on; nil for one that begins afresh.
+    public let resumesAfter: SequenceNumber?
+    /// What the user says about the export, by name, such as `source`.
+    public let options: AuditOptions
+
+    /// The model of the store.
+    package var schema: Schema { store.schema }
+
+    /// What tells the store from others.
+    public var storeIdentifier: UUID { store.uuid }
+
+    /// An object as it was after an entry, its confidential values kept back; nil when there was none.
+    ///
+    /// - Complexity: O(log *n*) page reads.
+    package func object(_ object: ObjectID, at sequence: SequenceNumber) throws -> AuditObject? {
+        guard let state = try store.read(at: sequence, { try $0.state(of: object) }) else {
+            return nil
+        }
+        return AuditObject(object, state, in: schema, redaction)
+    }
+}
+
+/// What a user says about an export besides what is in it.
+public struct AuditOptions: Sendable, Hashable {
+    /// Where the events come from, a URI reference; `urn:uuid:` and the store's identifier when nil.
+    public var source: String?
+    /// The name of the machine, for formats that want one; `-` or left out when nil.
+    public var host: String?
+    /// Where a format that writes files of its own puts them.
+    public var path: String?
+    /// A checkpoint, as `daybook checkpoint` writes it, to go with the export.
+    public var checkpoint: String?
+
+    /// Says nothing.
+    public init() {}
+}
+
+/// An object with its values, with names in place of numbers.
+package struct AuditObject: Sendable {
+    /// Its name: `Country/17`.
+    package let name: String
+    /// The name of its entity.
+    package let entity: String
+    /// Its number within the entity.
+    package let number: UInt64
+    /// Attributes and to-one relationships that have a value, in the order of their declaration.
+    package let values: [(name: String, value: AuditValue)]
+    /// The members of each to-many relationship that has any, in their order.
+    package let members: [(name: String, objects: [String])]
+
+    init(_ object: ObjectID, _ state: ObjectState, in schema: Schema, _ redaction: Redaction) {
+        let edits = state.members.map { property, members in
+            MembershipEdit(
+                property: property,
+                added: members.map { Member(object: $0.key, order: $0.value) })
+        }
+        let insert = Change(
+            object: object,
+            kind: .insert(
+                values: state.values, members: edits.sorted { $0.property < $1.property }))
+        let change = AuditChange(insert, in: schema, redaction)
+        name = change.object
+        entity = change.entity
+        number = object.number
+        values = change.fields.map { ($0.name, $0.new) }
+        members = change.memberships.map { membership in
+            let sorted = membership.added.sorted { ($0.order, $0.object) < ($1.order, $1.object) }
+            return (membership.name, sorted.map(\.object))
+        }
+    }
+}

@@ -1,0 +1,34 @@
+import AuditTrail
+
+/// The options by which several commands choose entries and changes.
+struct FilterArguments: Sendable {
+    private let entity = RepeatedOption(
+        "--entity", short: "-e", "ENTITY", .name, "Only entries that change objects of this entity."
+    )
+    private let object = RepeatedOption(
+        "--object", "OBJECT", .object, "Only entries that change this object.")
+    private let property = RepeatedOption(
+        "--property", "NAME", .name, "Only entries that change a property of this name.")
+    private let author = RepeatedOption(
+        "--author", short: "-a", "A", .text, "Only entries of this author.")
+    private let operation = RepeatedOption<AuditChange.Operation>(
+        "--op", "OPERATION", .oneOf, "Only entries that insert, update or delete.")
+    private let text = RepeatedOption(
+        "--text", short: "-S", "TEXT", .text,
+        "Only entries by which a value that holds this text comes or goes.")
+
+    /// The declarations, for the list of a command.
+    var all: [any Argument] { [entity, object, property, author, operation, text] }
+
+    /// The filter that was asked for, over the whole journal.
+    func filter(_ arguments: ParsedArguments) -> AuditFilter {
+        var filter = AuditFilter()
+        filter.authors = Set(arguments[author])
+        filter.entities = Set(arguments[entity])
+        filter.objects = Set(arguments[object].map(\.objectText))
+        filter.properties = Set(arguments[property])
+        filter.operations = Set(arguments[operation])
+        filter.texts = Set(arguments[text])
+        return filter
+    }
+}
