@@ -108,4 +108,37 @@ struct AccountTests {
         #expect(versions.count == 3)
         #expect(try account(store) == nil)
     }
+
+    @Test(arguments: [[2, 0, 0], [2, 0, 9], [9], []] as [[UInt8]])
+    func `a version that is another row, or none, does not close the account`(
+        ending: [UInt8]
+    ) throws {
+        let temporary = try TemporaryStore(
+            ManagedObjectModel(entities: [
+                EntityDescription(
+                    name: "Town",
+                    attributes: [
+                        AttributeDescription(name: "name", type: .string),
+                        AttributeDescription(name: "country", type: .string),
+                    ],
+                    uniquenessConstraints: [["name", "country"]])
+            ]))
+        let store = temporary.store
+        let town = try store.newObject("Town")
+        try store.commit(
+            Draft(changes: [
+                store.insert(town, ["name": .string("Paris"), "country": .string("FR")])
+            ]))
+        try store.commit(
+            Draft(changes: [store.update(town, "name", from: .string("Paris"), to: .null)]))
+        #expect(try account(store) != nil)
+        let table = store.parts.tables.versions
+        let version = try #require(try records(table, store).first)
+
+        try put(table, version.key, Array(version.value.prefix(8)) + ending, store)
+
+        #expect(try account(store) == nil)
+        let report = try store.verify()
+        #expect(report.findings.map(\.kind) == [.projection])
+    }
 }
