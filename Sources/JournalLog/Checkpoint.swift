@@ -70,7 +70,8 @@ public struct EntryProof: Sendable, Hashable, CustomStringConvertible {
 
     /// Joins a proof with a checkpoint.
     ///
-    /// - Throws: ``ProofError`` with code `mismatch` when they are of different sizes.
+    /// - Throws: ``ProofError`` with code `mismatch` when they are of different sizes; with `badProof`
+    ///   for a place after the last entry; with `malformed` when the note is not a checkpoint.
     public init(_ inclusion: InclusionProof, _ note: SignedNote) throws(ProofError) {
         let checkpoint = try Checkpoint(note.text)
         guard checkpoint.size == inclusion.size else {
@@ -79,13 +80,19 @@ public struct EntryProof: Sendable, Hashable, CustomStringConvertible {
                 "The proof is for \(inclusion.size) entries and the checkpoint for \(checkpoint.size)."
             )
         }
+        guard inclusion.index < inclusion.size else {
+            throw ProofError(
+                .badProof,
+                "The proof is for place \(inclusion.index), counted from 0, of \(inclusion.size) "
+                    + "entries.")
+        }
         self.inclusion = inclusion
         self.note = note
     }
 
     /// Reads the text of a proof.
     ///
-    /// - Throws: ``ProofError`` with code `malformed`.
+    /// - Throws: ``ProofError`` with code `malformed`; with `badProof` for a place after the last entry.
     public init(_ text: String) throws(ProofError) {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         guard let gap = lines.firstIndex(of: ""), lines.first == Self.heading[...] else {
@@ -93,7 +100,12 @@ public struct EntryProof: Sendable, Hashable, CustomStringConvertible {
         }
         var body = lines[1..<gap]
         // Whatever an issuer adds for itself is no part of what is proved.
-        if body.first?.hasPrefix("extra ") == true { body = body.dropFirst() }
+        if let first = body.first, first.hasPrefix("extra ") {
+            guard NoteText.bytes(base64: String(first.dropFirst(6))) != nil else {
+                throw ProofError(.malformed, "The line 'extra' of the proof is not base64.")
+            }
+            body = body.dropFirst()
+        }
         guard let first = body.first, first.hasPrefix("index "),
             let index = UInt64(first.dropFirst(6)), first == "index \(index)"
         else { throw ProofError(.malformed, "The proof has no line 'index N'.") }
@@ -113,15 +125,9 @@ public struct EntryProof: Sendable, Hashable, CustomStringConvertible {
     /// - Parameters:
     ///   - entry: The digest of the entry: SHA-256 over a zero byte and its bytes.
     ///   - key: Whose signature the checkpoint must bear.
-    /// - Throws: ``ProofError`` with code `unsigned`, `badSignature` or `badProof`.
+    /// - Throws: ``ProofError`` with code `unsigned`, `badSignature`, `mismatch` or `badProof`.
     public func verify(entry: Digest, with key: VerifierKey) throws(ProofError) {
-        try note.verify(with: key)
-        let checkpoint = try Checkpoint(note.text)
-        guard checkpoint.origin == key.name else {
-            throw ProofError(
-                .mismatch,
-                "The checkpoint is of '\(checkpoint.origin)' and the key of '\(key.name)'.")
-        }
+        let checkpoint = try note.checkpoint(signedBy: key)
         guard inclusion.leads(from: entry, to: checkpoint.root) else {
             throw ProofError(
                 .badProof,
@@ -133,6 +139,26 @@ public struct EntryProof: Sendable, Hashable, CustomStringConvertible {
     public var description: String {
         let hashes = inclusion.hashes.map { NoteText.base64($0.bytes) + "\n" }.joined()
         return "\(Self.heading)\nindex \(inclusion.index)\n\(hashes)\n\(note)"
+    }
+}
+
+extension SignedNote {
+    /// The checkpoint in the note, for those who trust the key.
+    ///
+    /// - Parameter key: Whose signature the note must bear, and whose journal it must be of.
+    /// - Returns: The checkpoint.
+    /// - Throws: ``ProofError`` with code `unsigned` or `badSignature`; with `malformed` when the text
+    ///   is not a checkpoint; with `mismatch` when it is of another journal than the key.
+    public func checkpoint(signedBy key: VerifierKey) throws(ProofError) -> Checkpoint {
+        try verify(with: key)
+        let checkpoint = try Checkpoint(text)
+        guard NoteText.isSame(checkpoint.origin, key.name) else {
+            throw ProofError(
+                .mismatch,
+                "The checkpoint is of the journal '\(checkpoint.origin)' and the key of "
+                    + "'\(key.name)'.")
+        }
+        return checkpoint
     }
 }
 

@@ -12,7 +12,7 @@ extension Journal {
     /// How many nodes of one level a tile holds.
     static let tileWidth: UInt64 = 256
     /// How many levels of the tree a tile spans.
-    private static let tileHeight = 8
+    static let tileHeight = 8
 
     /// The root of the tree over the first entries.
     ///
@@ -84,7 +84,7 @@ extension Journal {
     }
 
     /// Kept nodes of one level, side by side, read in one walk.
-    private func nodes(
+    func nodes(
         _ tile: Int, _ range: Range<UInt64>, in transaction: borrowing some Reading & ~Copyable
     ) throws -> [Digest] {
         var found: [Digest] = []
@@ -119,7 +119,7 @@ extension Journal {
         return found
     }
 
-    private func storedRoot(
+    func storedRoot(
         ofTile level: Int, _ index: UInt64, in transaction: borrowing some Reading & ~Copyable
     ) throws -> Digest? {
         let last = (index + 1) << UInt64(level * Self.tileHeight)

@@ -37,7 +37,7 @@ public struct VerifierKey: Sendable, Hashable, CustomStringConvertible {
             )
         }
         self.init(name: String(parts[0]), publicKey: Array(bytes.dropFirst()))
-        guard NoteText.hexadecimal(id) == parts[1] else {
+        guard NoteText.isSame(NoteText.hexadecimal(id), parts[1]) else {
             throw ProofError(
                 .malformed, "The id of the verifier key '\(name)' does not fit its name and key.")
         }
@@ -67,8 +67,8 @@ public struct SigningKey: Sendable {
     ///
     /// - Parameter name: Whose key it is, best written like `example.org/ledger`.
     /// - Returns: The key.
-    /// - Throws: ``ProofError`` with code `malformed` for a name that is empty or holds white space or
-    ///   a plus sign.
+    /// - Throws: ``ProofError`` with code `malformed` for a name that is empty or holds white space,
+    ///   control characters or a plus sign.
     public static func random(name: String) throws(ProofError) -> SigningKey {
         guard NoteText.isName(name) else {
             throw ProofError(
@@ -88,7 +88,8 @@ public struct SigningKey: Sendable {
     public init(_ text: String) throws(ProofError) {
         let parts = NoteText.trimmed(text).split(
             separator: "+", maxSplits: 4, omittingEmptySubsequences: false)
-        guard parts.count == 5, parts[0] == "PRIVATE", parts[1] == "KEY",
+        guard parts.count == 5, NoteText.isSame(parts[0], "PRIVATE"),
+            NoteText.isSame(parts[1], "KEY"),
             NoteText.isName(parts[2]), let bytes = NoteText.bytes(base64: String(parts[4])),
             bytes.count == 1 + Ed25519.keyBytes, bytes[0] == NoteText.ed25519
         else {
@@ -97,7 +98,7 @@ public struct SigningKey: Sendable {
                 "The signing key is not one: it is written 'PRIVATE+KEY+name+id+base64'.")
         }
         try self.init(name: String(parts[2]), seed: Array(bytes.dropFirst()))
-        guard NoteText.hexadecimal(verifierKey.id) == parts[3] else {
+        guard NoteText.isSame(NoteText.hexadecimal(verifierKey.id), parts[3]) else {
             throw ProofError(
                 .malformed,
                 "The id of the signing key '\(verifierKey.name)' does not fit its name and key.")
@@ -123,8 +124,18 @@ enum NoteText {
     /// The kind of key and signature.
     static let ed25519: UInt8 = 1
 
+    /// Whether a text can be the name of a key: no spaces, no plus, no control characters.
     static func isName(_ text: some StringProtocol) -> Bool {
-        !text.isEmpty && !text.contains { $0 == "+" || $0.isWhitespace }
+        !text.isEmpty
+            && text.unicodeScalars.allSatisfy {
+                $0 != "+" && $0.value >= 0x20 && $0.value != 0x7F && !$0.properties.isWhitespace
+            }
+    }
+
+    /// Whether two texts are the same bytes. Swift takes other bytes that mean the same characters for
+    /// equal.
+    static func isSame(_ left: some StringProtocol, _ right: some StringProtocol) -> Bool {
+        left.utf8.elementsEqual(right.utf8)
     }
 
     /// A text without the line break at its end.

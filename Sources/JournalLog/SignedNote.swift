@@ -73,7 +73,9 @@ public struct SignedNote: Sendable, Hashable, CustomStringConvertible {
     /// - Throws: ``ProofError`` with code `unsigned` when there is no signature by the key; with
     ///   `badSignature` when there is one and it does not fit.
     public func verify(with key: VerifierKey) throws(ProofError) {
-        let mine = signatures.filter { $0.name == key.name && $0.id == key.id }
+        let mine = signatures.filter {
+            NoteText.isSame($0.name, key.name) && $0.id == key.id
+        }
         guard !mine.isEmpty else {
             throw ProofError(.unsigned, "The note is not signed by '\(key.name)'.")
         }

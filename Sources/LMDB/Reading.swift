@@ -3,8 +3,8 @@ package struct Table: Sendable, Hashable {
     /// The name under which the file keeps the table.
     package let name: String
 
-    /// LMDB's handle.
-    let handle: UInt32
+    /// LMDB's handle, which tells the tables of one environment apart.
+    package let handle: UInt32
 
     /// The environment the handle belongs to.
     let environment: UInt32

@@ -41,6 +41,7 @@ extension PersistentStore {
             announced = sequence
             return true
         }
+        if isNews { options.checkpoints?.advance(self, to: sequence) }
         guard isNews, NotificationInterest.remoteChange.isThere else { return isNews }
         NotificationCenter.default.post(
             name: .remoteChange, object: self,

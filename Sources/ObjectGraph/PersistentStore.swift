@@ -49,6 +49,7 @@ public final class PersistentStore: Sendable {
         self.headWhenAdded = headWhenAdded
         self.rows = rows
         identifier = store.uuid
+        options.checkpoints?.begin(self, at: headWhenAdded)
     }
 
     /// Whether nothing may be written.
@@ -71,6 +72,12 @@ public final class PersistentStore: Sendable {
     var place: StorePlace {
         StorePlace(
             url: url, configurationName: configurationName, entities: entities, options: options)
+    }
+
+    /// Lets go of the file, when the last checkpoint is signed.
+    func close() throws {
+        options.checkpoints?.end(self)
+        try store.close()
     }
 
     /// What the store is called in messages.

@@ -103,7 +103,7 @@ extension PersistentStoreCoordinator {
         replace(store.number, with: nil)
         inEveryContext { $0.endFollowing(store) }
         post(.persistentStoreCoordinatorStoresDidChange, removed: [store])
-        try store.store.close()
+        try store.close()
     }
 
     /// Moves a store to another place ("save as"): copies it, journal and all, and goes on with the
@@ -134,7 +134,7 @@ extension PersistentStoreCoordinator {
         }
         inEveryContext { $0.follow(migrated, insteadOf: store) }
         post(.persistentStoreCoordinatorStoresDidChange, added: [migrated], removed: [store])
-        try store.store.close()
+        try store.close()
         return migrated
     }
 

@@ -15,6 +15,8 @@ public struct PersistentStoreOptions: Sendable, Hashable {
     public var isReadOnly = false
     /// Whether a save is on the disk when it returns, or soon after.
     public var durability = StoreDurability.durable
+    /// When checkpoints are signed by themselves; nil for never.
+    public var checkpoints: CheckpointPolicy?
 
     /// Opens for writing, durably.
     public init() {}
@@ -37,6 +39,8 @@ public struct PersistentStoreDescription: Sendable, Hashable {
     public var isReadOnly = false
     /// Whether a save is on the disk when it returns, or soon after.
     public var durability = StoreDurability.durable
+    /// When checkpoints are signed by themselves; nil for never.
+    public var checkpoints: CheckpointPolicy?
     /// Whether ``PersistentContainer/loadPersistentStores(completionHandler:)`` returns before the
     /// store is open and calls back on a queue of its own.
     public var shouldAddStoreAsynchronously = false
@@ -51,6 +55,7 @@ public struct PersistentStoreDescription: Sendable, Hashable {
         var options = PersistentStoreOptions()
         options.isReadOnly = isReadOnly
         options.durability = durability
+        options.checkpoints = checkpoints
         return options
     }
 }

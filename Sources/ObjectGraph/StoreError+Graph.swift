@@ -4,6 +4,14 @@ import ObjectModel
 import SnapshotStore
 
 extension StoreError {
+    static func unsound(_ path: String, _ problems: [String]) -> StoreError {
+        StoreError(
+            .corrupt,
+            "'\(path)' is not sound: \(problems.count == 1 ? "1 finding" : "\(problems.count) findings"). "
+                + "Run 'daybook verify' for all that can be said.",
+            details: problems)
+    }
+
     static func noSuchObject(_ name: String) -> StoreError {
         StoreError(.noSuchObject, "There is no object '\(name)'.")
     }

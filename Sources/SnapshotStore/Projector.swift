@@ -6,10 +6,13 @@ internal import ObjectModel
 ///
 /// First every change is compared with what stands in the tables and turned into records; then the
 /// records are written, table by table and sorted. So a change that does not fit is found before
-/// anything is written. Saving, rebuilding and verifying all fold through here.
+/// anything is written. Saving, rebuilding and verifying all fold through here; where verifying only
+/// keeps account, nothing is written, and what stood before is found in the tables of the past.
 struct Projector {
     private let projection: Projection
     private let sequence: SequenceNumber
+    /// What verifying keeps; nil when records are written.
+    private let account: ProjectionAccount?
     private var encoder = RowEncoder()
     private var rows = PutBatch()
     private var versions = PutBatch()
@@ -23,9 +26,12 @@ struct Projector {
     /// looking for it.
     private var numbersMaximum: [EntityNumber: UInt64] = [:]
 
-    private init(_ projection: Projection, _ sequence: SequenceNumber) {
+    private init(
+        _ projection: Projection, _ sequence: SequenceNumber, _ account: ProjectionAccount? = nil
+    ) {
         self.projection = projection
         self.sequence = sequence
+        self.account = account
     }
 
     /// Folds the changes of an entry.
@@ -64,10 +70,42 @@ struct Projector {
             projection.tables.times, key.span.bytes, nothing.span.bytes, .upsert)
     }
 
+    /// Keeps account of an entry in a store that has it already.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when the tables cannot be what folding
+    ///   gives.
+    static func count(
+        _ entry: Entry, in account: ProjectionAccount, _ projection: Projection,
+        in transaction: borrowing ReadTransaction
+    ) throws {
+        let tables = projection.tables
+        let nothing: [UInt8] = []
+        let time = StoreKey.time(entry.time, entry.sequence)
+        account.add(tables.times, time.span.bytes, nothing.span.bytes)
+        if let model = entry.model {
+            let key = StoreKey.sequence(entry.sequence)
+            let bytes = model.canonicalBytes
+            account.add(tables.models, key.span.bytes, bytes.span.bytes)
+            return
+        }
+        var projector = Projector(projection, entry.sequence, account)
+        for change in entry.changes { try projector.fold(change, in: transaction) }
+        account.add(projector.rows, to: tables.rows)
+        account.add(projector.versions, to: tables.versions, from: tables.rows)
+        account.add(projector.index, to: tables.index)
+        account.add(projector.members, to: tables.members)
+        account.add(projector.membersPast, to: tables.membersPast, from: tables.members)
+        account.add(projector.referrers, to: tables.referrers)
+        account.add(projector.referrersPast, to: tables.referrersPast, from: tables.referrers)
+        for (table, key) in projector.removals where table == tables.index {
+            account.subtract(table, key.span.bytes, nothing.span.bytes)
+        }
+    }
+
     // MARK: - One change
 
     private mutating func fold(
-        _ change: Change, in transaction: borrowing WriteTransaction
+        _ change: Change, in transaction: borrowing some Reading & ~Copyable
     ) throws {
         guard let entity = projection.schema.entity(change.object.entity) else {
             throw mismatch(change, nil)
@@ -85,7 +123,7 @@ struct Projector {
             }
             indexConstraints(of: entity, from: nil, to: values, change.object)
             for property in entity.referenceSlots {
-                connect(change.object, property, property.slot.map { values[$0] })
+                try connect(change.object, property, property.slot.map { values[$0] })
             }
             try fold(members, of: change, in: transaction)
         case .update(let edits, let members):
@@ -117,7 +155,7 @@ struct Projector {
                     addIndex(property, edit.new, change.object)
                 } else if property.relationship != nil {
                     try disconnect(change.object, property, edit.old, in: transaction)
-                    connect(change.object, property, edit.new)
+                    try connect(change.object, property, edit.new)
                 }
             }
             try fold(members, of: change, in: transaction)
@@ -126,7 +164,9 @@ struct Projector {
             let stored = try projection.decoding(change.object) { () throws(DecodingFailure) in
                 try RowLayout(before.span.bytes).values(in: before.span.bytes)
             }
-            guard stored == values else { throw mismatch(change, nil) }
+            guard stored == values, account?.end(change.object) ?? true else {
+                throw mismatch(change, nil)
+            }
             versions.add(StoreKey.version(change.object, sequence), before)
             removals.append((projection.tables.rows, key))
             for property in entity.indexedSlots {
@@ -142,8 +182,9 @@ struct Projector {
     }
 
     private mutating func isNew(
-        _ object: ObjectID, _ key: [UInt8], in transaction: borrowing WriteTransaction
+        _ object: ObjectID, _ key: [UInt8], in transaction: borrowing some Reading & ~Copyable
     ) throws -> Bool {
+        if let account { return account.begin(object) }
         if numbersMaximum[object.entity] == nil {
             numbersMaximum[object.entity] = try projection.numberMaximum(
                 of: object.entity, in: transaction)
@@ -156,11 +197,23 @@ struct Projector {
     }
 
     private func rowBytes(
-        _ change: Change, _ key: [UInt8], in transaction: borrowing WriteTransaction
+        _ change: Change, _ key: [UInt8], in transaction: borrowing some Reading & ~Copyable
     ) throws -> [UInt8] {
-        let found = try transaction.get(projection.tables.rows, key.span.bytes) { $0.array }
+        if let account, !account.isThere(change.object) { throw mismatch(change, nil) }
+        let found = try before(
+            projection.tables.rows, projection.tables.versions, key, in: transaction)
         guard let found else { throw mismatch(change, nil) }
         return found
+    }
+
+    /// What stands under a key before the entry: in the table of the present, or for an entry of long ago
+    /// in that of the past.
+    private func before(
+        _ present: Table, _ past: Table, _ key: [UInt8],
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws -> [UInt8]? {
+        guard let account else { return try transaction.get(present, key.span.bytes) { $0.array } }
+        return try account.past(past, key, before: sequence, in: transaction)
     }
 
     private func mismatch(_ change: Change, _ property: PropertyNumber?) -> StoreError {
@@ -203,16 +256,24 @@ struct Projector {
 
     private mutating func connect(
         _ owner: ObjectID, _ property: SchemaProperty, _ value: Value?
-    ) {
+    ) throws {
         guard let destination = value?.reference else { return }
-        referrers.add(
-            StoreKey.link(from: destination, property.number, to: owner),
-            StoreKey.sequence(sequence))
+        let key = StoreKey.link(from: destination, property.number, to: owner)
+        try addReferrer(key, owner)
+    }
+
+    private mutating func addReferrer(_ key: [UInt8], _ owner: ObjectID) throws {
+        guard account?.begin(projection.tables.referrers, key) ?? true else {
+            throw StoreError.corrupt(
+                "The reference of \(projection.schema.name(of: owner)) that entry \(sequence) "
+                    + "begins is there already")
+        }
+        referrers.add(key, StoreKey.sequence(sequence))
     }
 
     private mutating func disconnect(
         _ owner: ObjectID, _ property: SchemaProperty, _ value: Value?,
-        in transaction: borrowing WriteTransaction
+        in transaction: borrowing some Reading & ~Copyable
     ) throws {
         guard let destination = value?.reference else { return }
         let key = StoreKey.link(from: destination, property.number, to: owner)
@@ -220,10 +281,13 @@ struct Projector {
     }
 
     private mutating func endReferrer(
-        _ key: [UInt8], _ owner: ObjectID, in transaction: borrowing WriteTransaction
+        _ key: [UInt8], _ owner: ObjectID, in transaction: borrowing some Reading & ~Copyable
     ) throws {
         let table = projection.tables.referrers
-        guard let since = try transaction.get(table, key.span.bytes, { $0.array }) else {
+        let past = projection.tables.referrersPast
+        guard account?.end(table, key) ?? true,
+            let since = try before(table, past, key, in: transaction)
+        else {
             throw StoreError.corrupt(
                 "The reference of \(projection.schema.name(of: owner)) that entry \(sequence) "
                     + "ends is not in the tables")
@@ -233,15 +297,19 @@ struct Projector {
     }
 
     private mutating func fold(
-        _ edits: [MembershipEdit], of change: Change, in transaction: borrowing WriteTransaction
+        _ edits: [MembershipEdit], of change: Change,
+        in transaction: borrowing some Reading & ~Copyable
     ) throws {
         let owner = change.object
         for edit in edits {
             for member in edit.removed {
                 let key = StoreKey.link(from: owner, edit.property, to: member.object)
                 let table = projection.tables.members
-                let found = try transaction.get(table, key.span.bytes) { $0.array }
-                guard let found, found.suffix(8) == member.orderBytes[...] else {
+                guard account?.end(table, key) ?? true,
+                    let found = try before(
+                        table, projection.tables.membersPast, key, in: transaction),
+                    found.suffix(8) == member.orderBytes[...]
+                else {
                     throw mismatch(change, edit.property)
                 }
                 membersPast.add(key + StoreKey.sequence(sequence), found)
@@ -252,13 +320,14 @@ struct Projector {
             for member in edit.added {
                 let key = StoreKey.link(from: owner, edit.property, to: member.object)
                 let isMoved = edit.removed.contains { $0.object == member.object }
-                if !isMoved, try transaction.contains(projection.tables.members, key.span.bytes) {
-                    throw mismatch(change, edit.property)
-                }
+                let table = projection.tables.members
+                let isThere =
+                    try account.map { !$0.begin(table, key) }
+                    ?? (!isMoved && transaction.contains(table, key.span.bytes))
+                if isThere { throw mismatch(change, edit.property) }
                 members.add(key, StoreKey.sequence(sequence) + member.orderBytes)
-                referrers.add(
-                    StoreKey.link(from: member.object, edit.property, to: owner),
-                    StoreKey.sequence(sequence))
+                try addReferrer(
+                    StoreKey.link(from: member.object, edit.property, to: owner), owner)
             }
         }
     }

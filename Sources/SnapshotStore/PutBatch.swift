@@ -32,6 +32,16 @@ struct PutBatch {
         records.append(record)
     }
 
+    /// Hands every record to `body`, in the order in which they were added.
+    func forEach(_ body: (_ key: RawSpan, _ value: RawSpan) -> Void) {
+        let all = bytes.span.bytes
+        for record in records {
+            body(
+                all.extracting(record.start..<record.keyEnd),
+                all.extracting(record.keyEnd..<record.valueEnd))
+        }
+    }
+
     /// Writes everything.
     mutating func write(to table: Table, in transaction: borrowing WriteTransaction) throws {
         guard !records.isEmpty else { return }

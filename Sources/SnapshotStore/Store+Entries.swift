@@ -47,19 +47,26 @@ extension Store {
         from first: SequenceNumber = SequenceNumber(1), through last: SequenceNumber? = nil,
         _ body: (Entry) throws -> WalkStep
     ) throws {
-        let end = try last ?? head()
+        try journalEntries(from: first, through: try last ?? head()) { try body(try Entry($0)) }
+    }
+
+    /// The same with the entries as the journal keeps them.
+    func journalEntries(
+        from first: SequenceNumber, through last: SequenceNumber,
+        _ body: (JournalEntry) throws -> WalkStep
+    ) throws {
         var next = max(first, SequenceNumber(1))
-        while next <= end {
-            let batch = try journalEntries(from: next, through: end)
+        while next <= last {
+            let batch = try batch(from: next, through: last)
             guard let reached = batch.last?.sequence else { return }
             for entry in batch {
-                if try body(try Entry(entry)) == .stop { return }
+                if try body(entry) == .stop { return }
             }
             next = reached.next
         }
     }
 
-    private func journalEntries(
+    private func batch(
         from first: SequenceNumber, through last: SequenceNumber
     ) throws -> [JournalEntry] {
         try reading { transaction in

@@ -69,12 +69,81 @@ extension Store {
     /// - Throws: ``StoreError`` with ``StoreError/Code/noSuchEntry``.
     /// - Complexity: O(log *n*) page reads.
     package func bytes(of sequence: SequenceNumber) throws -> [UInt8] {
+        try journalEntry(sequence).bytes
+    }
+
+    /// The digest of an entry, computed from its bytes.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/noSuchEntry``.
+    /// - Complexity: O(log *n*) page reads.
+    package func digest(of sequence: SequenceNumber) throws -> Digest {
+        try journalEntry(sequence).digest
+    }
+
+    private func journalEntry(_ sequence: SequenceNumber) throws -> JournalEntry {
         try reading { transaction in
             guard let entry = try parts.journal.entry(at: sequence, in: transaction) else {
                 throw StoreError.noSuchEntry(
                     sequence, head: try parts.journal.head(in: transaction))
             }
-            return entry.bytes
+            return entry
         }
+    }
+
+    /// Hands the bytes of entries in order to `body`, each one checked; it runs outside of the read
+    /// transactions.
+    ///
+    /// - Parameters:
+    ///   - first: The first entry.
+    ///   - last: The last one.
+    ///   - body: Takes the number of an entry and its bytes.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` at the first entry that cannot be
+    ///   trusted; what `body` throws.
+    /// - Complexity: O(*k* log *n*) page reads, *k* the number of entries.
+    package func entryBytes(
+        from first: SequenceNumber, through last: SequenceNumber,
+        _ body: (SequenceNumber, [UInt8]) throws -> Void
+    ) throws {
+        try journalEntries(from: first, through: last) { entry in
+            try body(entry.sequence, entry.bytes)
+            return .proceed
+        }
+    }
+
+    /// The hashes of a tile of the tree over the entries: nodes of one level side by side.
+    ///
+    /// - Parameters:
+    ///   - level: The level of the tile; a level spans eight of the tree's, and 0 is the entries.
+    ///   - index: Its place among the tiles of that level, from 0.
+    ///   - width: How many hashes it has, 256 in a whole tile.
+    /// - Returns: The hashes.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when a hash is missing, or a whole
+    ///   tile does not lead to the root that is kept for it.
+    /// - Complexity: O(*w* + log *n*) page reads, *w* the width.
+    package func tile(_ level: Int, _ index: UInt64, width: Int) throws -> [Digest] {
+        try reading { transaction in
+            try parts.journal.tile(level, index, width: width, in: transaction)
+        }
+    }
+
+    /// Says why the journal is not the one that a checkpoint is of; nil when it goes on from it.
+    ///
+    /// The root is computed from the digests that are kept; whether those are of the entries is what
+    /// ``verify(path:options:progress:)`` tells.
+    ///
+    /// - Complexity: O(log *n*) page reads.
+    package func flaw(of checkpoint: Checkpoint) throws -> String? {
+        let head = try head()
+        guard checkpoint.size <= head.rawValue else {
+            return "The journal was cut off or put back: the checkpoint is of "
+                + "\(checkpoint.size) entries, and there are \(head)."
+        }
+        let mine = try self.checkpoint(
+            origin: checkpoint.origin, at: SequenceNumber(checkpoint.size))
+        guard mine.root == checkpoint.root else {
+            return "The journal was rewritten: its first \(checkpoint.size) entries are not those "
+                + "of the checkpoint."
+        }
+        return nil
     }
 }

@@ -1,7 +1,8 @@
 // Checks what `daybook` signs and proves with the packages that check Go's own module log.
 //
-// The folder holds public.key, old.checkpoint, new.checkpoint, growth (the request to a witness), and for
-// some entries N.entry and N.tlog-proof. Prints what was checked; the first thing wrong ends it with 1.
+// The folder holds public.key, old.checkpoint, new.checkpoint, growth (the request to a witness), for
+// some entries N.entry and N.tlog-proof, and tiles, the journal as a folder exported under both
+// checkpoints. Prints what was checked; the first thing wrong ends it with 1.
 package main
 
 import (
@@ -54,6 +55,82 @@ func checkpoint(text string, known note.Verifiers) tlog.Tree {
 	size, err := strconv.ParseInt(lines[1], 10, 64)
 	must(err, "size of a checkpoint")
 	return tlog.Tree{N: size, Hash: hash(lines[2])}
+}
+
+// tiles reads the hashes of a log from a folder.
+type tiles string
+
+func (folder tiles) Height() int { return 8 }
+
+func (folder tiles) ReadTiles(wanted []tlog.Tile) ([][]byte, error) {
+	var found [][]byte
+	for _, tile := range wanted {
+		// Go's paths name the height, too: tile/8/0/000.
+		path := "tile/" + strings.TrimPrefix(tile.Path(), "tile/8/")
+		bytes, err := os.ReadFile(filepath.Join(string(folder), path))
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, bytes)
+	}
+	return found, nil
+}
+
+func (folder tiles) SaveTiles(tiles []tlog.Tile, data [][]byte) {}
+
+// bundled reads the entries of a log from the bundles of a folder.
+func bundled(folder string, size int64) [][]byte {
+	var entries [][]byte
+	for first := int64(0); first < size; first += 256 {
+		width := size - first
+		if width > 256 {
+			width = 256
+		}
+		tile := tlog.Tile{H: 8, L: 0, N: first / 256, W: int(width)}
+		path := "tile/entries/" + strings.TrimPrefix(tile.Path(), "tile/8/0/")
+		rest := []byte(read(folder, path))
+		for len(rest) >= 2 {
+			count := int(rest[0])<<8 | int(rest[1])
+			entries = append(entries, rest[2:2+count])
+			rest = rest[2+count:]
+		}
+	}
+	return entries
+}
+
+// checkTiles lets Go's reader of tiles check a folder against a checkpoint: every entry, and the growth
+// from an earlier one.
+func checkTiles(folder string, older, newer tlog.Tree, known note.Verifiers) int {
+	tree := checkpoint(read(folder, "checkpoint"), known)
+	if tree != newer {
+		must(fmt.Errorf("it is of %d entries", tree.N), "the checkpoint in the folder")
+	}
+	for _, tree := range []tlog.Tree{older, newer} {
+		hash, err := tlog.TreeHash(tree.N, tlog.TileHashReader(tree, tiles(folder)))
+		must(err, "root from tiles")
+		if hash != tree.Hash {
+			must(fmt.Errorf("it is %v", hash), "root from tiles")
+		}
+	}
+	reader := tlog.TileHashReader(newer, tiles(folder))
+	entries := bundled(folder, newer.N)
+	if int64(len(entries)) != newer.N {
+		must(fmt.Errorf("there are %d", len(entries)), "entries in bundles")
+	}
+	for index, entry := range entries {
+		proof, err := tlog.ProveRecord(newer.N, int64(index), reader)
+		must(err, "proof from tiles")
+		leaf := tlog.RecordHash(entry)
+		must(tlog.CheckRecord(proof, newer.N, newer.Hash, int64(index), leaf), "entry in a bundle")
+	}
+	growth, err := tlog.ProveTree(newer.N, older.N, reader)
+	must(err, "growth from tiles")
+	must(tlog.CheckTree(growth, newer.N, newer.Hash, older.N, older.Hash), "growth from tiles")
+	wrong := newer
+	wrong.Hash[0] ^= 1
+	_, err = tlog.TileHashReader(wrong, tiles(folder)).ReadHashes([]int64{0})
+	mustFail(err, "tiles under another root")
+	return len(entries)
 }
 
 func main() {
@@ -110,4 +187,7 @@ func main() {
 	fmt.Printf(
 		"Go's packages accept 2 checkpoints (%d and %d entries), their growth and %d proofs.\n",
 		older.N, newer.N, len(proofs))
+	fmt.Printf(
+		"Go's reader of tiles accepts the exported folder with each of its %d entries.\n",
+		checkTiles(filepath.Join(folder, "tiles"), older, newer, known))
 }

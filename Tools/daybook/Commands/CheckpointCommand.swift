@@ -69,10 +69,8 @@ struct CheckpointCommand: Command {
     private func earlier(
         _ path: String, _ key: VerifierKey, in store: Store
     ) throws -> Checkpoint {
-        let note = try CheckpointFile.read(path)
-        try note.verify(with: key)
-        let checkpoint = try Checkpoint(note.text)
-        if let flaw = try CheckpointFile.flaw(of: checkpoint, in: store) {
+        let checkpoint = try CheckpointFile.read(path).checkpoint(signedBy: key)
+        if let flaw = try store.flaw(of: checkpoint) {
             throw ToolError(.finding, flaw)
         }
         return checkpoint
@@ -85,19 +83,8 @@ enum CheckpointFile {
         try SignedNote(TextFile.read(path, "checkpoint"))
     }
 
-    /// Why a journal is not the one that a checkpoint is of; nil when it is.
-    static func flaw(of checkpoint: Checkpoint, in store: Store) throws -> String? {
-        let head = try store.head()
-        guard checkpoint.size <= head.rawValue else {
-            return "The journal was cut off or put back: the checkpoint is of "
-                + "\(checkpoint.size) entries, and there are \(head)."
-        }
-        let mine = try store.checkpoint(
-            origin: checkpoint.origin, at: SequenceNumber(checkpoint.size))
-        guard mine.root == checkpoint.root else {
-            return "The journal was rewritten: its first \(checkpoint.size) entries are not those "
-                + "of the checkpoint."
-        }
-        return nil
+    /// The checkpoint in a note that the key in a file must have signed.
+    static func verified(_ note: SignedNote, byKeyIn path: String) throws -> Checkpoint {
+        try note.checkpoint(signedBy: VerifierKey(TextFile.read(path, "public key")))
     }
 }

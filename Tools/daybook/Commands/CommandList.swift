@@ -23,6 +23,7 @@ enum CommandList {
         CheckpointCommand(),
         ProveCommand(),
         CheckCommand(),
+        TilesCommand(),
         ExportCommand(),
         HelpCommand(),
         ManualCommand(),

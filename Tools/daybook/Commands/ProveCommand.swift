@@ -37,7 +37,7 @@ struct ProveCommand: Command {
         let sequence = try StoreReading.place(of: arguments[entry], in: store)
         let note = try CheckpointFile.read(arguments[checkpoint])
         let checkpoint = try Checkpoint(note.text)
-        if let flaw = try CheckpointFile.flaw(of: checkpoint, in: store) {
+        if let flaw = try store.flaw(of: checkpoint) {
             throw ToolError(.finding, flaw)
         }
         guard sequence > .zero, sequence.rawValue <= checkpoint.size else {

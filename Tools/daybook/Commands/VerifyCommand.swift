@@ -1,4 +1,5 @@
 import JournalLog
+import SnapshotStore
 
 /// `daybook verify STORE`: everything checked, every finding told.
 struct VerifyCommand: Command {
@@ -70,28 +71,20 @@ struct VerifyCommand: Command {
             return nil
         }
         let note = try CheckpointFile.read(path)
-        let checkpoint = try Checkpoint(note.text)
         if let path = arguments[key] {
-            let key = try VerifierKey(TextFile.read(path, "public key"))
-            try note.verify(with: key)
-            guard checkpoint.origin == key.name else {
-                throw ToolError(
-                    .finding,
-                    "The checkpoint is of the journal '\(checkpoint.origin)' and the key of "
-                        + "'\(key.name)'.")
-            }
-        } else if arguments[requireSigned] {
-            throw ToolError.usage("Add '--key FILE' with the public key.")
-        } else {
-            try console.talk(
-                "Anybody may have written the checkpoint: add '--key' to check who signed it.")
+            return try CheckpointFile.verified(note, byKeyIn: path)
         }
-        return checkpoint
+        if arguments[requireSigned] {
+            throw ToolError.usage("Add '--key FILE' with the public key.")
+        }
+        try console.talk(
+            "Anybody may have written the checkpoint: add '--key' to check who signed it.")
+        return try Checkpoint(note.text)
     }
 
     private func flaw(of checkpoint: Checkpoint?, _ path: String) throws -> String? {
         guard let checkpoint else { return nil }
-        return try CheckpointFile.flaw(of: checkpoint, in: StoreReading.open(path))
+        return try StoreReading.open(path).flaw(of: checkpoint)
     }
 
     private static let truncation =

@@ -1,0 +1,180 @@
+internal import JournalLog
+internal import LMDB
+internal import ObjectModel
+
+/// Tells whether the tables of a store are what its journal gives, without building them a second time.
+///
+/// Folding writes records and takes others away. Here each record that is written is added to a sum, and
+/// each that is taken away or found in the tables at the end is taken from it: the sum of keyed hashes is
+/// zero when both are the same records. What stood before a change is read in the tables of the past, where
+/// it must be if the tables are right; as it counts as taken away, a false one leaves a rest.
+///
+/// Invariants:
+/// - An object or connection begins only when it is not there, and ends or changes only when it is.
+/// - A record of the past is older than the entry under which it stands. So, of all records of an object,
+///   only one can stand under its first change, one of the rest under its second, and so on.
+///
+/// The hash is the standard library's, with a key of 128 random bits that nobody knows who wrote the store;
+/// two different sets of records have the same sum with a probability of 2⁻⁶⁴. Nothing is said of where
+/// they differ: whoever finds a rest compares record by record.
+final class ProjectionAccount {
+    private let projection: Projection
+    private let keyed: Hasher
+    private var sum: UInt64 = 0
+    /// Which objects are there: by entity, 64 numbers together.
+    private var objects: [EntityNumber: [UInt64: UInt64]] = [:]
+    /// Which connections are there: the hashes of their keys.
+    private var links: Set<UInt64> = []
+    /// How many records were found in the tables.
+    private(set) var count = 0
+
+    init(_ projection: Projection) {
+        self.projection = projection
+        var generator = SystemRandomNumberGenerator()
+        var hasher = Hasher()
+        hasher.combine(generator.next() as UInt64)
+        hasher.combine(generator.next() as UInt64)
+        keyed = hasher
+    }
+
+    // MARK: - What is there
+
+    /// Counts an object as there; false when it was.
+    func begin(_ object: ObjectID) -> Bool {
+        let bit: UInt64 = 1 << (object.number & 63)
+        let known = objects[object.entity, default: [:]][object.number >> 6, default: 0]
+        guard known & bit == 0 else { return false }
+        objects[object.entity, default: [:]][object.number >> 6, default: 0] |= bit
+        return true
+    }
+
+    /// Whether an object is there.
+    func isThere(_ object: ObjectID) -> Bool {
+        let known = objects[object.entity]?[object.number >> 6] ?? 0
+        return known & (1 << (object.number & 63)) != 0
+    }
+
+    /// Counts an object as gone; false when it was.
+    func end(_ object: ObjectID) -> Bool {
+        guard isThere(object) else { return false }
+        objects[object.entity]?[object.number >> 6]? &= ~(1 << (object.number & 63))
+        return true
+    }
+
+    /// Counts a connection as there; false when it was.
+    func begin(_ table: Table, _ key: [UInt8]) -> Bool {
+        links.insert(hash(table, key.span.bytes)).inserted
+    }
+
+    /// Counts a connection as gone; false when it was.
+    func end(_ table: Table, _ key: [UInt8]) -> Bool {
+        links.remove(hash(table, key.span.bytes)) != nil
+    }
+
+    /// What stood before an entry, from a table of the past; nil when it is not there, or too young.
+    func past(
+        _ table: Table, _ key: [UInt8], before sequence: SequenceNumber,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws -> [UInt8]? {
+        let place = key + StoreKey.sequence(sequence)
+        let found = try transaction.get(table, place.span.bytes) { $0.array }
+        guard let found, found.count >= 8 else { return nil }
+        var reader = KeyReader()
+        return try reader.sequence(found.span.bytes) < sequence ? found : nil
+    }
+
+    // MARK: - The sum
+
+    func add(_ table: Table, _ key: RawSpan, _ value: RawSpan) {
+        sum &+= hash(table, key, value)
+    }
+
+    func subtract(_ table: Table, _ key: RawSpan, _ value: RawSpan) {
+        sum &-= hash(table, key, value)
+    }
+
+    func subtract(_ table: Table, _ key: [UInt8]) {
+        sum &-= hash(table, key.span.bytes)
+    }
+
+    /// Adds the records of a batch.
+    func add(_ batch: PutBatch, to table: Table) {
+        batch.forEach { add(table, $0, $1) }
+    }
+
+    /// Adds the keys of a batch for a table of the past, and takes what they hold from the table of the
+    /// present, whose keys are shorter by a sequence number.
+    func add(_ batch: PutBatch, to past: Table, from present: Table) {
+        batch.forEach { key, value in
+            sum &+= hash(past, key)
+            subtract(present, key.extracting(0..<(key.byteCount - 8)), value)
+        }
+    }
+
+    private func hash(_ table: Table, _ key: RawSpan, _ value: RawSpan? = nil) -> UInt64 {
+        var hasher = keyed
+        hasher.combine(table.handle)
+        hasher.combine(key.byteCount)
+        key.withUnsafeBytes { hasher.combine(bytes: $0) }
+        if let value { value.withUnsafeBytes { hasher.combine(bytes: $0) } }
+        return UInt64(truncatingIfNeeded: hasher.finalize())
+    }
+
+    // MARK: - The whole
+
+    /// The account of a store's journal against its tables.
+    ///
+    /// - Parameters:
+    ///   - parts: The store.
+    ///   - head: Its last entry.
+    ///   - transaction: The state to look at.
+    ///   - progress: Called now and then with the entry that was reached.
+    /// - Returns: The account; nil when it does not come out even.
+    /// - Throws: ``StoreError`` when the file cannot be read.
+    /// - Complexity: O(*j* log *n*) page reads, *j* the number of changes in the journal; memory for the
+    ///   numbers of all objects and connections.
+    static func closed(
+        _ parts: StoreParts, through head: SequenceNumber,
+        in transaction: borrowing ReadTransaction,
+        progress: (SequenceNumber) -> Void = { _ in }
+    ) throws -> ProjectionAccount? {
+        let account = ProjectionAccount(parts.projection)
+        let first = SequenceNumber(1)
+        do {
+            try parts.journal.entries(from: first, through: head, in: transaction) { entry in
+                if entry.sequence.rawValue % 1_024 == 0 { progress(entry.sequence) }
+                try Projector.count(
+                    try Entry(entry), in: account, parts.projection, in: transaction)
+                return .proceed
+            }
+        } catch let error as StoreError where error.code == .corrupt {
+            // It cannot come out even; replaying finds out what it is.
+            return nil
+        }
+        return try account.closes(in: transaction) ? account : nil
+    }
+
+    /// Takes everything in the tables from the sum.
+    ///
+    /// - Returns: Whether nothing is left.
+    private func closes(in transaction: borrowing ReadTransaction) throws -> Bool {
+        let tables = projection.tables
+        // What these hold has been read already, under each key that the journal gives.
+        let past: Set = [tables.versions, tables.membersPast, tables.referrersPast]
+        let start: [UInt8] = []
+        for table in tables.projection {
+            let isPast = past.contains(table)
+            try transaction.scan(table, from: start.span.bytes, to: nil, order: .ascending) {
+                key, value in
+                count += 1
+                if isPast {
+                    sum &-= hash(table, key)
+                } else {
+                    subtract(table, key, value)
+                }
+                return .proceed
+            }
+        }
+        return sum == 0
+    }
+}

@@ -1,0 +1,120 @@
+import Foundation
+import JournalLog
+import LMDB
+import ObjectModel
+import SnapshotStore
+import TestSupport
+import Testing
+
+/// What a knowing hand changes in a store, and what `daybook verify` says of it.
+struct TamperedStoreTests {
+    /// A record that somebody with a tool for LMDB changes.
+    struct Forgery: Sendable, CustomTestStringConvertible {
+        let what: String
+        let table: String
+        /// Which record, counted from the first.
+        let place: Int
+        /// What the report must say.
+        let said: [String]
+
+        var testDescription: String { what }
+    }
+
+    private static let forgeries = [
+        Forgery(
+            what: "an entry", table: "journal", place: 149,
+            said: ["journal: Entry 150 is damaged: its digest does not match its bytes."]),
+        Forgery(
+            what: "a digest", table: "digests", place: 149,
+            said: [
+                "journal: Entry 150 is damaged: its digest does not match its bytes.",
+                "journal: Entry 151 breaks the chain: it does not carry the digest of entry 150.",
+            ]),
+        Forgery(
+            what: "the root of a tile", table: "digests", place: 256,
+            said: ["journal: The root of level 1 kept at entry 256 is not that of its entries."]),
+        Forgery(
+            what: "a row", table: "rows", place: 7,
+            said: ["projection: The record of rows, Skill/8 differs from the journal at byte "]),
+        Forgery(
+            what: "a version", table: "versions", place: 0,
+            said: [
+                "projection: The record of versions, Skill/1 before entry 300 differs from the "
+                    + "journal at byte "
+            ]),
+        Forgery(what: "what the store says of itself", table: "meta", place: 0, said: ["meta"]),
+    ]
+
+    /// A store of 300 entries, so that a tile of the tree is full.
+    private static func makeStore(at path: String) throws {
+        let store = try Store.create(
+            at: path, model: .sample, options: .counting(verification: .off))
+        var skills: [ObjectID] = []
+        for number in 2...299 {
+            let skill = try store.newObject("Skill")
+            skills.append(skill)
+            try store.commit(
+                Draft(changes: [store.insert(skill, ["title": .string("Skill \(number)")])]))
+        }
+        try store.commit(
+            Draft(changes: [
+                store.update(skills[0], "title", from: .string("Skill 2"), to: .string("Rowing"))
+            ]))
+        try store.close()
+    }
+
+    /// Changes the last byte of a record.
+    private static func tamper(_ path: String, _ forgery: Forgery) throws {
+        let environment = try Environment.open(
+            at: path, options: EnvironmentOptions(tables: [forgery.table], create: false))
+        let table = try environment.table(forgery.table)
+        var records: [(key: [UInt8], value: [UInt8])] = []
+        let start: [UInt8] = []
+        try environment.read { transaction in
+            try transaction.scan(table, from: start.span.bytes, to: nil, order: .ascending) {
+                key, value in
+                records.append(
+                    (key.withUnsafeBytes { Array($0) }, value.withUnsafeBytes { Array($0) }))
+                return records.count <= forgery.place ? .proceed : .stop
+            }
+        }
+        let record = try #require(records.last)
+        var value = record.value
+        value[value.count - 1] ^= 1
+        try environment.write { [key = record.key, value] transaction in
+            try transaction.put(table, key.span.bytes, value.span.bytes, .upsert)
+        }
+    }
+
+    @Test(arguments: forgeries)
+    func `Attack 1: what was changed in a store is named, with its place`(
+        forgery: Forgery
+    ) throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path("store.daybook")
+        try Self.makeStore(at: path)
+        try Self.tamper(path, forgery)
+
+        let ran = try ChildProcess.run(BuiltTool.daybook, ["verify", path])
+
+        #expect(ran.ending == .exited(3), "\(ran)")
+        for sentence in forgery.said {
+            #expect(ran.lines.contains { $0.contains(sentence) }, "\(sentence): \(ran)")
+        }
+    }
+
+    @Test(arguments: [1, 4_096, 40_000])
+    func `Attack 3: a file that was cut short is named`(missing: Int) throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path("store.daybook")
+        try Self.makeStore(at: path)
+        let file = URL(fileURLWithPath: path)
+        try Data(contentsOf: file).dropLast(missing).write(to: file)
+
+        let ran = try ChildProcess.run(BuiltTool.daybook, ["verify", path])
+
+        #expect(ran.ending == .exited(3), "\(ran)")
+        let said = ran.lines.joined() + ran.talk
+        #expect(said.contains("is not in the file") || said.contains("shorter"), "\(ran)")
+    }
+}

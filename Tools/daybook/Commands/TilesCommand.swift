@@ -1,0 +1,89 @@
+import AuditTrail
+import Foundation
+import JournalLog
+
+/// `daybook tiles STORE --into DIR --checkpoint FILE`: the journal as a folder that others check.
+struct TilesCommand: Command {
+    private let store = Positional("STORE", .path, "The store to export.")
+    private let folder = RequiredOption(
+        "--into", "DIR", .path, "The folder; an earlier export in it is added to.")
+    private let checkpoint = RequiredOption(
+        "--checkpoint", "FILE", .path, "A signed checkpoint; what comes after it is left out.")
+    private let key = Option(
+        "--key", short: "-k", "FILE", .path,
+        "The public key that must have signed the checkpoint.")
+
+    var declaration: CommandDeclaration {
+        CommandDeclaration(
+            "tiles", in: .prove,
+            summary: "Export the journal as a folder that can be checked without the store.",
+            discussion: """
+                The folder has the layout of C2SP's tlog-tiles: the checkpoint, the hashes of the
+                tree in tiles, and the entries in bundles. Any web server can serve it, and tools
+                for transparency logs read it. Exported again under a later checkpoint, the folder
+                is only added to; an export that was stopped is run again.
+
+                A bundle cannot hold an entry longer than 65,535 bytes. The up to 256 entries of
+                such a tile stand in files of their own instead, in 'entry'.
+                """,
+            arguments: [store, folder, checkpoint, key],
+            examples: [
+                .init(
+                    "daybook tiles iso.daybook --into public/ledger --checkpoint today.checkpoint "
+                        + "--key ledger.pub", "Export what is in a checkpoint")
+            ],
+            endings: [
+                .init(.success, "The folder stands for the checkpoint."),
+                .init(
+                    .finding,
+                    "The journal or the folder is not the one that the checkpoint is of."),
+                .init(.usage), .init(.unreadable),
+            ])
+    }
+
+    func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+        let note = try CheckpointFile.read(arguments[checkpoint])
+        if let path = arguments[key] { _ = try CheckpointFile.verified(note, byKeyIn: path) }
+        let reader = try AuditReader(path: arguments[store])
+        let folder = URL(fileURLWithPath: arguments[folder], isDirectory: true)
+        let export = try TilesExport(reader, into: folder, checkpoint: note)
+        let progress = console.progress("Exporting entries", of: nil)
+        defer { progress.finish() }
+        var reached: UInt64 = 0
+        let summary: TilesExport.Summary
+        do {
+            summary = try export.write { done, _ in
+                progress.advance(by: Int(clamping: done - min(reached, done)))
+                reached = done
+            }
+        } catch let error as CocoaError {
+            throw ToolError.usage(
+                "The folder '\(arguments[self.folder])' cannot be written: "
+                    + error.localizedDescription)
+        }
+        try print(summary, console)
+        return .success
+    }
+
+    private func print(_ summary: TilesExport.Summary, _ console: Console) throws {
+        if console.format == .text {
+            try console.print(
+                "The folder stands for \(summary.size) entries, before for \(summary.previousSize). "
+                    + "Tiles written: \(summary.tiles). Bundles written: \(summary.bundles).")
+            if summary.singleEntries > 0 {
+                try console.print(
+                    "Entries written to files of their own, because a bundle holds none longer than "
+                        + "65,535 bytes: \(summary.singleEntries).")
+            }
+        } else {
+            try console.print(
+                [
+                    "size": .unsigned(summary.size),
+                    "previousSize": .unsigned(summary.previousSize),
+                    "tiles": .integer(Int64(summary.tiles)),
+                    "bundles": .integer(Int64(summary.bundles)),
+                    "singleEntries": .integer(Int64(summary.singleEntries)),
+                ] as JSONText)
+        }
+    }
+}
