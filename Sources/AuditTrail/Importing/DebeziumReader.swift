@@ -157,7 +157,8 @@ private struct DebeziumSource {
         }
         members = source
         let outer = [source["schema"]?.plainText, source["db"]?.plainText].compactMap { $0 }
-        tables = [table] + outer.map { "\($0).\(table)" }
+        tables =
+            [table] + outer.map { "\($0).\(table)" }
             + (outer.count == 2 ? ["\(outer[1]).\(outer[0]).\(table)"] : [])
     }
 
@@ -193,8 +194,10 @@ private struct DebeziumSource {
             var parts = kind.compactMap { members[$0]?.plainText }
             guard parts.count == kind.count else { continue }
             if let total { parts.append(total) }
-            return ForeignPosition(
-                kind: kind[0], parts: parts, isExact: total != nil || kind.count > 1)
+            let precision: ForeignPosition.Precision =
+                total != nil || kind.count > 1
+                ? .event : kind[0].hasPrefix("ts_") ? .time : .step
+            return ForeignPosition(kind: kind[0], parts: parts, precision)
         }
         return nil
     }

@@ -41,7 +41,7 @@ package struct EntryReader: Sendable {
             let origin = ForeignOrigin(
                 stream: stream, transaction: String(sequence),
                 position: ForeignPosition(
-                    kind: "sequence", parts: [String(sequence), String(index)], isExact: true),
+                    kind: "sequence", parts: [String(sequence), String(index)], .event),
                 isSnapshot: false, time: time, author: author, note: note)
             do {
                 events.append(try event(json, origin))

@@ -70,18 +70,28 @@ package struct ForeignOrigin: Sendable {
 
 /// A place in a change stream. Places of one kind have an order.
 package struct ForeignPosition: Sendable, Hashable, CustomStringConvertible {
+    /// What may share a place.
+    package enum Precision: Sendable, Hashable {
+        /// No two events do.
+        case event
+        /// Events of one step do.
+        case step
+        /// Any events do, as those of one moment.
+        case time
+    }
+
     /// What the place is told by, such as `lsn`.
     package let kind: String
     /// Its parts, the most significant first: digits or text.
     package let parts: [String]
-    /// Whether no two events have it.
-    package let isExact: Bool
+    /// What may share it.
+    package let precision: Precision
 
     /// Describes a place.
-    package init(kind: String, parts: [String], isExact: Bool) {
+    package init(kind: String, parts: [String], _ precision: Precision) {
         self.kind = kind
         self.parts = parts
-        self.isExact = isExact
+        self.precision = precision
     }
 
     /// Such as `lsn 7, 2`.
@@ -125,7 +135,7 @@ extension ForeignPosition {
             if case .string(let text) = value { text } else { nil }
         }
         guard let kind = texts.first, texts.count == values.count else { return nil }
-        self.init(kind: kind, parts: Array(texts.dropFirst()), isExact: true)
+        self.init(kind: kind, parts: Array(texts.dropFirst()), .event)
     }
 }
 

@@ -30,7 +30,8 @@ struct ImportCommand: Command {
     private let skipsRepeated = Flag(
         "--skip-repeated", "Pass over events at or before a place that was reached already.")
     private let isDry = Flag(
-        "--dry-run", short: "-n", "Import into a copy that is thrown away; the store stays as it is."
+        "--dry-run", short: "-n",
+        "Import into a copy that is thrown away; the store stays as it is."
     )
 
     var declaration: CommandDeclaration {

@@ -28,6 +28,8 @@ struct ForeignDirectory {
     private let tables: [String: SchemaEntity]
     private let keys: [EntityNumber: SchemaProperty]
     private var names: [Name: Known] = [:]
+    /// Objects that the open step deletes, which other events of it may still name.
+    private var leaving: [Name: Known] = [:]
 
     /// - Throws: ``ToolError`` when a key or a table is not of the model.
     init(_ schema: Schema, _ options: Importer.Options) throws {
@@ -86,7 +88,8 @@ struct ForeignDirectory {
 
     /// What is known of an object of a stream.
     func known(_ name: String, in stream: String) -> Known? {
-        names[Name(stream: stream, name: name)]
+        let name = Name(stream: stream, name: name)
+        return names[name] ?? leaving[name]
     }
 
     /// Notes what an event says of its object, which is this one of the store.
@@ -98,6 +101,12 @@ struct ForeignDirectory {
     mutating func noteSeen(_ event: ForeignEvent) {
         guard let entity = entity(of: event) else { return }
         take(event, entity) { _ in }
+        finishStep()
+    }
+
+    /// Forgets the names of objects that the step has deleted.
+    mutating func finishStep() {
+        leaving.removeAll()
     }
 
     private mutating func take(
@@ -106,7 +115,7 @@ struct ForeignDirectory {
         guard let text = event.name else { return }
         let name = Name(stream: event.origin.stream, name: text)
         guard event.operation != .delete else {
-            names[name] = nil
+            leaving[name] = names.removeValue(forKey: name)
             return
         }
         var known = event.operation == .insert ? Known() : names[name] ?? Known()

@@ -86,7 +86,9 @@ extension Importer {
         let event = received.event
         if event.operation == .insert { return try recorder.newObject(of: entity, received.line) }
         if let object = try existingObject(of: event, entity, notIn: doomed) {
-            recorder.trace.count(.update, of: object, line: received.line)
+            if event.operation != .delete {
+                recorder.trace.count(.update, of: object, line: received.line)
+            }
             return object
         }
         guard event.operation == .read else {
@@ -111,7 +113,8 @@ extension Importer {
             let value = event.before?.first(named: key.name) ?? event.after?.first(named: key.name),
             value != .null
         else {
-            throw LineProblem("'\(key.name)' is missing, which tells which '\(entity.name)' is meant.")
+            throw LineProblem(
+                "'\(key.name)' is missing, which tells which '\(entity.name)' is meant.")
         }
         return try objects(of: entity, key, value).first { !doomed.contains($0) }
     }
@@ -244,8 +247,8 @@ extension Importer {
 
     /// Compares what the event says was there before with what is there.
     ///
-    /// - Parameter isFirst: Whether no event of this step has touched the object yet; relationships
-    ///   are set after all events, so only then can they be compared.
+    /// Relationships are set after all events of a step, so they can only be compared while no event
+    /// has touched the object yet, for the first of them.
     private func check(
         _ event: ForeignEvent, _ entity: SchemaEntity, _ object: ManagedObject, isFirst: Bool
     ) throws {

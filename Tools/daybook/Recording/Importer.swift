@@ -29,10 +29,13 @@ final class Importer {
         let line: Int
     }
 
-    /// The place of the last event, and its line in this input; zero for an earlier import.
-    private struct Reached {
-        var position: ForeignPosition
-        var line: Int
+    /// The last event that was taken, and its line.
+    fileprivate struct Reached {
+        let origin: ForeignOrigin
+        let position: ForeignPosition
+        let line: Int
+        /// Whether events before it have come since.
+        var isRewound = false
     }
 
     let recorder: Recorder
@@ -89,6 +92,7 @@ final class Importer {
     func save() throws -> Recorder.RecordedEntry? {
         guard let first = open.first, let last = open.last else { return nil }
         try apply(open)
+        directory.finishStep()
         var positions: [String: Value] = [:]
         for received in open {
             let origin = received.event.origin
@@ -133,25 +137,44 @@ final class Importer {
         }
         // The rows of a first state all have the place at which it was read.
         guard !origin.isSnapshot else { return true }
-        if let reached = reached[origin.stream], let order = position.order(to: reached.position) {
-            let isRepeated = order == .same && position.isExact
+        if let last = reached[origin.stream], let order = position.order(to: last.position) {
+            let isRepeated = order == .same && last.excludes(origin, position.precision)
             if isRepeated || order == .before {
-                guard !options.skipsRepeated else { return false }
-                throw LineProblem(
-                    isRepeated
-                        ? "The event at \(position) was in line \(reached.line) already. "
-                            + Self.orderRemedy
-                        : "The event at \(position) comes after the one at \(reached.position) in "
-                            + "line \(reached.line): the stream goes back. \(Self.orderRemedy)",
-                    code: .conflict, line: line)
+                guard options.skipsRepeated else {
+                    throw outOfOrder(position, after: last, isRepeated: isRepeated, line)
+                }
+                reached[origin.stream]?.isRewound = true
+                return false
             }
         }
-        reached[origin.stream] = Reached(position: position, line: line)
+        reached[origin.stream] = Reached(origin: origin, position: position, line: line)
         return true
     }
 
-    private static let orderRemedy =
-        "Put the events in order, or use '--skip-repeated' if it only repeats what came before."
+    private func outOfOrder(
+        _ position: ForeignPosition, after last: Reached, isRepeated: Bool, _ line: Int
+    ) -> LineProblem {
+        LineProblem(
+            (isRepeated
+                ? "The event at \(position) was in line \(last.line) already. "
+                : "The event at \(position) comes after the one at \(last.position) in line "
+                    + "\(last.line): the stream goes back. ")
+                + "Put the events in order, or use '--skip-repeated' if it only repeats what came "
+                + "before.", code: .conflict, line: line)
+    }
+}
+
+extension Importer.Reached {
+    /// Whether an event at the same place can only be one that was there before.
+    fileprivate func excludes(
+        _ origin: ForeignOrigin, _ precision: ForeignPosition.Precision
+    ) -> Bool {
+        switch precision {
+        case .event: true
+        case .step: isRewound || !self.origin.isSameStep(as: origin)
+        case .time: isRewound
+        }
+    }
 }
 
 extension ForeignOrigin {
