@@ -199,7 +199,9 @@ private enum ForeignLines {
                 return events
             }
         } catch {
-            throw LineProblem(error.message, place: error.place.isEmpty ? nil : error.place)
+            // The line is a text of one line; which one it is of the input is told further out.
+            let place = error.place.replacing("line 1, ", with: "", maxReplacements: 1)
+            throw LineProblem(error.message, place: place.isEmpty ? nil : place)
         }
     }
 }
