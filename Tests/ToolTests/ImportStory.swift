@@ -152,9 +152,11 @@ struct EnvelopeSteps {
             switch value {
             case let list as [String]:
                 let members = list.map { names[$0] ?? $0 }
-                // Only the board has an order.
-                return "\(name)=\(name == "board" ? members : members.sorted())"
+                let isOrdered = ["board", "tasks"].contains(name)
+                return "\(name)=\(isOrdered ? members : members.sorted())"
             case let text as String: return "\(name)=\(names[text] ?? text)"
+            case let object as [String: Any]:
+                return "\(name)=\(object.sorted { $0.key < $1.key })"
             default: return "\(name)=\(value)"
             }
         }.joined(separator: ", ")

@@ -214,19 +214,36 @@ extension Importer {
     private func reference(
         _ json: JSONValue, _ property: SchemaProperty, _ stream: String
     ) throws -> JSONValue {
-        switch json {
-        case .null: return .null
-        case .array(let elements):
-            return .array(try elements.map { try reference($0, property, stream) })
-        default:
-            guard let object = try destination(json, property, stream) else {
-                throw LineProblem(
-                    "'\(property.name)' leads to a "
-                        + "'\(property.relationship?.destinationName ?? "")' that neither the stream "
-                        + "nor the store has.", code: .conflict)
-            }
-            return .object([JSONMember("object", .string(object.objectID.description))])
+        guard property.relationship?.isToMany == true else {
+            return json == .null ? .null : try name(ofDestination: json, property, stream)
         }
+        switch json {
+        case .null: return .array([])
+        case .array(let elements):
+            return .array(try elements.map { try name(ofDestination: $0, property, stream) })
+        default:
+            throw LineProblem(
+                "'\(property.name)' leads to many objects: a list was expected, not \(json.noun).")
+        }
+    }
+
+    private func name(
+        ofDestination json: JSONValue, _ property: SchemaProperty, _ stream: String
+    ) throws -> JSONValue {
+        switch json {
+        case .string, .number: break
+        default:
+            throw LineProblem(
+                "'\(property.name)' is wrong: the key of the object that it leads to was expected, "
+                    + "not \(json.noun).")
+        }
+        guard let object = try destination(json, property, stream) else {
+            throw LineProblem(
+                "'\(property.name)' leads to a "
+                    + "'\(property.relationship?.destinationName ?? "")' that neither the stream nor "
+                    + "the store has.", code: .conflict)
+        }
+        return .object([JSONMember("object", .string(object.objectID.description))])
     }
 
     private func destination(
