@@ -176,6 +176,38 @@ import Testing
         #expect(third.text == "Nothing was imported.\n")
     }
 
+    @Test func `a stream that tells only the time is not remembered`() throws {
+        let shop = try ImportShop()
+        let line = shop.insert("a@x", at: 1).replacing(#","lsn":1"#, with: "")
+        try #require(line.contains("ts_ms"))
+
+        let first = try shop.importing(line)
+        let second = try shop.importing(line)
+        let third = try shop.importing(line.replacing("a@x", with: "b@x"))
+
+        #expect(first.text == "Imported entry 2: 1 inserted.\n")
+        #expect(second.status == 5)
+        #expect(second.talk.contains("line 1: 'email' must be unique"))
+        #expect(third.text == "Imported entry 3: 1 inserted.\n")
+    }
+
+    @Test func `an empty list and null leave a relationship empty`() throws {
+        let atlas = try AtlasStore()
+        func union(_ name: String, _ members: String) -> String {
+            #"{"op":"c","after":{"name":"\#(name)","members":\#(members)},"#
+                + #""source":{"table":"Union"}}"# + "\n"
+        }
+        let input = union("None", "[]") + union("Null", "null") + union("Both", #"["TR","FR"]"#)
+
+        let result = try atlas.run("import STORE -f debezium", input: Data(input.utf8))
+
+        #expect(result.text == "Imported 3 entries, 11 to 13: 3 inserted.\n")
+        let unions = try atlas.run("fetch STORE Union --output jsonl")
+        #expect(unions.text.contains(#""members":[],"name":"None""#))
+        #expect(unions.text.contains(#""members":[],"name":"Null""#))
+        #expect(unions.text.contains(#""members":["Country/2","Country/1"],"name":"Both""#))
+    }
+
     @Test func `columns that are not known are passed over when that is asked for`() throws {
         let shop = try ImportShop()
         let line = shop.insert("a@x", at: 1).replacing(

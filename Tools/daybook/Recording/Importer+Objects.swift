@@ -184,26 +184,22 @@ extension Importer {
     private func connect(_ connection: Connection) throws {
         let event = connection.received.event
         let stream = event.origin.stream
-        var entity = try recorder.entity(named: connection.object.objectID.entityName)
+        let entity = try recorder.entity(named: connection.object.objectID.entityName)
         var members: [JSONMember] = []
         for member in connection.members {
             let property = try recorder.property(named: member.name, of: entity)
             members.append(
                 JSONMember(member.name, try reference(member.value, property, stream)))
         }
-        if let name = event.name, let known = directory.known(name, in: stream) {
-            for membership in event.memberships {
-                guard let property = entity.property(named: membership.name) else {
-                    if !options.ignoresUnknown {
-                        entity = try recorder.entity(named: entity.name)
-                        _ = try recorder.property(named: membership.name, of: entity)
-                    }
-                    continue
-                }
-                let names = known.members(of: membership.name).map { JSONValue.string($0) }
-                members.append(
-                    JSONMember(membership.name, try reference(.array(names), property, stream)))
+        let known = event.name.flatMap { directory.known($0, in: stream) }
+        for membership in event.memberships {
+            guard entity.property(named: membership.name) != nil || !options.ignoresUnknown else {
+                continue
             }
+            let property = try recorder.property(named: membership.name, of: entity)
+            let names = known?.members(of: membership.name).map { JSONValue.string($0) } ?? []
+            members.append(
+                JSONMember(membership.name, try reference(.array(names), property, stream)))
         }
         try recorder.set(members, of: connection.object, connection.received.line)
         recorder.matcher.note(connection.object)
