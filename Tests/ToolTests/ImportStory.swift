@@ -40,7 +40,8 @@ struct ImportShop {
              {"name":"Customer","attributes":[
                {"name":"email","type":"string","optional":false,"unique":true},
                {"name":"since","type":"date"},
-               {"name":"credit","type":"decimal"}]},
+               {"name":"credit","type":"decimal"},
+               {"name":"active","type":"bool"}]},
              {"name":"Order","attributes":[
                {"name":"number","type":"int64","optional":false,"unique":true}],
               "relationships":[{"name":"customer","destination":"Customer"}]},

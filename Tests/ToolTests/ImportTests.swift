@@ -130,7 +130,7 @@ import Testing
                 {"field":"since","type":"int32","name":"io.debezium.time.Date"},\
                 {"field":"credit","type":"bytes","name":"org.apache.kafka.connect.data.Decimal",\
                 "parameters":{"scale":"2"}}]}]},"payload":{"before":null,"after":{"email":"a@x",\
-                "since":19000,"credit":"JxA="},"source":{"version":"3.6","connector":"postgresql",\
+                "since":19000,"credit":"JxA=","active":1},"source":{"version":"3.6","connector":"postgresql",\
                 "name":"shop","ts_ms":1700000000000,"snapshot":"first","db":"shop",\
                 "schema":"public","table":"customers","txId":5,"lsn":100},"op":"r",\
                 "ts_ms":1700000000001}}
@@ -154,7 +154,8 @@ import Testing
         #expect(result.text == "Imported 3 entries, 2 to 4: 3 inserted, 1 deleted.\n")
         let customers = try shop.run("fetch shop.daybook Customer --output jsonl")
         #expect(
-            customers.text.contains(#""credit":"100","email":"a@x","since":"2022-01-08T00:00:00Z""#)
+            customers.text.contains(
+                #""active":true,"credit":"100","email":"a@x","since":"2022-01-08T00:00:00Z""#)
         )
         let orders = try shop.run("fetch shop.daybook Order --output jsonl")
         #expect(orders.lines.count == 1)

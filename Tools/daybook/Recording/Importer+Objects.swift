@@ -163,8 +163,9 @@ extension Importer {
                 _ = try recorder.property(named: member.name, of: entity)
                 continue
             }
-            if property.isAttribute {
-                attributes.append(member)
+            if let attribute = property.attribute {
+                attributes.append(
+                    JSONMember(member.name, member.value.plain(for: attribute.type)))
             } else {
                 relationships.append(member)
             }
@@ -301,5 +302,16 @@ extension Importer {
             "'\(name)' of '\(object.objectID.description)' is not what the stream says it was "
                 + "before. Someone else has changed it; import with '--ignore-before' to overrule "
                 + "that.", code: .conflict)
+    }
+}
+
+extension JSONValue {
+    /// The value as an attribute of this type has it: some databases keep truth values as 0 and 1.
+    fileprivate func plain(for type: AttributeType) -> JSONValue {
+        switch (type, self) {
+        case (.bool, .number("0")): .bool(false)
+        case (.bool, .number("1")): .bool(true)
+        default: self
+        }
     }
 }
