@@ -88,11 +88,9 @@ package struct Redaction: Sendable {
         hidden.contains(property)
     }
 
-    /// Whether nothing at all is told of a property.
+    /// Whether nothing stands in place of the values of a property.
     func omits(_ property: PropertyNumber) -> Bool {
-        guard hides(property) else { return false }
-        if case .hash = treatment { return false }
-        return true
+        hides(property) && treatment == .omit
     }
 
     /// What stands in place of a value that is kept back, nil for nothing; `name` gives the name of an
