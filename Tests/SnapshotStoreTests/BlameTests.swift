@@ -179,6 +179,23 @@ import Testing
         #expect(past?.code == .noSuchEntry)
     }
 
+    @Test func `asking for a transient property is a mistake of the caller`() async {
+        await #expect(processExitsWith: .failure) {
+            let temporary = try TemporaryStore()
+            let schema = try Schema(
+                ManagedObjectModel(entities: [
+                    EntityDescription(
+                        name: "Note",
+                        attributes: [
+                            AttributeDescription(name: "draft", type: .string, isTransient: true)
+                        ])
+                ]))
+            let property = try #require(schema.entities.first?.property(named: "draft"))
+            _ = try temporary.store.blame(
+                of: property, in: temporary.store.newObject("Person"))
+        }
+    }
+
     @Test func `a row that was never updated has no ages`() throws {
         var encoder = RowEncoder()
         let since = SequenceNumber(300)
