@@ -165,8 +165,7 @@ extension StoreError {
                 + "replace it with --force.")
     }
 
-    /// There is no tag of that name.
-    package static func noSuchTag(_ name: String, among names: [String]) -> StoreError {
+    fileprivate static func noSuchTag(_ name: String, among names: [String]) -> StoreError {
         let suggestion = name.suggestion(among: names)
         let remedy =
             names.isEmpty

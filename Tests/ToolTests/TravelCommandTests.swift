@@ -90,8 +90,9 @@ import Testing
         #expect(
             found.talk
                 == "From entry 7 on, the command says that it is so. Looked at 5 of 10 states.\n")
-        #expect(named.status == 1, "\(named.talk)")
-        #expect(named.text.isEmpty)
+        #expect(named.status == 0, "\(named.talk)")
+        #expect(named.text.hasPrefix(#"{"sequence":4,"#))
+        #expect(named.talk.hasPrefix("seen\nseen\n"), "\(named.talk)")
         #expect(skipped.status == 1)
         #expect(
             skipped.talk.hasPrefix(

@@ -31,7 +31,7 @@ struct HistoryCommand: Command {
         let store = try StoreReading.open(arguments[store])
         let object = try StoreReading.object(name, in: store.schema)
         let property = try name.property.map { try self.property($0, of: object, in: store) }
-        var versions = try store.history(of: object).map(\.sequence)
+        var versions = try store.entries(touching: object)
         guard !versions.isEmpty else {
             throw ToolError.usage("There never was an object '\(name.objectText)' in this store.")
         }

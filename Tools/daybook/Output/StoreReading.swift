@@ -62,7 +62,11 @@ enum StoreReading {
     static func tag(_ name: String, in store: Store) throws -> StoreTag {
         let tags = try store.tags()
         if let tag = tags.first(where: { $0.name == name }) { return tag }
-        throw StoreError.noSuchTag(name, among: tags.map(\.name) + ["head"])
+        let suggestion = name.suggestion(among: tags.map(\.name) + ["head"])
+        throw ToolError.usage(
+            "There is no tag '\(name)'"
+                + (suggestion.isEmpty
+                    ? ", and it is neither a sequence number nor a time." : suggestion))
     }
 
     /// The entry that a moment means.
