@@ -165,7 +165,8 @@ extension StoreError {
                 + "replace it with --force.")
     }
 
-    fileprivate static func noSuchTag(_ name: String, among names: [String]) -> StoreError {
+    /// There is no tag of that name.
+    package static func noSuchTag(_ name: String, among names: [String]) -> StoreError {
         let suggestion = name.suggestion(among: names)
         let remedy =
             names.isEmpty

@@ -88,6 +88,12 @@ private struct Speculation {
         context = try chronicle.container.speculativeContext(at: .sequence(sequence))
         try context.performAndWait { [context, chronicle] () throws in
             context.mergePolicy = policy
+            // What has been read of the past has to follow when the context comes to the head.
+            for entity in ["Person", "Company", "Skill"] {
+                let found = try context.fetch(FetchRequest<ManagedObject>(entityName: entity))
+                context.retainsRegisteredObjects = true
+                for object in found { _ = object.relationships(in: chronicle.schema) }
+            }
             for trial in trials {
                 let id = chronicle.store.objectID(trial.object)
                 let object = try context.existingObject(with: id)
@@ -150,6 +156,17 @@ private struct Speculation {
 }
 
 extension ManagedObject {
+    /// What the object's relationships lead to, in their order where they have one.
+    fileprivate func relationships(in schema: Schema) -> [String: [ObjectID]] {
+        var related: [String: [ObjectID]] = [:]
+        for property in schema.entity(objectID.object.entity)?.properties ?? [] {
+            guard let relationship = property.relationship else { continue }
+            let ids = relatedObjects(forKey: property.name).map(\.objectID.object)
+            related[property.name] = relationship.isOrdered ? ids : ids.sorted()
+        }
+        return related
+    }
+
     fileprivate func setValue(_ value: Value, forSlotOf property: SchemaProperty) {
         switch value {
         case .int(let number): setValue(Int(number), forKey: property.name)
@@ -224,16 +241,27 @@ extension ManagedObject {
     ) throws {
         let context = speculation.context
         let schema = speculation.chronicle.schema
+        let world = PlainWorld(states: expected, schema: schema)
 
         try context.performAndWait { () throws in
             try context.save()
 
             #expect(!context.isSpeculative, speculation.place)
             #expect(!context.hasChanges, speculation.place)
-            for object in context.registeredObjects where !object.isDeleted {
+            let living = context.registeredObjects.filter { !$0.isDeleted }
+            #expect(living.count >= 5, speculation.place)
+            for object in living {
                 let id = object.objectID.object
+                for (name, related) in object.relationships(in: schema) {
+                    let isOrdered = name == "board"
+                    let expected = world.related(name, id)
+                    #expect(
+                        related == (isOrdered ? expected : expected.sorted()),
+                        "\(speculation.place), \(id).\(name)")
+                }
                 for property in schema.entity(id.entity)?.slots ?? [] {
                     guard let slot = property.slot, property.isAttribute else { continue }
+                    try object.willAccessValue(forKey: property.name)
                     #expect(
                         object.primitiveValue(forKey: property.name) == expected[id]?.values[slot],
                         speculation.place)

@@ -622,6 +622,23 @@ import Testing
         }
     }
 
+    @Test func `a preview tells of values that do not fit the model`() throws {
+        let store = try ClassStore(motorpool)
+        let context = try store.container.speculativeContext(at: .head)
+
+        try context.performAndWait { () throws in
+            let truck = Truck.valid(in: context)
+            #expect(try context.previewSave().refusal == nil)
+            truck.name = "c"
+
+            let refusal = try context.previewSave().refusal
+
+            #expect(refusal?.code == .validation)
+            #expect(refusal?.failures.map(\.property) == ["name"])
+            #expect(context.insertedObjects.contains(truck))
+        }
+    }
+
     @Test func `previewing the save of a child stops the program`() async {
         await #expect(processExitsWith: .failure) {
             let child = ManagedObjectContext(parent: try StaffStore().context())
