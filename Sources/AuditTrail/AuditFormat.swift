@@ -55,6 +55,9 @@ public protocol AuditEncoder {
 
     /// What stands after the last record.
     mutating func closing(ofPass pass: Int) throws -> [UInt8]
+
+    /// Takes away what an export that does not come to its end has left behind.
+    mutating func abandon() throws
 }
 
 extension AuditEncoder {
@@ -66,6 +69,9 @@ extension AuditEncoder {
 
     /// Nothing.
     public mutating func closing(ofPass pass: Int) throws -> [UInt8] { [] }
+
+    /// Nothing is left of an encoder that only makes bytes.
+    public mutating func abandon() throws {}
 }
 
 /// What a format cannot do with the options it was given.
@@ -82,7 +88,10 @@ public struct AuditFormatError: Error, Sendable, Hashable, CustomStringConvertib
 /// The formats there are.
 public enum AuditFormats {
     /// All of them, the native one first.
-    public static let all: [any AuditFormat] = [JSONLinesFormat(), CSVFormat()]
+    public static let all: [any AuditFormat] = [
+        JSONLinesFormat(), CSVFormat(), SyslogFormat(), JournaldFormat(), PROVFormat(), GitFormat(),
+        SQLiteFormat(),
+    ]
 
     /// The names of all formats.
     public static var names: [String] { all.map { type(of: $0).name } }

@@ -22,6 +22,9 @@ public struct AuditValue: Sendable {
         if case .string = value { true } else { false }
     }
 
+    /// Whether the value is JSON of the user's own, kept as bytes.
+    package var isCoded: Bool { type == .codable }
+
     /// The value as plain text, empty for null.
     ///
     /// Numbers and dates have the form that they have in JSON, data is base64, a reference is

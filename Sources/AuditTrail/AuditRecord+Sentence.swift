@@ -1,0 +1,79 @@
+internal import ObjectModel
+internal import SnapshotStore
+
+extension AuditRecord {
+    /// What a change does, in words without values, for forms that have a line for people.
+    ///
+    /// `Country/2 updated by registry: motto, name`
+    func sentence(_ change: AuditChange) -> String {
+        let verb =
+            switch change.operation {
+            case .insert: "inserted"
+            case .update: "updated"
+            case .delete: "deleted"
+            }
+        var text = "\(change.object) \(verb)\(byline)"
+        if let cause = change.cause { text += ", because \(cause) was" }
+        guard change.operation == .update else { return text }
+        let names = change.fields.map(\.name) + change.memberships.map(\.name) + change.omitted
+        return names.isEmpty ? text : "\(text): \(names.joined(separator: ", "))"
+    }
+
+    /// What an entry that sets the model does.
+    var modelSentence: String { "The model set\(byline)" }
+
+    private var byline: String {
+        author.map { " by \($0)" } ?? ""
+    }
+}
+
+extension AuditRecord {
+    /// When it happened, if the calendar of other programs, years 1 to 9999, has it.
+    var commonTime: String? {
+        let text = DateText.text(microseconds: entry.time)
+        guard text.utf8.first != UInt8(ascii: "+"), text.utf8.first != UInt8(ascii: "-"),
+            !text.hasPrefix("0000")
+        else { return nil }
+        return text
+    }
+}
+
+extension AuditMembership {
+    /// The names of members, separated by spaces, which no name has.
+    static func list(_ members: [Member]) -> String {
+        members.sorted { ($0.order, $0.object) < ($1.order, $1.object) }
+            .map(\.object).joined(separator: " ")
+    }
+}
+
+extension String {
+    /// The text on one line: backslashes and characters that control a terminal or end a line are
+    /// escaped as in JSON, so that the text can be had back.
+    var onOneLine: String {
+        guard unicodeScalars.contains(where: \.mustNotStand) else { return self }
+        var text = ""
+        for scalar in unicodeScalars {
+            switch scalar {
+            case "\\": text += "\\\\"
+            case "\n": text += "\\n"
+            case "\r": text += "\\r"
+            case "\t": text += "\\t"
+            case _ where scalar.mustNotStand:
+                let digits = String(scalar.value, radix: 16)
+                text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+        return text
+    }
+}
+
+extension Unicode.Scalar {
+    /// Backslashes, the controls of ASCII and Latin-1, and the separators of lines and paragraphs.
+    fileprivate var mustNotStand: Bool {
+        switch value {
+        case 0..<0x20, 0x5c, 0x7f..<0xa0, 0x2028, 0x2029: true
+        default: false
+        }
+    }
+}
