@@ -4,7 +4,8 @@ internal import SnapshotStore
 extension AuditRecord {
     /// What a change does, in words without values, for forms that have a line for people.
     ///
-    /// `Country/2 updated by registry: motto, name`
+    /// `Country/2 updated by registry: motto, name`, or `Subdivision/6 deleted by registry with Country/3`
+    /// if the delete of the one led to the change of the other.
     func sentence(_ change: AuditChange) -> String {
         let verb =
             switch change.operation {
@@ -13,7 +14,7 @@ extension AuditRecord {
             case .delete: "deleted"
             }
         var text = "\(change.object) \(verb)\(byline)"
-        if let cause = change.cause { text += ", because \(cause) was" }
+        if let cause = change.cause { text += " with \(cause)" }
         guard change.operation == .update else { return text }
         let names = change.fields.map(\.name) + change.memberships.map(\.name) + change.omitted
         return names.isEmpty ? text : "\(text): \(names.joined(separator: ", "))"

@@ -150,7 +150,7 @@ final class AuditDatabase {
             number INTEGER NOT NULL,
             valid_from INTEGER NOT NULL REFERENCES entry,
             valid_to INTEGER REFERENCES entry,
-            state TEXT CHECK(json_valid(state))) STRICT;
+            state TEXT CHECK(state IS NULL OR json_valid(state))) STRICT;
         """
 
     /// A version ends where the next one of its object begins; a delete is no version but an end.

@@ -17,7 +17,7 @@ internal import SnapshotStore
 /// A history for git: the stream that `git fast-import` reads, with a commit for each entry.
 ///
 /// ```
-/// git init --bare atlas.git
+/// git init --bare --initial-branch main atlas.git
 /// daybook export atlas.daybook --format git | git -C atlas.git fast-import
 /// ```
 ///
@@ -116,7 +116,7 @@ private struct GitEncoder: AuditEncoder {
         text += "\n\nDaybook-Entry: \(record.sequence)\n"
         text += "Daybook-Time: \(DateText.text(microseconds: entry.time))\n"
         text += "Daybook-Recorded: \(DateText.text(microseconds: entry.recordedAt))\n"
-        if let author = header.author, author != GitName(author).description {
+        if let author = header.author, !GitName(author).isFaithful(to: author) {
             text += "Daybook-Author: \(author.onOneLine)\n"
         }
         if let context = header.context { text += "Daybook-Context: \(context.onOneLine)\n" }
@@ -167,6 +167,11 @@ private struct GitName: CustomStringConvertible {
         let plain = Self.plain(name)
         description =
             "\(plain.isEmpty ? "unknown" : plain) <\(Self.plain(address).filter { $0 != " " })>"
+    }
+
+    /// Whether the author can be told from what git has.
+    func isFaithful(to author: String) -> Bool {
+        description == author || description == "\(author) <>" && author != "unknown"
     }
 
     private static func plain(_ text: Substring) -> String {

@@ -42,7 +42,8 @@ public struct SyslogFormat: AuditFormat {
     /// - Throws: ``AuditFormatError`` when the name of the machine cannot stand in a message.
     public func encoder(for scope: AuditScope) throws -> any AuditEncoder {
         let host = scope.options.host ?? "-"
-        guard (1...255).contains(host.utf8.count), host.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
+        guard (1...255).contains(host.utf8.count),
+            host.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
         else {
             throw AuditFormatError(
                 "'\(host)' cannot be the name of a machine in syslog: it takes 1 to 255 letters, "
