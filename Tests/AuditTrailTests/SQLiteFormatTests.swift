@@ -119,7 +119,7 @@ import Testing
         }
         let found = try database.statement("SELECT * FROM value ORDER BY change, property").rows()
         #expect(found == expected, "seed \(seed)")
-        #expect(found.count >= 40, "seed \(seed)")
+        #expect(found.count > 30, "seed \(seed)")
     }
 
     @Test func `the file says what it is and is sound`() throws {
