@@ -14,7 +14,8 @@ public protocol AuditFormat: Sendable {
     /// A digest covers the whole entry, so a format from which a store can be loaded needs all.
     static var keepsEntriesWhole: Bool { get }
 
-    /// Whether an export may go on where an earlier one ended, and the two together are one.
+    /// Whether an export may go on where an earlier one ended, and the two, taken in one after the
+    /// other, are one.
     static var canResume: Bool { get }
 
     /// Whether the encoder writes a file of its own at ``AuditOptions/path`` and no bytes.
@@ -89,8 +90,8 @@ public struct AuditFormatError: Error, Sendable, Hashable, CustomStringConvertib
 public enum AuditFormats {
     /// All of them, the native one first.
     public static let all: [any AuditFormat] = [
-        JSONLinesFormat(), CSVFormat(), SyslogFormat(), JournaldFormat(), PROVFormat(), GitFormat(),
-        SQLiteFormat(),
+        JSONLinesFormat(), CSVFormat(), CloudEventsFormat(), DebeziumFormat(), OCSFFormat(),
+        SyslogFormat(), JournaldFormat(), PROVFormat(), GitFormat(), SQLiteFormat(),
     ]
 
     /// The names of all formats.

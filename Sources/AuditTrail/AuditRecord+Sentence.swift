@@ -40,10 +40,9 @@ extension AuditRecord {
 }
 
 extension AuditMembership {
-    /// The names of members, separated by spaces, which no name has.
+    /// The names of members in their order, separated by spaces, which no name has.
     static func list(_ members: [Member]) -> String {
-        members.sorted { ($0.order, $0.object) < ($1.order, $1.object) }
-            .map(\.object).joined(separator: " ")
+        members.sorted { $0.order < $1.order }.map(\.object).joined(separator: " ")
     }
 }
 

@@ -55,7 +55,7 @@ extension AuditScope {
     private func content(
         of property: SchemaProperty, _ state: ObjectState
     ) -> StateProperty.Content? {
-        guard property.isPersistent, told(.null, of: property) != nil else { return nil }
+        guard property.isPersistent, !redaction.omits(property.number) else { return nil }
         if let slot = property.slot {
             return told(state.values[slot], of: property).map { .value($0) }
         }

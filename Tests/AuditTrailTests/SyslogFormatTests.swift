@@ -122,7 +122,7 @@ import Testing
             for (side, members) in [("removed", membership.removed), ("added", membership.added)]
             where !members.isEmpty {
                 values["\(side) \(membership.name)"] =
-                    members.sorted { ($0.order, $0.object) < ($1.order, $1.object) }
+                    members.sorted { $0.order < $1.order }
                     .map(\.object).joined(separator: " ")
             }
         }
