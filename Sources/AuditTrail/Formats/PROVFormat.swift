@@ -95,14 +95,14 @@ private struct PROVEncoder: AuditEncoder {
             }
         case .wasAssociatedWith: text = association(record)
         case .used:
-            for (place, change) in record.shown.enumerated() {
+            for (place, change) in record.places {
                 text += try relation("u", place, record, change, needing: .before) { writer, ends in
                     writer.append("prov:activity", record.activity)
                     writer.append("prov:entity", ends.before)
                 }
             }
         case .wasGeneratedBy:
-            for (place, change) in record.shown.enumerated() {
+            for (place, change) in record.places {
                 text += try relation("g", place, record, change, needing: .after) { writer, ends in
                     writer.append("prov:entity", ends.after)
                     writer.append("prov:activity", record.activity)
@@ -110,7 +110,7 @@ private struct PROVEncoder: AuditEncoder {
                 }
             }
         case .wasDerivedFrom:
-            for (place, change) in record.shown.enumerated() {
+            for (place, change) in record.places {
                 text += try relation("d", place, record, change, needing: .both) { writer, ends in
                     writer.append("prov:generatedEntity", ends.after)
                     writer.append("prov:usedEntity", ends.before)
@@ -119,7 +119,7 @@ private struct PROVEncoder: AuditEncoder {
                 }
             }
         case .wasInvalidatedBy:
-            for (place, change) in record.shown.enumerated() where change.operation == .delete {
+            for (place, change) in record.places where change.operation == .delete {
                 text += try relation("i", place, record, change, needing: .before) { writer, ends in
                     writer.append("prov:entity", ends.before)
                     writer.append("prov:activity", record.activity)

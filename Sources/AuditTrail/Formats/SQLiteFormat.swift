@@ -83,7 +83,7 @@ private struct SQLiteEncoder: AuditEncoder {
     /// A record, into the tables.
     mutating func bytes(of record: AuditRecord, inPass pass: Int) throws -> [UInt8] {
         try telling { try database.append(record) }
-        for (place, change) in record.shown.enumerated() {
+        for (place, change) in record.places {
             changeCount += 1
             let readable = record.readable(change)
             // What is not there any more has no state.
