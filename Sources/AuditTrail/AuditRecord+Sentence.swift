@@ -50,7 +50,7 @@ extension String {
     /// The text on one line: backslashes and characters that control a terminal or end a line are
     /// escaped as in JSON, so that the text can be had back.
     var onOneLine: String {
-        guard unicodeScalars.contains(where: \.mustNotStand) else { return self }
+        guard utf8.contains(where: \.mayBeginEscape) else { return self }
         var text = ""
         for scalar in unicodeScalars {
             switch scalar {
@@ -65,6 +65,13 @@ extension String {
             }
         }
         return text
+    }
+}
+
+extension UInt8 {
+    /// Whether a scalar whose first byte this is might not stand: a quick look for the rule.
+    fileprivate var mayBeginEscape: Bool {
+        self < 0x20 || self == 0x5c || self == 0x7f || self == 0xc2 || self == 0xe2
     }
 }
 

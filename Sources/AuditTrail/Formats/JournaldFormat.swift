@@ -55,26 +55,24 @@ private struct JournaldEncoder: AuditEncoder {
 
     /// An entry of the journal of systemd for each change.
     func bytes(of record: AuditRecord, inPass pass: Int) -> [UInt8] {
+        let head = head(of: record)
         var fields = JournalFields()
-        guard record.kind != .model else {
-            append(headOf: record, "model", record.modelSentence, to: &fields)
+        if record.kind == .model {
+            fields.begin(head, "model", record.modelSentence)
             fields.end()
-            return fields.bytes
         }
         for change in record.shown {
             let change = record.readable(change)
-            append(
-                headOf: record, change.operation.rawValue, record.sentence(change), to: &fields)
+            fields.begin(head, change.operation.rawValue, record.sentence(change))
             fields.append(change)
             fields.end()
         }
         return fields.bytes
     }
 
-    private func append(
-        headOf record: AuditRecord, _ operation: String, _ message: String,
-        to fields: inout JournalFields
-    ) {
+    /// What all changes of an entry say alike.
+    private func head(of record: AuditRecord) -> [UInt8] {
+        var fields = JournalFields()
         let entry = record.entry
         let header = entry.header
         fields.append("__REALTIME_TIMESTAMP", String(max(entry.recordedAt, 1)))
@@ -84,8 +82,6 @@ private struct JournaldEncoder: AuditEncoder {
             fields.append("_SOURCE_REALTIME_TIMESTAMP", String(time))
         }
         fields.append("_HOSTNAME", host)
-        fields.append("MESSAGE", message)
-        fields.append("MESSAGE_ID", JournaldFormat.messageIdentifiers[operation])
         fields.append("PRIORITY", "5")
         fields.append("SYSLOG_FACILITY", "13")
         fields.append("SYSLOG_IDENTIFIER", "daybook")
@@ -99,13 +95,21 @@ private struct JournaldEncoder: AuditEncoder {
         fields.append("DAYBOOK_KIND", record.kind.rawValue)
         fields.append("DAYBOOK_UNDOES", header.undoes?.description)
         fields.append("DAYBOOK_DIGEST", entry.digest.hexadecimal)
-        fields.append("DAYBOOK_OPERATION", operation)
+        return fields.bytes
     }
 }
 
 /// Entries in the export format, on their way.
 private struct JournalFields {
     private(set) var bytes: [UInt8] = []
+
+    /// Begins an entry.
+    mutating func begin(_ head: [UInt8], _ operation: String, _ message: String) {
+        bytes += head
+        append("MESSAGE", message)
+        append("MESSAGE_ID", JournaldFormat.messageIdentifiers[operation])
+        append("DAYBOOK_OPERATION", operation)
+    }
 
     mutating func append(_ change: AuditChange) {
         append("DAYBOOK_OBJECT", change.object)

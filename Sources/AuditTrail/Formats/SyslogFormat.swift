@@ -13,10 +13,10 @@ internal import SnapshotStore
 // | MSG | the change in words, without values, behind a byte order mark as UTF-8 text must be |
 //
 // Parameters of the element: seq, time (if TIMESTAMP cannot tell it), recorded (if it is not when it
-// happened), object, entity, cause, author, note, context, kind (if not save), undoes, then for each
-// property that changed, N counting from 1, property.N with old.N and new.N, or added.N and removed.N
-// with names of objects separated by spaces, then confidential with the names of properties whose
-// values are left out, and digest. What is null or not given has no parameter.
+// happened), author, note, context, kind (if not save), undoes, digest, object, entity, cause, then for
+// each property that changed, N counting from 1, property.N with old.N and new.N, or added.N and
+// removed.N with names of objects separated by spaces, then confidential with the names of properties
+// whose values are left out. What is null or not given has no parameter.
 
 /// Syslog messages (RFC 5424), one for each change, one on each line.
 ///
@@ -58,45 +58,43 @@ private struct SyslogEncoder: AuditEncoder {
 
     /// A message for each change.
     func bytes(of record: AuditRecord, inPass pass: Int) -> [UInt8] {
-        guard record.kind != .model else {
-            return message("model", of: record, record.modelSentence) { _ in }
-        }
+        var head = StructuredData(named: SyslogFormat.element)
+        head.append(headOf: record)
+        let time = record.commonTime ?? "-"
         var bytes: [UInt8] = []
+        if record.kind == .model {
+            append("model", time, head, record.modelSentence, to: &bytes)
+        }
         for change in record.shown {
             let change = record.readable(change)
-            bytes += message(change.operation.rawValue, of: record, record.sentence(change)) {
-                $0.append(change)
-            }
+            var data = head
+            data.append(change)
+            append(change.operation.rawValue, time, data, record.sentence(change), to: &bytes)
         }
         return bytes
     }
 
-    private func message(
-        _ identifier: String, of record: AuditRecord, _ text: String,
-        _ body: (inout StructuredData) -> Void
-    ) -> [UInt8] {
-        var data = StructuredData(named: SyslogFormat.element)
-        data.append(headOf: record)
-        body(&data)
-        data.append("digest", record.digest.hexadecimal)
-        var line = "<\(SyslogFormat.priority)>1 \(record.commonTime ?? "-") \(host) daybook - "
-        line += "\(identifier) \(data.text) \u{FEFF}\(text.onOneLine)\n"
-        return Array(line.utf8)
+    private func append(
+        _ identifier: String, _ time: String, _ data: StructuredData, _ text: String,
+        to bytes: inout [UInt8]
+    ) {
+        bytes += "<\(SyslogFormat.priority)>1 \(time) \(host) daybook - \(identifier) ".utf8
+        bytes += data.bytes
+        bytes += "] \u{FEFF}".utf8
+        bytes += text.onOneLine.utf8
+        bytes.append(0x0a)
     }
 }
 
-/// An element of structured data on its way.
+/// An element of structured data on its way, without the bracket that ends it.
 private struct StructuredData {
-    private var open: String
+    private(set) var bytes: [UInt8]
     private var propertyCount = 0
 
     /// Begins an element.
     init(named name: String) {
-        open = "[\(name)"
+        bytes = Array("[\(name)".utf8)
     }
-
-    /// The element.
-    var text: String { open + "]" }
 
     mutating func append(headOf record: AuditRecord) {
         let header = record.entry.header
@@ -112,6 +110,7 @@ private struct StructuredData {
         append("context", header.context)
         append("kind", record.kind == .save ? nil : record.kind.rawValue)
         append("undoes", header.undoes?.description)
+        append("digest", record.digest.hexadecimal)
     }
 
     mutating func append(_ change: AuditChange) {
@@ -145,14 +144,27 @@ private struct StructuredData {
         append(name, members.isEmpty ? nil : AuditMembership.list(members))
     }
 
-    mutating func append(_ name: String, _ value: String?) {
+    private mutating func append(_ name: String, _ value: String?) {
         guard let value else { return }
-        open += " \(name)=\""
-        for scalar in value.onOneLine.unicodeScalars {
-            // RFC 5424, 6.3.3: these three must be escaped, and nothing else.
-            if scalar == "\"" || scalar == "\\" || scalar == "]" { open += "\\" }
-            open.unicodeScalars.append(scalar)
+        bytes.append(0x20)
+        bytes += name.utf8
+        bytes += "=\"".utf8
+        let text = value.onOneLine.utf8
+        if text.contains(where: \.mustBeEscaped) {
+            for byte in text {
+                if byte.mustBeEscaped { bytes.append(UInt8(ascii: "\\")) }
+                bytes.append(byte)
+            }
+        } else {
+            bytes += text
         }
-        open += "\""
+        bytes.append(UInt8(ascii: "\""))
+    }
+}
+
+extension UInt8 {
+    /// RFC 5424, 6.3.3: these three must be escaped, and nothing else.
+    fileprivate var mustBeEscaped: Bool {
+        self == UInt8(ascii: "\"") || self == UInt8(ascii: "\\") || self == UInt8(ascii: "]")
     }
 }
