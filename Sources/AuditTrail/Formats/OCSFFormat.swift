@@ -165,7 +165,10 @@ private struct OCSFEncoder: AuditEncoder {
             writer.append("uid", string: change.object)
             writer.append("name", string: change.object)
             appendType(change.entity, to: &writer)
-            let values = change.fields.filter { !side($0).isNull }
+            // An update may set a value to null; an insert has none that is.
+            let values =
+                change.operation == .update
+                ? change.fields : change.fields.filter { !side($0).isNull }
             let lists = change.memberships.filter { !members($0).isEmpty }
             guard !values.isEmpty || !lists.isEmpty else { return }
             writer.name("data")
