@@ -19,7 +19,7 @@ let package = Package(
             name: "CCrypto",
             pkgConfig: "libcrypto",
             providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
-        // Only the benchmark's peer uses SQLite; the library never links it.
+        // For an export and for the benchmark's peer; the library Daybook never links it.
         .systemLibrary(
             name: "CSQLite",
             pkgConfig: "sqlite3",
@@ -31,7 +31,10 @@ let package = Package(
         .target(name: "ObjectModel"),
         .target(name: "SnapshotStore", dependencies: ["ObjectModel", "JournalLog", "LMDB"]),
         .target(name: "ObjectGraph", dependencies: ["SnapshotStore", "ObjectModel", "JournalLog"]),
-        .target(name: "AuditTrail", dependencies: ["SnapshotStore", "ObjectModel", "JournalLog"]),
+        .target(name: "SQLite", dependencies: ["CSQLite"]),
+        .target(
+            name: "AuditTrail",
+            dependencies: ["SnapshotStore", "ObjectModel", "JournalLog", "SQLite"]),
         .target(
             name: "Daybook",
             dependencies: ["ObjectGraph", "SnapshotStore", "ObjectModel", "JournalLog"]),
@@ -71,7 +74,8 @@ let package = Package(
         .testTarget(
             name: "AuditTrailTests",
             dependencies: [
-                "AuditTrail", "SnapshotStore", "ObjectModel", "JournalLog", "TestSupport",
+                "AuditTrail", "SnapshotStore", "ObjectModel", "JournalLog", "SQLite",
+                "TestSupport",
             ]),
         .testTarget(name: "DaybookTests", dependencies: ["Daybook", "TestSupport"]),
         .testTarget(

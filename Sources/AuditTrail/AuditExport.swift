@@ -57,17 +57,22 @@ public struct AuditExport: Sendable {
 
         var encoder = try format.encoder(for: scope)
         let isWhole = type(of: format).keepsEntriesWhole
-        for pass in 0..<encoder.passes {
-            try output(try encoder.opening(ofPass: pass))
-            try store.entries(from: first, through: last) { entry in
-                if let record = wanted.record(of: entry) {
-                    let shown = (isWhole ? record.whole : record).redacted(by: redaction)
-                    try output(try encoder.bytes(of: shown, inPass: pass))
+        do {
+            for pass in 0..<encoder.passes {
+                try output(try encoder.opening(ofPass: pass))
+                try store.entries(from: first, through: last) { entry in
+                    if let record = wanted.record(of: entry) {
+                        let shown = (isWhole ? record.whole : record).redacted(by: redaction)
+                        try output(try encoder.bytes(of: shown, inPass: pass))
+                    }
+                    if pass == 0 { progress(entry.sequence) }
+                    return .proceed
                 }
-                if pass == 0 { progress(entry.sequence) }
-                return .proceed
+                try output(try encoder.closing(ofPass: pass))
             }
-            try output(try encoder.closing(ofPass: pass))
+        } catch {
+            try encoder.abandon()
+            throw error
         }
         return max(last, resumesAfter ?? .zero)
     }

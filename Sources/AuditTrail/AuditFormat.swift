@@ -14,7 +14,8 @@ public protocol AuditFormat: Sendable {
     /// A digest covers the whole entry, so a format from which a store can be loaded needs all.
     static var keepsEntriesWhole: Bool { get }
 
-    /// Whether an export may go on where an earlier one ended, and the two together are one.
+    /// Whether an export may go on where an earlier one ended, and the two, taken in one after the
+    /// other, are one.
     static var canResume: Bool { get }
 
     /// Whether the encoder writes a file of its own at ``AuditOptions/path`` and no bytes.
@@ -55,6 +56,9 @@ public protocol AuditEncoder {
 
     /// What stands after the last record.
     mutating func closing(ofPass pass: Int) throws -> [UInt8]
+
+    /// Takes away what an export that does not come to its end has left behind.
+    mutating func abandon() throws
 }
 
 extension AuditEncoder {
@@ -66,6 +70,9 @@ extension AuditEncoder {
 
     /// Nothing.
     public mutating func closing(ofPass pass: Int) throws -> [UInt8] { [] }
+
+    /// Nothing is left of an encoder that only makes bytes.
+    public mutating func abandon() throws {}
 }
 
 /// What a format cannot do with the options it was given.
@@ -84,7 +91,8 @@ public enum AuditFormats {
     /// All of them, the native one first.
     public static let all: [any AuditFormat] = [
         JSONLinesFormat(), CSVFormat(), JSONPatchFormat(), CloudEventsFormat(), DebeziumFormat(),
-        OCSFFormat(),
+        OCSFFormat(), SyslogFormat(), JournaldFormat(), PROVFormat(), GitFormat(), SQLiteFormat(),
+        HTMLFormat(),
     ]
 
     /// The names of all formats.

@@ -34,6 +34,10 @@ import Testing
             ("export STORE -f csv --author Ada", "author"),
             ("export STORE -f csv --from 2011-12-15 --to 2011-12-15", "day"),
             ("export STORE -f csv --entity Countri", "no-such-entity"),
+            ("export STORE -f syslog --host db1 --author =cmd", "syslog"),
+            ("export STORE -f syslog --host é", "no-host"),
+            ("export STORE -f sqlite", "no-file"),
+            ("export STORE -f prov --resume weekly", "no-parts"),
             ("export STORE -f xml", "no-such-format"), ("export STORE", "no-format"),
         ])
     func `a part is exported as ever`(line: String, name: String) throws {

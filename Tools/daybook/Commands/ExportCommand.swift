@@ -66,6 +66,12 @@ struct ExportCommand: Command {
                 .init(
                     "daybook export iso.daybook --format csv --author registry --resume weekly",
                     "What is new since the last time, for a spreadsheet"),
+                .init(
+                    "daybook export iso.daybook -f git | git -C iso.git fast-import",
+                    "A repository with a commit for each entry, for git log and git blame"),
+                .init(
+                    "daybook export iso.daybook -f sqlite --into iso.sqlite",
+                    "A database in which every state of every object can be asked for"),
             ],
             endings: [.init(.success), .init(.usage), .init(.unreadable)])
     }

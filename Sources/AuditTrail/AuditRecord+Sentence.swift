@@ -1,0 +1,86 @@
+internal import ObjectModel
+internal import SnapshotStore
+
+extension AuditRecord {
+    /// What a change does, in words without values, for forms that have a line for people.
+    ///
+    /// `Country/2 updated by registry: motto, name`, or `Subdivision/6 deleted by registry with Country/3`
+    /// if the delete of the one led to the change of the other.
+    func sentence(_ change: AuditChange) -> String {
+        let verb =
+            switch change.operation {
+            case .insert: "inserted"
+            case .update: "updated"
+            case .delete: "deleted"
+            }
+        var text = "\(change.object) \(verb)\(byline)"
+        if let cause = change.cause { text += " with \(cause)" }
+        guard change.operation == .update else { return text }
+        let names = change.fields.map(\.name) + change.memberships.map(\.name) + change.omitted
+        return names.isEmpty ? text : "\(text): \(names.joined(separator: ", "))"
+    }
+
+    /// What an entry that sets the model does.
+    var modelSentence: String { "The model set\(byline)" }
+
+    private var byline: String {
+        author.map { " by \($0)" } ?? ""
+    }
+}
+
+extension AuditRecord {
+    /// When it happened, if the calendar of other programs, years 1 to 9999, has it.
+    var commonTime: String? {
+        let text = DateText.text(microseconds: entry.time)
+        guard text.utf8.first != UInt8(ascii: "+"), text.utf8.first != UInt8(ascii: "-"),
+            !text.hasPrefix("0000")
+        else { return nil }
+        return text
+    }
+}
+
+extension AuditMembership {
+    /// The names of members in their order, separated by spaces, which no name has.
+    static func list(_ members: [Member]) -> String {
+        members.sorted { $0.order < $1.order }.map(\.object).joined(separator: " ")
+    }
+}
+
+extension String {
+    /// The text on one line: backslashes and characters that control a terminal or end a line are
+    /// escaped as in JSON, so that the text can be had back.
+    var onOneLine: String {
+        guard utf8.contains(where: \.mayBeginEscape) else { return self }
+        var text = ""
+        for scalar in unicodeScalars {
+            switch scalar {
+            case "\\": text += "\\\\"
+            case "\n": text += "\\n"
+            case "\r": text += "\\r"
+            case "\t": text += "\\t"
+            case _ where scalar.mustNotStand:
+                let digits = String(scalar.value, radix: 16)
+                text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+        return text
+    }
+}
+
+extension UInt8 {
+    /// Whether a scalar whose first byte this is might not stand: a quick look for the rule.
+    fileprivate var mayBeginEscape: Bool {
+        self < 0x20 || self == 0x5c || self == 0x7f || self == 0xc2 || self == 0xe2
+    }
+}
+
+extension Unicode.Scalar {
+    /// Backslashes, the controls of ASCII and Latin-1, and the separators of lines and paragraphs.
+    fileprivate var mustNotStand: Bool {
+        switch value {
+        case 0..<0x20, 0x5c, 0x7f..<0xa0, 0x2028, 0x2029: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,78 @@
+internal import JournalLog
+internal import ObjectModel
+internal import SnapshotStore
+
+/// A property of an object as it stood at some entry, for forms that tell whole objects.
+struct StateProperty: Sendable {
+    /// What a property holds.
+    enum Content: Sendable {
+        /// The value of an attribute or a to-one relationship.
+        case value(AuditValue)
+        /// The names of the members of a to-many relationship, in their order.
+        case members([String])
+    }
+
+    /// Its name.
+    let name: String
+    /// What it holds.
+    let content: Content
+}
+
+extension StateProperty {
+    /// Writes the content as JSON.
+    func write(to writer: inout JSONWriter) {
+        switch content {
+        case .value(let value): value.write(to: &writer)
+        case .members(let names):
+            writer.array { writer in for name in names { writer.string(name) } }
+        }
+    }
+}
+
+extension AuditScope {
+    /// Everything that is kept of an object as it was after an entry, in the order of the model,
+    /// properties without a value included; nil when there was no such object.
+    ///
+    /// Confidential properties are left out, or their values are hashes.
+    ///
+    /// - Complexity: O(log *n* + *k*) page reads, *k* the number of members it ever had.
+    func state(of object: ObjectID, at sequence: SequenceNumber) throws -> [StateProperty]? {
+        guard let entity = schema.entity(object.entity),
+            let state = try store.read(at: sequence, { try $0.state(of: object) })
+        else { return nil }
+        return entity.properties.compactMap { property in
+            content(of: property, state).map { StateProperty(name: property.name, content: $0) }
+        }
+    }
+
+    /// The last entry not after `sequence` that changed an object; nil when there was no such object.
+    ///
+    /// - Complexity: O(log *n*) page reads.
+    func version(of object: ObjectID, at sequence: SequenceNumber) throws -> SequenceNumber? {
+        try store.row(of: object, at: sequence)?.since
+    }
+
+    private func content(
+        of property: SchemaProperty, _ state: ObjectState
+    ) -> StateProperty.Content? {
+        guard property.isPersistent, !redaction.omits(property.number) else { return nil }
+        if let slot = property.slot {
+            return told(state.values[slot], of: property).map { .value($0) }
+        }
+        guard property.isStoredToMany else { return nil }
+        let members = (state.members[property.number] ?? [:])
+            .sorted { ($0.value, $0.key) < ($1.value, $1.key) }
+        let names = members.compactMap { told(.object($0.key), of: property)?.text }
+        // Hashes stand in their own order, which tells nothing.
+        return .members(redaction.hides(property.number) ? names.sorted() : names)
+    }
+
+    /// A value, or its hash; nil when it is left out.
+    private func told(_ value: Value, of property: SchemaProperty) -> AuditValue? {
+        guard redaction.hides(property.number) else {
+            return AuditValue(value, type: property.attribute?.type, in: schema)
+        }
+        return redaction.replacement(for: value, of: property.number) { schema.name(of: $0) }
+            .map { AuditValue($0, type: .string, in: schema) }
+    }
+}

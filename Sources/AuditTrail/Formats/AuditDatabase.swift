@@ -1,0 +1,235 @@
+internal import Foundation
+internal import JournalLog
+internal import ObjectModel
+internal import SQLite
+internal import SnapshotStore
+
+/// The tables of the format sqlite.
+///
+/// Everything is written in one piece, which ``finish(in:)`` ends: a file that was not finished is empty.
+final class AuditDatabase {
+    private let connection: Connection
+    private let entries: Statement
+    private let changes: Statement
+    private let values: Statement
+    private let memberships: Statement
+    private let versions: Statement
+
+    /// Makes the tables in an empty file.
+    init(path: String) throws {
+        connection = try Connection(path: path)
+        try connection.run(Self.tables)
+        entries = try connection.statement(
+            "INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+        changes = try connection.statement("INSERT INTO change VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
+        values = try connection.statement("INSERT INTO value VALUES (?, ?, ?, ?, ?)")
+        memberships = try connection.statement("INSERT INTO membership VALUES (?, ?, ?, ?, ?)")
+        versions = try connection.statement(
+            "INSERT INTO object_version VALUES (?, ?, ?, ?, NULL, ?)")
+    }
+
+    /// Adds an entry.
+    func append(_ record: AuditRecord) throws {
+        let entry = record.entry
+        let header = entry.header
+        try entries.run(
+            .integer(record.sequence), .text(DateText.text(microseconds: entry.time)),
+            .integer(entry.time), .text(DateText.text(microseconds: entry.recordedAt)),
+            .integer(entry.recordedAt), .text(record.kind.rawValue), .text(header.author),
+            .text(header.note), .text(header.context), .integer(header.base),
+            header.undoes.map { .integer($0) } ?? .null, .text(entry.digest.hexadecimal))
+    }
+
+    /// Adds a change of an entry.
+    func append(
+        _ change: AuditChange, _ object: UInt64, number: Int64, place: Int, of record: AuditRecord
+    ) throws {
+        try changes.run(
+            .integer(number), .integer(record.sequence), .integer(Int64(place)),
+            .text(change.operation.rawValue), .text(change.object), .text(change.entity),
+            .integer(Int64(clamping: object)), .text(change.cause))
+        for field in change.fields {
+            try values.run(
+                .integer(number), .text(field.name), field.old.column, field.new.column,
+                .integer(0))
+        }
+        for name in change.omitted {
+            try values.run(.integer(number), .text(name), .null, .null, .integer(1))
+        }
+        for membership in change.memberships {
+            for (action, members) in [
+                ("removed", membership.removed), ("added", membership.added),
+            ] {
+                for member in members {
+                    try memberships.run(
+                        .integer(number), .text(membership.name), .text(action),
+                        .text(member.object),
+                        membership.isOrdered ? .real(member.order) : .null)
+                }
+            }
+        }
+    }
+
+    /// Adds the state in which an entry left an object; nil marks the end of the one before.
+    func append(
+        version state: [StateProperty]?, of change: AuditChange, _ object: UInt64,
+        at sequence: SequenceNumber
+    ) throws {
+        var writer = JSONWriter()
+        writer.object { writer in
+            for property in state ?? [] {
+                writer.name(property.name)
+                property.write(to: &writer)
+            }
+        }
+        try versions.run(
+            .text(change.object), .text(change.entity), .integer(Int64(clamping: object)),
+            .integer(sequence), state == nil ? .null : .text(writer.text))
+    }
+
+    /// Adds indexes and views, and ends the writing: the file is on the disk then.
+    func finish(in schema: Schema) throws {
+        try connection.run(Self.endings)
+        for view in Self.views(of: schema) { try connection.run(view) }
+        try connection.run("COMMIT; PRAGMA optimize;")
+        try close()
+    }
+
+    /// Closes the file.
+    func close() throws {
+        try connection.close()
+    }
+
+    // MARK: - Tables
+
+    private static let tables = """
+        PRAGMA application_id = \(SQLiteFormat.applicationIdentifier);
+        PRAGMA user_version = \(SQLiteFormat.tablesVersion);
+        PRAGMA cache_size = -16384;
+        PRAGMA temp_store = FILE;
+        BEGIN IMMEDIATE;
+        CREATE TABLE entry(
+            sequence INTEGER PRIMARY KEY,
+            time TEXT NOT NULL,
+            time_microseconds INTEGER NOT NULL,
+            recorded TEXT NOT NULL,
+            recorded_microseconds INTEGER NOT NULL,
+            kind TEXT NOT NULL CHECK(kind IN ('save', 'batch', 'undo', 'model')),
+            author TEXT,
+            note TEXT,
+            context TEXT,
+            base INTEGER NOT NULL,
+            undoes INTEGER,
+            digest TEXT NOT NULL) STRICT;
+        CREATE TABLE change(
+            id INTEGER PRIMARY KEY,
+            sequence INTEGER NOT NULL REFERENCES entry,
+            place INTEGER NOT NULL,
+            operation TEXT NOT NULL CHECK(operation IN ('insert', 'update', 'delete')),
+            object TEXT NOT NULL,
+            entity TEXT NOT NULL,
+            number INTEGER NOT NULL,
+            cause TEXT) STRICT;
+        CREATE TABLE value(
+            change INTEGER NOT NULL REFERENCES change,
+            property TEXT NOT NULL,
+            old ANY,
+            new ANY,
+            is_confidential INTEGER NOT NULL,
+            PRIMARY KEY(change, property)) STRICT, WITHOUT ROWID;
+        CREATE TABLE membership(
+            change INTEGER NOT NULL REFERENCES change,
+            property TEXT NOT NULL,
+            action TEXT NOT NULL CHECK(action IN ('added', 'removed')),
+            object TEXT NOT NULL,
+            place REAL,
+            PRIMARY KEY(change, property, action, object)) STRICT, WITHOUT ROWID;
+        CREATE TABLE object_version(
+            object TEXT NOT NULL,
+            entity TEXT NOT NULL,
+            number INTEGER NOT NULL,
+            valid_from INTEGER NOT NULL REFERENCES entry,
+            valid_to INTEGER REFERENCES entry,
+            state TEXT CHECK(state IS NULL OR json_valid(state))) STRICT;
+        """
+
+    /// A version ends where the next one of its object begins; a delete is no version but an end.
+    private static let endings = """
+        CREATE UNIQUE INDEX change_place ON change(sequence, place);
+        CREATE INDEX change_object ON change(object, sequence);
+        CREATE INDEX entry_author ON entry(author);
+        CREATE INDEX entry_time ON entry(time_microseconds);
+        CREATE INDEX membership_object ON membership(object);
+        CREATE UNIQUE INDEX version_object ON object_version(object, valid_from);
+        UPDATE object_version SET valid_to = (
+            SELECT min(later.valid_from) FROM object_version AS later
+            WHERE later.object = object_version.object
+                AND later.valid_from > object_version.valid_from);
+        DELETE FROM object_version WHERE state IS NULL;
+        CREATE INDEX version_entity ON object_version(entity, valid_to);
+        """
+
+    /// For each entity the current objects and all versions, those of its sub-entities included.
+    private static func views(of schema: Schema) -> [String] {
+        var taken: Set<String> = []
+        return schema.entities.flatMap { entity -> [String] in
+            // SQLite does not tell small letters from capitals in names.
+            let isTaken = !taken.insert(entity.name.lowercased()).inserted
+            let name = isTaken ? "\(entity.name)_\(entity.number.rawValue)" : entity.name
+            let family = entity.family.compactMap { schema.entity($0)?.name.literal }
+                .joined(separator: ", ")
+            let columns = entity.properties
+                .filter { $0.isPersistent && ($0.slot != nil || $0.isStoredToMany) }
+                .map {
+                    ", json_extract(state, \("$.\"\($0.name)\"".literal)) AS \($0.name.identifier)"
+                }
+                .joined()
+            let source = "FROM object_version WHERE entity IN (\(family))"
+            return [
+                "CREATE VIEW \("versions_\(name)".identifier) AS "
+                    + "SELECT object, valid_from, valid_to\(columns) \(source)",
+                "CREATE VIEW \("current_\(name)".identifier) AS "
+                    + "SELECT object, valid_from\(columns) \(source) AND valid_to IS NULL",
+            ]
+        }
+    }
+}
+
+extension String {
+    /// The text as a literal of SQL.
+    fileprivate var literal: String {
+        "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
+    }
+
+    /// The text as a name in SQL.
+    fileprivate var identifier: String {
+        "\""
+            + split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")
+            + "\""
+    }
+}
+
+extension SQLiteValue {
+    fileprivate static func text(_ text: String?) -> SQLiteValue {
+        guard let text else { return .null }
+        return .text(text)
+    }
+
+    fileprivate static func integer(_ sequence: SequenceNumber) -> SQLiteValue {
+        .integer(Int64(clamping: sequence.rawValue))
+    }
+}
+
+extension AuditValue {
+    /// The value as a column keeps it.
+    fileprivate var column: SQLiteValue {
+        switch value {
+        case .null: .null
+        case .bool(let value): .integer(value ? 1 : 0)
+        case .int(let number): .integer(number)
+        case .double(let number) where number.isFinite: .real(number)
+        case .data(let data) where !isCoded: .blob(Array(data))
+        default: .text(text)
+        }
+    }
+}

@@ -1,0 +1,124 @@
+internal import Foundation
+internal import JournalLog
+internal import ObjectModel
+internal import SQLite
+internal import SnapshotStore
+
+/// A database file of SQLite, with the journal in tables and every state of every object.
+///
+/// | table | a row for each |
+/// | --- | --- |
+/// | `entry` | entry |
+/// | `change` | change of an object |
+/// | `value` | property of a change, with its old and new value |
+/// | `membership` | object that joins or leaves a to-many relationship |
+/// | `object_version` | state of an object, from the entry `valid_from` until before `valid_to` |
+///
+/// So a question about the past is one query:
+///
+/// ```sql
+/// SELECT alpha2, name FROM versions_Country
+/// WHERE valid_from <= 5 AND (valid_to > 5 OR valid_to IS NULL);
+/// ```
+///
+/// - The views `current_Country` and `versions_Country` have a column for each property of the entity.
+/// - Integers, numbers and truth values are numbers, bytes are blobs, all else is text as in JSON.
+/// - `state` is a JSON object with every property, null where there is no value.
+/// - Everything is written in one piece: there is no file, or a whole one. The export cannot be
+///   resumed.
+/// - With a filter, versions are those that the exported changes left behind.
+public struct SQLiteFormat: AuditFormat {
+    /// `sqlite`.
+    public static let name = "sqlite"
+    /// A database file.
+    public static let summary = "a database file with every state of every object; needs --into"
+    /// A database is one whole.
+    public static let canResume = false
+    /// It is a file.
+    public static let writesFile = true
+
+    /// `DAYB`: what `PRAGMA application_id` says of these files.
+    public static let applicationIdentifier: Int32 = 0x4441_5942
+    /// The version of the tables, `PRAGMA user_version`.
+    public static let tablesVersion = 1
+
+    /// Makes the format.
+    public init() {}
+
+    /// Begins an export.
+    ///
+    /// - Throws: ``AuditFormatError`` when no path is given, or something is there already.
+    public func encoder(for scope: AuditScope) throws -> any AuditEncoder {
+        guard let path = scope.options.path else {
+            throw AuditFormatError(
+                "The format sqlite writes a file of its own: say where, as with '--into FILE'.")
+        }
+        do {
+            try Data().write(to: URL(fileURLWithPath: path), options: .withoutOverwriting)
+        } catch {
+            throw AuditFormatError(
+                "'\(path)' cannot be made: \(error.localizedDescription) Name a new file.")
+        }
+        do {
+            return SQLiteEncoder(scope: scope, path: path, try AuditDatabase(path: path))
+        } catch {
+            try FileManager.default.removeItem(atPath: path)
+            throw SQLiteEncoder.refusal(path, error)
+        }
+    }
+}
+
+private struct SQLiteEncoder: AuditEncoder {
+    private let scope: AuditScope
+    private let path: String
+    private let database: AuditDatabase
+    private var changeCount: Int64 = 0
+
+    init(scope: AuditScope, path: String, _ database: AuditDatabase) {
+        self.scope = scope
+        self.path = path
+        self.database = database
+    }
+
+    /// A record, into the tables.
+    mutating func bytes(of record: AuditRecord, inPass pass: Int) throws -> [UInt8] {
+        try telling { try database.append(record) }
+        for (place, change) in record.places {
+            changeCount += 1
+            let readable = record.readable(change)
+            // What is not there any more has no state.
+            let state = try scope.state(of: change.object, at: record.sequence)
+            try telling {
+                try database.append(
+                    readable, change.object.number, number: changeCount, place: place, of: record)
+                try database.append(
+                    version: state, of: readable, change.object.number, at: record.sequence)
+            }
+        }
+        return []
+    }
+
+    /// Indexes and views, and the file is whole.
+    func closing(ofPass pass: Int) throws -> [UInt8] {
+        try telling { try database.finish(in: scope.schema) }
+        return []
+    }
+
+    /// Takes the file away.
+    func abandon() throws {
+        try telling { try database.close() }
+        try FileManager.default.removeItem(atPath: path)
+    }
+
+    private func telling(_ body: () throws -> Void) throws {
+        do {
+            try body()
+        } catch {
+            throw Self.refusal(path, error)
+        }
+    }
+
+    static func refusal(_ path: String, _ error: any Error) -> AuditFormatError {
+        AuditFormatError("'\(path)' cannot be written: \(error).")
+    }
+}
