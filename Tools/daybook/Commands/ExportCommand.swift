@@ -36,6 +36,9 @@ struct ExportCommand: Command {
         "--host", "NAME", .text, "The name of the machine, for formats that tell it.")
     private let checkpoint = Option(
         "--checkpoint", "FILE", .path, "A signed checkpoint to go with the export.")
+    private let key = Option(
+        "--key", short: "-k", "FILE", .path,
+        "The public key that must have signed the checkpoint, for formats that tell it.")
     private let file = Option(
         "--into", short: "-o", "FILE", .path, "Write into this new file, not to standard output.")
 
@@ -57,7 +60,7 @@ struct ExportCommand: Command {
                 undo who has not the secret.
                 """,
             arguments: [store, form, first, last] + filters.all
-                + [cursor, secrecy, secret, hidden, source, host, checkpoint, file],
+                + [cursor, secrecy, secret, hidden, source, host, checkpoint, key, file],
             formats: [],
             examples: [
                 .init(
@@ -141,6 +144,7 @@ struct ExportCommand: Command {
         options.host = arguments[host]
         options.path = arguments[file]
         options.checkpoint = try arguments[checkpoint].map { try TextFile.read($0, "checkpoint") }
+        options.key = try arguments[key].map { try TextFile.read($0, "public key") }
         return options
     }
 
