@@ -21,7 +21,7 @@ extension HTMLReport {
             if (shownObject !== name) return;
             view.replaceChildren(title,
                 make("p", { class: "lead" }, statusOf(life), " ", mentions(name)));
-            if (scope.isFiltered || scope.startsLate) {
+            if (scope.isFiltered || (scope.startsLate && life.steps[0].change.op !== "insert")) {
                 view.append(make("p", { class: "warning" }, decor("!", "sign"),
                     "This report does not hold the whole journal: changes may be missing."));
             }
@@ -107,7 +107,7 @@ extension HTMLReport {
                 cells.push(make("td", { class: "nowrap" }, entryLink(entry.sequence)),
                     make("td", { class: "nowrap" }, shortTime(entry.when)),
                     make("td", {}, authorName(entry.author)),
-                    make("td", {}, make("bdi", {}, visible(noteLine(entry)))));
+                    make("td", {}, make("bdi", { class: "clamped" }, visible(noteLine(entry)))));
             } else {
                 cells.push(make("td", { colspan: "4" },
                     make("em", { class: "nothing" }, "written by an entry not in this report")));
@@ -153,8 +153,9 @@ extension HTMLReport {
             const entry = entries[index];
             const [sign, verb] = verbs[change.op];
             const line = noteLine(entry);
+            const why = line === "" ? [] : [" · ", make("bdi", {}, visible(line))];
             const by = make("span", { class: "by" }, shortTime(entry.when), " · ",
-                authorName(entry.author), line === "" ? [] : [" · ", make("bdi", {}, visible(line))]);
+                authorName(entry.author), why);
             const head = make("tr", { class: "step" },
                 make("th", { colspan: "3", scope: "rowgroup" }, decor(sign, `sign ${change.op}`),
                     ` ${verb}`, causeOf(change), " by ", entryLink(entry.sequence), by));

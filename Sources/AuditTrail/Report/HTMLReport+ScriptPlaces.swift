@@ -237,7 +237,7 @@ extension HTMLReport {
                 byId("count").textContent = `Reading … ${Math.floor(share * 100)} %`;
                 if (isDrawn || entries.length < pageLength) return;
                 isDrawn = true;
-                search();
+                search().then(() => performance.mark("rows"));
             });
             if (!totals || totals.entries !== entries.length || totals.changes !== changeCount) {
                 const sentence = "This file is not whole: a part of what was written is missing.";
@@ -246,7 +246,14 @@ extension HTMLReport {
             }
             fillChoices();
             await changeFilters();
+            // Once it has the whole file, the browser goes to the place in the address by itself and
+            // takes the focus away.
+            if (document.readyState !== "complete") {
+                await new Promise((resume) => { window.addEventListener("load", resume); });
+                await pause();
+            }
             if (location.hash !== "") await route();
+            performance.mark("ready");
             document.documentElement.dataset.state = "ready";
         }
 

@@ -78,8 +78,8 @@ extension HTMLReport {
                 make("td", { class: "bar", "aria-hidden": "true" }, bar(line.counts, most)));
             body.append(...lines.slice(0, tallyLimit).map(row));
             const table = make("table", { class: "tally" },
-                make("caption", {}, title, lines.length <= tallyLimit ? []
-                    : make("span", { class: "by" }, `of ${digits.format(lines.length)} the first`)),
+                make("caption", {}, title, lines.length <= tallyLimit ? [] : make("span",
+                    { class: "by" }, `the first ${tallyLimit} of ${digits.format(lines.length)}`)),
                 make("thead", {}, make("tr", {},
                     make("th", { scope: "col" }, name),
                     ["Entries", "Changes", "Inserted", "Updated", "Deleted"].map((text) =>

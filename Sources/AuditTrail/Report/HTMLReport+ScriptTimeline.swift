@@ -3,7 +3,7 @@ extension HTMLReport {
     static let scriptTimeline = #"""
         // Timeline: the entries that the filters want, a page of them at a time.
 
-        const pageLength = 100;
+        const pageLength = 50;
         const opened = new Set();
         const wanted = {
             text: "", author: -1, entity: -1, operation: -1, since: -Infinity, until: Infinity,
@@ -37,7 +37,7 @@ extension HTMLReport {
         }
 
         /** Goes through all entries; a newer search ends an older one. */
-        async function search({ keepsPage = false } = {}) {
+        async function search() {
             latestSearch += 1;
             const mine = latestSearch;
             const found = { indices: [], changes: 0 };
@@ -54,15 +54,13 @@ extension HTMLReport {
                 until = performance.now() + slice;
             }
             hits = found;
-            if (!keepsPage) page = 0;
-            drawTimeline();
-        }
-
-        function drawTimeline() {
+            page = 0;
             if (isRead) byId("count").textContent = countText();
             drawPage();
+            await pause();
+            if (mine !== latestSearch) return;
             drawSpan();
-            if (!byId("view-summary").hidden) drawSummary();
+            if (!byId("view-summary").hidden) await drawSummary();
         }
 
         function countText() {
@@ -160,7 +158,7 @@ extension HTMLReport {
             const others = [];
             entry.changes.forEach((change, place) =>
                 (isWanted(change, noted) ? chosen : others).push(read.changes[place]));
-            const panel = make("div", { class: "entry" }, factsOf(read));
+            const panel = make("div", { class: "entry" }, factsOf(read, isWhole));
             if (read.note && (isWhole || isLong(read.note))) {
                 panel.append(make("p", { class: "whole-note" }, folded(read.note, isWhole)));
             }
@@ -195,12 +193,13 @@ extension HTMLReport {
             });
         }
 
-        function factsOf(read) {
+        /** When, who and the like; on paper the heading says which entry and whose. */
+        function factsOf(read, isOnPaper) {
             const facts = [
-                ["Link", entryLink(read.sequence)],
+                ["Link", !isOnPaper && entryLink(read.sequence)],
                 ["Happened", fullTime(read.time)],
                 ["Recorded", read.recorded && fullTime(read.recorded)],
-                ["Author", read.author && make("bdi", {}, visible(read.author))],
+                ["Author", read.author && !isOnPaper && make("bdi", {}, visible(read.author))],
                 ["Context", read.context && make("bdi", {}, visible(read.context))],
                 ["Based on", read.base === undefined ? undefined
                     : read.base === 0 ? "nothing" : entryLink(read.base)],

@@ -28,7 +28,8 @@ extension HTMLReport {
 
         /** What cannot be seen, or turns the direction of what follows, is named. */
         const hidden = new RegExp("[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u00ad"
-            + "\\u061c\\u180e\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb]", "u");
+            + "\\u061c\\u180e\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff"
+            + "\\ufff9-\\ufffb]", "u");
         function visible(text) {
             if (!hidden.test(text)) return [text];
             return text.split(new RegExp(`(${hidden.source})`, "u")).filter((part) => part !== "")

@@ -9,9 +9,10 @@ extension HTMLReport {
         <section class="standing \(look.name)" aria-labelledby="standing">
         <h2 id="standing"><span class="sign" aria-hidden="true">\(look.sign)</span>\(title)</h2>
         \(HTMLText(sentences.map { "<p>\($0)</p>" }, separator: "\n"))
-        <dl class="facts proof">
-        \(HTMLText(proof, separator: "\n"))
-        </dl>
+        <div class="proof">
+        <div><h3>The journal</h3>\(journal)</div>
+        <div><h3>The checkpoint</h3>\(checkpoint)</div>
+        </div>
         <p class="check">A page can be altered after it was written. Check the store itself:
         <code>\(command)</code></p>
         </section>
@@ -78,30 +79,39 @@ extension HTMLReport {
             """
     }
 
-    private var proof: [HTMLText] {
+    private var journal: HTMLText {
         var facts: [HTMLText] = []
-        func add(_ name: HTMLText, _ value: HTMLText, isLong: Bool = true) {
-            facts.append(
-                isLong
-                    ? Self.fact(name, "<span class=\"code\">\(value)</span>")
-                    : Self.fact(name, value))
-        }
         if let digest = standing.digest, let recorded = standing.recordedAt {
-            add(
-                "Last entry",
-                "\(scope.head.rawValue), recorded \(DateText.readable(recorded))",
-                isLong: false)
-            add("Its digest", "\(digest.hexadecimal)")
+            let last: HTMLText =
+                "\(scope.head.rawValue), recorded \(DateText.readable(recorded))"
+            facts.append(Self.fact("Last entry", last))
+            facts.append(Self.fact("Its digest", Self.code(digest.hexadecimal)))
         }
-        add("Root of the tree", "\(Self.base64(standing.root))")
-        guard let checkpoint = standing.checkpoint else { return facts }
-        add("Checkpoint", "\(checkpoint.origin), \(checkpoint.size) entries", isLong: false)
-        add("Its root", "\(Self.base64(checkpoint.root))")
-        for signature in standing.signatures {
-            add("Signature line", "\(signature.name), key \(signature.keyID)", isLong: false)
+        facts.append(Self.fact("Root of the tree", Self.code(Self.base64(standing.root))))
+        return Self.list(facts)
+    }
+
+    private var checkpoint: HTMLText {
+        guard let checkpoint = standing.checkpoint else { return "<p>None was given.</p>" }
+        var facts = [
+            Self.fact("Origin and size", "\(checkpoint.origin), \(checkpoint.size) entries"),
+            Self.fact("Its root", Self.code(Self.base64(checkpoint.root))),
+        ]
+        facts += standing.signatures.map { signature in
+            Self.fact("Signature line", "\(signature.name), key \(signature.keyID)")
         }
-        if let key = standing.key { add("Public key", "\(key.description)") }
-        return facts
+        if let key = standing.key {
+            facts.append(Self.fact("Public key", Self.code(key.description)))
+        }
+        return Self.list(facts)
+    }
+
+    private static func list(_ facts: [HTMLText]) -> HTMLText {
+        "<dl class=\"facts\">\(HTMLText(facts, separator: "\n"))</dl>"
+    }
+
+    private static func code(_ text: String) -> HTMLText {
+        "<span class=\"code\">\(text)</span>"
     }
 
     private var command: String {

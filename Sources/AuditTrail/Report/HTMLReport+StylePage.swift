@@ -71,6 +71,7 @@ extension HTMLReport {
             border-left: 4px solid var(--soft); border-radius: 6px; background: var(--ground); }
         .standing h2 { display: flex; gap: .65rem; }
         .standing p { max-width: 62rem; margin-top: .45rem; }
+        .standing .check { max-width: none; }
         .standing .sign { flex: none; display: inline-grid; place-content: center; width: 1.45em;
             height: 1.45em; margin-top: -.08em; border-radius: 50%; color: var(--paper);
             font-size: .92em;
@@ -81,9 +82,14 @@ extension HTMLReport {
         .open .sign { background: var(--open); }
         .bad { border-left-color: var(--bad); background: var(--bad-ground); }
         .bad .sign { background: var(--bad); }
-        .facts.proof { display: grid;
-            grid-template-columns: repeat(auto-fit, minmax(min(30rem, 100%), 1fr));
-            gap: .6rem 2rem; }
+        .proof { display: grid;
+            grid-template-columns: repeat(auto-fit, minmax(min(27rem, 100%), 1fr));
+            gap: 1rem 2.5rem; margin-top: 1.1rem; padding-top: .9rem;
+            border-top: 1px solid var(--line); }
+        .proof h3 { font-size: .93rem; }
+        .proof .facts { display: block; margin-top: .3rem; }
+        .proof .facts > div { margin-top: .4rem; }
+        .proof .code { display: block; font-size: .77em; }
         .standing .check { margin-top: 1rem; padding-top: .8rem; border-top: 1px solid var(--line);
             color: var(--soft); }
         .check code { display: inline-block; color: var(--ink); }

@@ -39,7 +39,8 @@ extension HTMLReport {
             .standing { break-inside: avoid; border-width: 1px 1px 1px 4px; }
             .standing .sign { color: #000; border: 1px solid #000; background: none; }
             a { text-decoration: none; }
-            article { border-top: 1px solid #000; padding-top: .5rem; margin-top: 1.2rem; }
+            article { break-inside: avoid; border-top: 1px solid #000; padding-top: .5rem;
+                margin-top: 1.2rem; }
             article h3 { font-size: 1.1rem; }
             article .entry { padding: 0; }
             h2, h3, h4, thead { break-after: avoid; }
@@ -47,8 +48,8 @@ extension HTMLReport {
             .wide-table { overflow: visible; }
             .blame, .tally { min-width: 0; }
             .facts { gap: .3rem 1.6rem; }
-            .facts.proof { grid-template-columns: repeat(2, 1fr); }
-            .facts.proof .code { font-size: .74em; }
+            .proof { grid-template-columns: repeat(2, 1fr); }
+            .clamped { display: block; }
             pre { max-height: none; }
         }
         """

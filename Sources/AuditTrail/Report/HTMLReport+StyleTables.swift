@@ -3,12 +3,13 @@ extension HTMLReport {
     static let styleTables = """
         /* The list. */
         .columns, .row { display: grid;
-            grid-template-columns: 4.5rem 11.5rem minmax(6rem, 11rem) 1fr auto;
+            grid-template-columns: 5.2rem 11.5rem minmax(6rem, 11rem) 1fr auto;
             column-gap: 1rem; align-items: baseline; }
         .columns { padding: 0 .75rem .3rem; font-size: .8rem; color: var(--soft);
             border-bottom: 1px solid var(--line); }
         .list { list-style: none; }
-        .list > li { border-bottom: 1px solid var(--line); scroll-margin-top: .5rem; }
+        .list > li { border-bottom: 1px solid var(--line); scroll-margin-top: .5rem;
+            content-visibility: auto; contain-intrinsic-size: auto 2.5rem; }
         .list h3 { font-weight: 400; }
         .row { width: 100%; padding: .5rem .75rem; background: none; border: 0; text-align: left;
             cursor: pointer; }
@@ -19,6 +20,7 @@ extension HTMLReport {
             color: var(--soft); }
         .row[aria-expanded=true] .number::before { content: "▾"; }
         .row .time { color: var(--soft); }
+        .row .number { white-space: nowrap; }
         .row .note { display: -webkit-box; -webkit-line-clamp: 2; -webkit-box-orient: vertical;
             overflow: hidden; }
         .row[aria-expanded=true] .note { -webkit-line-clamp: none; }
@@ -72,18 +74,21 @@ extension HTMLReport {
         #view-object .lead .more { margin-left: .8em; }
         .blame { min-width: 52rem; table-layout: fixed; }
         .blame th:nth-child(1) { width: 14%; }
-        .blame th:nth-child(2) { width: 27%; }
+        .blame th:nth-child(2) { width: 26%; }
         .blame th:nth-child(3) { width: 8.5%; }
-        .blame th:nth-child(4) { width: 15.5%; }
+        .blame th:nth-child(4) { width: 17%; }
         .blame th:nth-child(5) { width: 12%; }
+        .clamped { display: -webkit-box; -webkit-line-clamp: 2; -webkit-box-orient: vertical;
+            overflow: hidden; }
         .life tbody { border-top: 1px solid var(--line); }
         .life .step th { padding-top: .95rem; font-weight: 600; }
         .life .step + tr { border-top: 0; }
         .life tr:not(.step) > th:first-child { padding-left: 1.25rem; }
-        .tally { min-width: 46rem; margin-top: 1.4rem; }
+        .tally { min-width: 46rem; margin-top: 1.4rem; table-layout: fixed; }
+        .tally thead th:first-child { width: 26%; }
         .tally caption { text-align: left; font-weight: 650; padding-bottom: .2rem; }
-        .tally .figure { width: 6rem; text-align: right; }
-        .tally .bar { width: 28%; padding: .5rem 0 0 1.5rem; }
+        .tally .figure { text-align: right; }
+        .tally .bar { width: 29%; padding: .5rem 0 0 1.5rem; }
         .tally thead .bar { padding-top: .35rem; font-size: .8rem; }
         .legend span { margin-right: 1em; white-space: nowrap; }
         .bar svg { display: block; width: 100%; height: .75rem; margin-top: .1rem; }
