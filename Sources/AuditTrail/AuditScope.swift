@@ -81,8 +81,12 @@ package struct AuditObject: Sendable {
         number = object.number
         values = change.fields.map { ($0.name, $0.new) }
         members = change.memberships.map { membership in
-            let sorted = membership.added.sorted { ($0.order, $0.object) < ($1.order, $1.object) }
-            return (membership.name, sorted.map(\.object))
+            // Members of a change stand in the order of their objects, which decides between those
+            // that have the same place.
+            let sorted = membership.added.enumerated().sorted {
+                ($0.element.order, $0.offset) < ($1.element.order, $1.offset)
+            }
+            return (membership.name, sorted.map(\.element.object))
         }
     }
 }

@@ -88,6 +88,11 @@ package struct Redaction: Sendable {
         hidden.contains(property)
     }
 
+    /// Whether nothing stands in place of the values of a property.
+    func omits(_ property: PropertyNumber) -> Bool {
+        hides(property) && treatment == .omit
+    }
+
     /// What stands in place of a value that is kept back, nil for nothing; `name` gives the name of an
     /// object that the value refers to.
     func replacement(

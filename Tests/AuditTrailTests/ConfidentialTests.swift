@@ -53,6 +53,49 @@ import Testing
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    /// The formats that write bytes, and seeds of histories.
+    private static let formats = AuditFormats.all.filter { !type(of: $0).writesFile }
+        .map { type(of: $0).name }
+
+    @Test(arguments: formats, [1, 2, 3] as [UInt64])
+    func `no format tells a confidential value of any history`(
+        format: String, seed: UInt64
+    ) throws {
+        let history = try SecretHistory(seed: seed, entries: 30)
+
+        let text = try Self.text(history.temporary, as: format, .standard)
+
+        for secret in history.secrets {
+            #expect(!text.contains(secret), "seed \(seed): \(format) tells '\(secret)'")
+        }
+        #expect(text.contains(history.open), "seed \(seed): what is not confidential is told")
+    }
+
+    @Test(arguments: formats, [1, 2, 3] as [UInt64])
+    func `every format tells hashes in place of confidential values`(
+        format: String, seed: UInt64
+    ) throws {
+        let history = try SecretHistory(seed: seed, entries: 30)
+        let treatment = Confidentiality(.hash(secret: [UInt8](repeating: 7, count: 16)))
+
+        let text = try Self.text(history.temporary, as: format, treatment)
+
+        for secret in history.secrets {
+            #expect(!text.contains(secret), "seed \(seed): \(format) tells '\(secret)'")
+        }
+        #expect(text.contains(/hmac-sha256:[0-9a-f]{64}/), "seed \(seed)")
+    }
+
+    @Test(arguments: formats)
+    func `every format tells a confidential value when it is to be shown`(format: String) throws {
+        let temporary = try Self.write()
+
+        let text = try Self.text(temporary, as: format, .none)
+
+        #expect(text.contains("Rosalind"))
+        #expect(text.contains("Franklin"))
+    }
+
     @Test(arguments: ["jsonl", "csv"])
     func `a confidential value is left out and its property named`(format: String) throws {
         let temporary = try Self.write()

@@ -149,12 +149,14 @@ extension JSONWriter {
         }
     }
 
-    fileprivate mutating func append(_ name: String, integer: UInt64) {
+    /// Writes a member that is a whole number.
+    mutating func append(_ name: String, integer: some BinaryInteger) {
         self.name(name)
         self.integer(integer)
     }
 
-    fileprivate mutating func append(_ name: String, string: String?) {
+    /// Writes a member that is text; nothing when there is none.
+    mutating func append(_ name: String, string: String?) {
         guard let string else { return }
         self.name(name)
         self.string(string)

@@ -175,7 +175,7 @@ struct ExportedChange {
 
 extension String {
     /// The end of a sentence, with the name that was probably meant.
-    fileprivate func suggestionOrEnd(among names: [String]) -> String {
+    func suggestionOrEnd(among names: [String]) -> String {
         let suggestion = suggestion(among: names)
         return suggestion.isEmpty ? "." : suggestion
     }

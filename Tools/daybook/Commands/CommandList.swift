@@ -4,6 +4,7 @@ enum CommandList {
         InitCommand(),
         RecordCommand(),
         LoadCommand(),
+        ImportCommand(),
         LogCommand(),
         ShowCommand(),
         FetchCommand(),

@@ -51,7 +51,8 @@ struct RecordCommand: Command {
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         let recorder = try Recorder(
             path: arguments[store], author: arguments[author], note: arguments[note])
-        var report = RecordingReport(console)
+        var report = RecordingReport(
+            console, deed: "Recorded", nothing: "Nothing was recorded.")
         let progress = console.progress("Recording line")
         defer { progress.finish() }
         let input = console.input
@@ -72,51 +73,5 @@ struct RecordCommand: Command {
         }
         try report.close()
         return .success
-    }
-}
-
-/// What `record` says: an acknowledgement for each entry, or a summary for people.
-private struct RecordingReport {
-    private let console: Console
-    private var listing: Listing
-    private var first: SequenceNumber?
-    private var last = SequenceNumber.zero
-    private var entries = 0
-    private var inserts = 0
-    private var updates = 0
-    private var deletes = 0
-
-    init(_ console: Console) {
-        self.console = console
-        listing = Listing(console)
-    }
-
-    /// Acknowledges an entry, which is durable by now.
-    mutating func add(_ entry: Recorder.RecordedEntry?) throws {
-        guard let entry else { return }
-        first = first ?? entry.sequence
-        last = entry.sequence
-        entries += 1
-        inserts += entry.inserts
-        updates += entry.updates
-        deletes += entry.deletes
-        let record: JSONText = [
-            "sequence": .unsigned(entry.sequence.rawValue),
-            "digest": .string(entry.digest.description),
-        ]
-        try listing.append(record) {}
-        if console.format != .text { try console.flush() }
-    }
-
-    func close() throws {
-        try listing.close()
-        guard console.format == .text else { return }
-        guard let first else { return try console.print("Nothing was recorded.") }
-        let deeds = [(inserts, "inserted"), (updates, "updated"), (deletes, "deleted")]
-            .filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
-        try console.print(
-            (entries == 1
-                ? "Recorded entry \(first)" : "Recorded \(entries) entries, \(first) to \(last)")
-                + ": \(deeds.joined(separator: ", ")).")
     }
 }

@@ -29,7 +29,7 @@ final class Recorder {
     private let author: String?
     private let note: String?
     private var refs: [String: NamedObject] = [:]
-    private let matcher: ObjectMatcher
+    let matcher: ObjectMatcher
     var trace = EntryTrace()
 
     var schema: Schema { store.schema }
@@ -69,17 +69,9 @@ final class Recorder {
         case .insert(let entity, let ref, let values):
             try insert(entity, ref, values, line)
         case .update(let target, let values):
-            let object = try object(target)
-            trace.count(.update, of: object, line: line)
-            try set(values, of: object, line)
-            matcher.note(object)
+            try update(try object(target), values, line)
         case .delete(let target):
-            let object = try object(target)
-            trace.count(.delete, of: object, line: line)
-            context.delete(object)
-            // Delete rules are carried out now, so that later lines find what is left.
-            context.processPendingChanges()
-            matcher.note(object)
+            delete(try object(target), line)
         case .save(let notes):
             return try save(notes, line: line)
         }
@@ -94,7 +86,18 @@ final class Recorder {
     private func insert(
         _ entityName: String, _ ref: String?, _ values: [JSONMember], _ line: Int
     ) throws {
-        let entity = try entity(named: entityName)
+        if let ref, let other = refs[ref] {
+            throw LineProblem(
+                "'ref' cannot be '\(ref)' again: it names the object of line \(other.line).")
+        }
+        let object = try newObject(of: try entity(named: entityName), line)
+        if let ref { refs[ref] = NamedObject(id: object.objectID, line: line) }
+        try set(values, of: object, line)
+        matcher.note(object)
+    }
+
+    /// Inserts an object, whose values are set next.
+    func newObject(of entity: SchemaEntity, _ line: Int) throws -> ManagedObject {
         guard !entity.isAbstract else {
             let names = entity.family.compactMap { schema.entity($0) }
                 .filter { !$0.isAbstract }.map(\.name)
@@ -102,18 +105,39 @@ final class Recorder {
                 "'\(entity.name)' is abstract, so nothing of it can be inserted; there is "
                     + "\(Operation.list(names)).")
         }
-        if let ref, let other = refs[ref] {
-            throw LineProblem(
-                "'ref' cannot be '\(ref)' again: it names the object of line \(other.line).")
-        }
         let object = context.insertNewObject(forEntityName: entity.name)
         trace.count(.insert, of: object, line: line)
-        if let ref { refs[ref] = NamedObject(id: object.objectID, line: line) }
+        return object
+    }
+
+    /// Sets properties of an object that is there.
+    func update(_ object: ManagedObject, _ values: [JSONMember], _ line: Int) throws {
+        trace.count(.update, of: object, line: line)
         try set(values, of: object, line)
         matcher.note(object)
     }
 
-    private func save(_ notes: Operation.SaveNotes, line: Int) throws -> RecordedEntry? {
+    /// Deletes an object.
+    func delete(_ object: ManagedObject, _ line: Int) {
+        trace.count(.delete, of: object, line: line)
+        context.delete(object)
+        // Delete rules are carried out now, so that later lines find what is left.
+        context.processPendingChanges()
+        matcher.note(object)
+    }
+
+    /// Keeps values about the store beside those that are kept; the next save writes them along with
+    /// its entry.
+    func keep(_ values: [String: Value]) throws {
+        let coordinator = container.persistentStoreCoordinator
+        guard let added = coordinator.persistentStores.first else {
+            preconditionFailure("A container has a store.")
+        }
+        try coordinator.setMetadata(try store.userValues().merging(values) { $1 }, for: added)
+    }
+
+    /// Saves what is open as one entry; nil when nothing was left to save.
+    func save(_ notes: Operation.SaveNotes, line: Int) throws -> RecordedEntry? {
         let sequence: SequenceNumber?
         do {
             sequence = try context.save(

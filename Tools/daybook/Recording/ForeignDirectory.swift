@@ -1,0 +1,148 @@
+import AuditTrail
+import Daybook
+import ObjectModel
+
+/// What is known of the objects of foreign streams: which entity a table is, which attribute tells its
+/// rows apart, and which object of the store a foreign name means.
+///
+/// Names are kept as long as their objects are there, so the memory for it grows with the number of
+/// objects of the source that have names.
+struct ForeignDirectory {
+    /// A name within a stream.
+    private struct Name: Hashable {
+        let stream: String
+        let name: String
+    }
+
+    /// What is known of an object that the source has a name for.
+    struct Known {
+        /// The object; nil when it was imported at an earlier time.
+        var id: ManagedObjectID?
+        /// The value of its key; nil when it has none.
+        var key: JSONValue?
+        /// The members of its to-many relationships by name, with their places.
+        var lists: [String: [String: Double]] = [:]
+    }
+
+    private let schema: Schema
+    private let tables: [String: SchemaEntity]
+    private let keys: [EntityNumber: SchemaProperty]
+    private var names: [Name: Known] = [:]
+    /// Objects that the open step deletes, which other events of it may still name.
+    private var leaving: [Name: Known] = [:]
+
+    /// - Throws: ``ToolError`` when a key or a table is not of the model.
+    init(_ schema: Schema, _ options: Importer.Options) throws {
+        self.schema = schema
+        var tables: [String: SchemaEntity] = [:]
+        for (table, name) in options.tables {
+            tables[table] = try Self.entity(name, in: schema, "--table")
+        }
+        self.tables = tables
+        var keys: [EntityNumber: SchemaProperty] = [:]
+        for entity in schema.entities {
+            let unique = entity.properties.filter { $0.attribute?.isUnique == true }
+            if unique.count == 1 { keys[entity.number] = unique[0] }
+        }
+        for (name, attribute) in options.keys.sorted(by: { $0.key < $1.key }) {
+            let entity = try Self.entity(name, in: schema, "--key")
+            guard let property = entity.property(named: attribute),
+                property.attribute?.isUnique == true
+            else {
+                throw ToolError.usage(
+                    "'--key \(name)=\(attribute)' names no unique attribute of '\(name)'. "
+                        + "Only by such a one are objects told apart.")
+            }
+            for number in entity.family { keys[number] = property }
+        }
+        self.keys = keys
+    }
+
+    private static func entity(
+        _ name: String, in schema: Schema, _ option: String
+    ) throws -> SchemaEntity {
+        if let entity = schema.entity(named: name) { return entity }
+        let names = schema.entities.map(\.name)
+        let near = Suggestion.nearest(to: name, among: names)
+        throw ToolError.usage(
+            "'\(option)' names an entity '\(name)' that the model does not have; "
+                + (near.map { "did you mean '\($0)'?" } ?? "it has \(Operation.list(names))."))
+    }
+
+    // MARK: - Entities and keys
+
+    /// The entity of the table of an event; nil when there is none.
+    func entity(of event: ForeignEvent) -> SchemaEntity? {
+        for table in event.tables.reversed() {
+            if let entity = tables[table] { return entity }
+        }
+        return event.tables.first.flatMap { schema.entity(named: $0) }
+    }
+
+    /// The attribute by which the objects of an entity are told apart; nil when there is none.
+    func key(of entity: SchemaEntity) -> SchemaProperty? {
+        keys[entity.number]
+    }
+
+    // MARK: - Names
+
+    /// What is known of an object of a stream.
+    func known(_ name: String, in stream: String) -> Known? {
+        let name = Name(stream: stream, name: name)
+        return names[name] ?? leaving[name]
+    }
+
+    /// Notes what an event says of its object, which is this one of the store.
+    mutating func note(_ event: ForeignEvent, _ object: ManagedObjectID, of entity: SchemaEntity) {
+        take(event, entity) { $0.id = object }
+    }
+
+    /// Notes an event that was imported before.
+    mutating func noteSeen(_ event: ForeignEvent) {
+        guard let entity = entity(of: event) else { return }
+        take(event, entity) { _ in }
+        finishStep()
+    }
+
+    /// Forgets the names of objects that the step has deleted.
+    mutating func finishStep() {
+        leaving.removeAll()
+    }
+
+    private mutating func take(
+        _ event: ForeignEvent, _ entity: SchemaEntity, _ change: (inout Known) -> Void
+    ) {
+        guard let text = event.name else { return }
+        let name = Name(stream: event.origin.stream, name: text)
+        guard event.operation != .delete else {
+            leaving[name] = names.removeValue(forKey: name)
+            return
+        }
+        var known = event.operation == .insert ? Known() : names[name] ?? Known()
+        if let key = key(of: entity), let value = event.after?.first(named: key.name) {
+            known.key = value
+        }
+        for membership in event.memberships {
+            for member in membership.removed {
+                known.lists[membership.name]?[member.name] = nil
+            }
+            for member in membership.added {
+                known.lists[membership.name, default: [:]][member.name] = member.order
+            }
+        }
+        change(&known)
+        names[name] = known
+    }
+}
+
+extension ForeignDirectory.Known {
+    /// The names of the members of a to-many relationship, in their order.
+    func members(of relationship: String) -> [String] {
+        (lists[relationship] ?? [:]).sorted { first, second in
+            first.value == second.value
+                ? first.key.count == second.key.count
+                    ? first.key < second.key : first.key.count < second.key.count
+                : first.value < second.value
+        }.map(\.key)
+    }
+}

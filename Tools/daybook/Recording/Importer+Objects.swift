@@ -1,0 +1,292 @@
+import AuditTrail
+import Daybook
+import ObjectModel
+
+/// Carrying out the events of one step.
+///
+/// Rows refer to rows that come later in the same step, and a deleted row may be one that another still
+/// refers to for a moment. So attributes come first, then relationships, then deletes.
+extension Importer {
+    /// Relationships that an event sets.
+    private struct Connection {
+        let object: ManagedObject
+        let members: [JSONMember]
+        let received: Received
+    }
+
+    /// The objects that a step deletes, each with its line.
+    private struct Doomed {
+        private(set) var inOrder: [(object: ManagedObject, line: Int)] = []
+        private(set) var objects: Set<ManagedObject> = []
+
+        mutating func insert(_ object: ManagedObject, line: Int) {
+            if objects.insert(object).inserted { inOrder.append((object, line)) }
+        }
+    }
+
+    func apply(_ step: [Received]) throws {
+        var doomed = Doomed()
+        var connections: [Connection] = []
+        var checked: Set<ManagedObject> = []
+        for received in step {
+            try naming(received.line) {
+                let event = received.event
+                let entity = try entity(of: event)
+                let object = try object(of: received, entity, notIn: doomed.objects)
+                if event.operation != .insert, !options.ignoresBefore,
+                    event.operation != .delete || !doomed.objects.contains(object)
+                {
+                    try check(event, entity, object, isFirst: checked.insert(object).inserted)
+                }
+                directory.note(event, object.objectID, of: entity)
+                guard event.operation != .delete else {
+                    return doomed.insert(object, line: received.line)
+                }
+                let row = try split(event.after ?? [], entity)
+                try recorder.set(
+                    row.attributes + nulls(event, entity), of: object, received.line)
+                recorder.matcher.note(object)
+                connections.append(
+                    Connection(
+                        object: object, members: row.relationships, received: received))
+            }
+        }
+        for connection in connections where !doomed.objects.contains(connection.object) {
+            try naming(connection.received.line) { try connect(connection) }
+        }
+        for (object, line) in doomed.inOrder where !object.isDeleted {
+            recorder.delete(object, line)
+        }
+    }
+
+    /// Gives a problem the line of its event, which is not the one that is read by now.
+    private func naming<Result>(_ line: Int, _ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch var problem as LineProblem {
+            problem.line = problem.line ?? line
+            throw problem
+        }
+    }
+
+    // MARK: - Finding
+
+    private func entity(of event: ForeignEvent) throws -> SchemaEntity {
+        if let entity = directory.entity(of: event) { return entity }
+        let table = event.tables.first ?? ""
+        throw LineProblem(
+            "There is no entity '\(table)'; say which one the table is with "
+                + "'--table \(table)=\(recorder.schema.entities.first?.name ?? "Country")'.")
+    }
+
+    /// The object that an event is about, made if the event says so.
+    private func object(
+        of received: Received, _ entity: SchemaEntity, notIn doomed: Set<ManagedObject>
+    ) throws -> ManagedObject {
+        let event = received.event
+        if event.operation == .insert { return try recorder.newObject(of: entity, received.line) }
+        if let object = try existingObject(of: event, entity, notIn: doomed) {
+            if event.operation != .delete {
+                recorder.trace.count(.update, of: object, line: received.line)
+            }
+            return object
+        }
+        guard event.operation == .read else {
+            throw LineProblem(
+                "The store has no such '\(entity.name)' to \(event.operation). Import the stream "
+                    + "from its beginning, or the state that it begins with.", code: .conflict)
+        }
+        return try recorder.newObject(of: entity, received.line)
+    }
+
+    private func existingObject(
+        of event: ForeignEvent, _ entity: SchemaEntity, notIn doomed: Set<ManagedObject>
+    ) throws -> ManagedObject? {
+        if let name = event.name, let known = directory.known(name, in: event.origin.stream) {
+            return try object(known, name, entity)
+        }
+        guard let key = directory.key(of: entity) else {
+            guard event.name == nil || event.operation != .read else { return nil }
+            throw noKey(of: entity)
+        }
+        guard
+            let value = event.before?.first(named: key.name) ?? event.after?.first(named: key.name),
+            value != .null
+        else {
+            throw LineProblem(
+                "'\(key.name)' is missing, which tells which '\(entity.name)' is meant.")
+        }
+        return try objects(of: entity, key, value).first { !doomed.contains($0) }
+    }
+
+    private func noKey(of entity: SchemaEntity) -> LineProblem {
+        LineProblem(
+            "Nothing tells which '\(entity.name)' is meant: name a unique attribute with "
+                + "'--key \(entity.name)=ATTRIBUTE'.")
+    }
+
+    /// The object that the source has a name for.
+    private func object(
+        _ known: ForeignDirectory.Known, _ name: String, _ entity: SchemaEntity
+    ) throws -> ManagedObject? {
+        if let id = known.id {
+            return try recorder.object(named: recorder.schema.name(of: id.object))
+        }
+        guard let key = directory.key(of: entity), let value = known.key, value != .null else {
+            throw LineProblem(
+                "'\(name)' was imported at an earlier time, and nothing tells which object it has "
+                    + "become: name a unique attribute with '--key \(entity.name)=ATTRIBUTE'.")
+        }
+        return try objects(of: entity, key, value).first
+    }
+
+    private func objects(
+        of entity: SchemaEntity, _ key: SchemaProperty, _ json: JSONValue
+    ) throws -> [ManagedObject] {
+        guard let attribute = key.attribute else { return [] }
+        var match = ObjectMatcher.Match(entity: entity)
+        match.attributes = [(key, try recorder.value(json, of: attribute))]
+        return try recorder.matcher.objects(match)
+    }
+
+    // MARK: - Rows
+
+    /// The members of a row that are attributes, and those that are relationships.
+    private func split(
+        _ row: [JSONMember], _ entity: SchemaEntity
+    ) throws -> (attributes: [JSONMember], relationships: [JSONMember]) {
+        var attributes: [JSONMember] = []
+        var relationships: [JSONMember] = []
+        for member in row where member.name != DebeziumFormat.identifier {
+            guard let property = entity.property(named: member.name) else {
+                guard !options.ignoresUnknown else { continue }
+                _ = try recorder.property(named: member.name, of: entity)
+                continue
+            }
+            if property.isAttribute {
+                attributes.append(member)
+            } else {
+                relationships.append(member)
+            }
+        }
+        return (attributes, relationships)
+    }
+
+    /// The attributes of a new object that the event leaves out because they are null.
+    private func nulls(_ event: ForeignEvent, _ entity: SchemaEntity) -> [JSONMember] {
+        guard event.operation == .insert, event.isWhole else { return [] }
+        return entity.properties.filter { property in
+            property.isPersistent && property.attribute?.isOptional == true
+                && event.after?.first(named: property.name) == nil
+        }.map { JSONMember($0.name, .null) }
+    }
+
+    private func connect(_ connection: Connection) throws {
+        let event = connection.received.event
+        let stream = event.origin.stream
+        var entity = try recorder.entity(named: connection.object.objectID.entityName)
+        var members: [JSONMember] = []
+        for member in connection.members {
+            let property = try recorder.property(named: member.name, of: entity)
+            members.append(
+                JSONMember(member.name, try reference(member.value, property, stream)))
+        }
+        if let name = event.name, let known = directory.known(name, in: stream) {
+            for membership in event.memberships {
+                guard let property = entity.property(named: membership.name) else {
+                    if !options.ignoresUnknown {
+                        entity = try recorder.entity(named: entity.name)
+                        _ = try recorder.property(named: membership.name, of: entity)
+                    }
+                    continue
+                }
+                let names = known.members(of: membership.name).map { JSONValue.string($0) }
+                members.append(
+                    JSONMember(membership.name, try reference(.array(names), property, stream)))
+            }
+        }
+        try recorder.set(members, of: connection.object, connection.received.line)
+        recorder.matcher.note(connection.object)
+    }
+
+    /// A relationship of the source as one of this store: names of objects, which the stream has told
+    /// before, or values of the key of the destination.
+    private func reference(
+        _ json: JSONValue, _ property: SchemaProperty, _ stream: String
+    ) throws -> JSONValue {
+        switch json {
+        case .null: return .null
+        case .array(let elements):
+            return .array(try elements.map { try reference($0, property, stream) })
+        default:
+            guard let object = try destination(json, property, stream) else {
+                throw LineProblem(
+                    "'\(property.name)' leads to a "
+                        + "'\(property.relationship?.destinationName ?? "")' that neither the stream "
+                        + "nor the store has.", code: .conflict)
+            }
+            return .object([JSONMember("object", .string(object.objectID.description))])
+        }
+    }
+
+    private func destination(
+        _ json: JSONValue, _ property: SchemaProperty, _ stream: String
+    ) throws -> ManagedObject? {
+        guard let end = property.end, let entity = recorder.schema.entity(end.destination) else {
+            throw LineProblem("'\(property.name)' is no relationship.")
+        }
+        if case .string(let name) = json, let known = directory.known(name, in: stream) {
+            let own = recorder.schema.entity(named: String(name.prefix { $0 != "/" })) ?? entity
+            return try object(known, name, own)
+        }
+        guard let key = directory.key(of: entity) else { throw noKey(of: entity) }
+        return try objects(of: entity, key, json).first
+    }
+
+    // MARK: - Checking
+
+    /// Compares what the event says was there before with what is there.
+    ///
+    /// Relationships are set after all events of a step, so they can only be compared while no event
+    /// has touched the object yet, for the first of them.
+    private func check(
+        _ event: ForeignEvent, _ entity: SchemaEntity, _ object: ManagedObject, isFirst: Bool
+    ) throws {
+        let row = try split(event.before ?? [], entity)
+        for member in row.attributes {
+            let property = try recorder.property(named: member.name, of: entity)
+            guard let attribute = property.attribute, property.isPersistent else { continue }
+            let value = try recorder.value(member.value, of: attribute)
+            guard object.storedValue(forKey: member.name) == value else {
+                throw mismatch(member.name, object)
+            }
+        }
+        guard isFirst else { return }
+        for member in row.relationships {
+            let property = try recorder.property(named: member.name, of: entity)
+            let names: [JSONValue] =
+                switch member.value {
+                case .null: []
+                case .array(let elements): elements
+                default: [member.value]
+                }
+            let objects = try names.compactMap {
+                try destination($0, property, event.origin.stream)
+            }
+            let present = object.relatedObjects(forKey: member.name)
+            let isSame =
+                property.relationship?.isOrdered == true
+                ? present == objects : Set(present) == Set(objects)
+            guard isSame, objects.count == names.count else {
+                throw mismatch(member.name, object)
+            }
+        }
+    }
+
+    private func mismatch(_ name: String, _ object: ManagedObject) -> LineProblem {
+        LineProblem(
+            "'\(name)' of '\(object.objectID.description)' is not what the stream says it was "
+                + "before. Someone else has changed it; import with '--ignore-before' to overrule "
+                + "that.", code: .conflict)
+    }
+}

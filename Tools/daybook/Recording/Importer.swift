@@ -1,0 +1,186 @@
+import AuditTrail
+import Daybook
+import ObjectModel
+import SnapshotStore
+
+/// Turns the events of a foreign change stream into entries: one for each step of the source, all of
+/// it or none of it.
+///
+/// How far each stream has been imported is kept in the store, in the same LMDB transaction as the
+/// entry, so that a stream that is imported again adds nothing and one that was cut off goes on.
+final class Importer {
+    /// What the user says about the streams.
+    struct Options {
+        /// The entities of tables that have other names.
+        var tables: [String: String] = [:]
+        /// The attribute by which the objects of an entity are told apart.
+        var keys: [String: String] = [:]
+        /// Members and columns that are not known are passed over.
+        var ignoresUnknown = false
+        /// What the store has need not be what the stream says it was before.
+        var ignoresBefore = false
+        /// Events at or before a place that the stream has reached are passed over.
+        var skipsRepeated = false
+    }
+
+    /// An event and its line.
+    struct Received {
+        let event: ForeignEvent
+        let line: Int
+    }
+
+    /// The last event that was taken, and its line.
+    fileprivate struct Reached {
+        let origin: ForeignOrigin
+        let position: ForeignPosition
+        let line: Int
+        /// Whether events before it have come since.
+        var isRewound = false
+    }
+
+    let recorder: Recorder
+    let options: Options
+    var directory: ForeignDirectory
+    private var open: [Received] = []
+    /// How far each stream had come before this import.
+    private var kept: [String: ForeignPosition] = [:]
+    private var reached: [String: Reached] = [:]
+    /// Where the states end in which the streams begin.
+    private var snapshots: [String: ForeignPosition] = [:]
+
+    /// How many events were imported before or are repeated.
+    private(set) var passedOver = 0
+
+    /// Prepares an import.
+    ///
+    /// - Throws: ``ToolError`` when a key or a table is not of the model.
+    init(into recorder: Recorder, _ options: Options) throws {
+        self.recorder = recorder
+        self.options = options
+        directory = try ForeignDirectory(recorder.schema, options)
+        recorder.context.name = "import"
+        for (name, value) in try recorder.store.userValues() {
+            guard name.hasPrefix(Self.prefix), case .string(let text) = value else { continue }
+            kept[String(name.dropFirst(Self.prefix.count))] = ForeignPosition(text: text)
+        }
+    }
+
+    /// What the names begin with under which places are kept in the store.
+    private static let prefix = "daybook.import."
+
+    // MARK: - Steps
+
+    /// Takes an event.
+    ///
+    /// - Returns: The entry that was made of the events before, if this one is of another step.
+    /// - Throws: ``LineProblem`` for an event that does not fit; ``StoreError``.
+    func take(_ event: ForeignEvent, line: Int) throws -> Recorder.RecordedEntry? {
+        guard try isNew(event, line) else {
+            directory.noteSeen(event)
+            passedOver += 1
+            return nil
+        }
+        var entry: Recorder.RecordedEntry?
+        if let first = open.first?.event.origin, !first.isSameStep(as: event.origin) {
+            entry = try save()
+        }
+        open.append(Received(event: event, line: line))
+        return entry
+    }
+
+    /// Saves the events of the open step as one entry; nil when nothing was left to save.
+    func save() throws -> Recorder.RecordedEntry? {
+        guard let first = open.first, let last = open.last else { return nil }
+        try apply(open)
+        directory.finishStep()
+        var positions: [String: Value] = [:]
+        for received in open {
+            let origin = received.event.origin
+            guard let position = origin.position else { continue }
+            if origin.isSnapshot {
+                snapshots[origin.stream] = position
+            } else {
+                positions[Self.prefix + origin.stream] = .string(position.text)
+            }
+        }
+        if !positions.isEmpty { try recorder.keep(positions) }
+        open.removeAll()
+        let origin = first.event.origin
+        return try recorder.save(
+            Operation.SaveNotes(author: origin.author, note: origin.note, time: origin.time),
+            line: last.line)
+    }
+
+    /// Saves what is open at the end of the input.
+    func finish() throws -> Recorder.RecordedEntry? {
+        let entry = try save()
+        // A state counts as imported when it is there as a whole: one that was cut off is read again.
+        var positions: [String: Value] = [:]
+        for (stream, position) in snapshots where reached[stream] == nil {
+            positions[Self.prefix + stream] = .string(position.text)
+        }
+        if !positions.isEmpty {
+            try recorder.keep(positions)
+            try recorder.context.save()
+        }
+        return entry
+    }
+
+    // MARK: - Order
+
+    /// Whether an event is still to be imported.
+    private func isNew(_ event: ForeignEvent, _ line: Int) throws -> Bool {
+        let origin = event.origin
+        guard let position = origin.position else { return true }
+        if let kept = kept[origin.stream], let order = position.order(to: kept), order != .after {
+            return false
+        }
+        // The rows of a first state all have the place at which it was read.
+        guard !origin.isSnapshot else { return true }
+        if let last = reached[origin.stream], let order = position.order(to: last.position) {
+            let isRepeated = order == .same && last.excludes(origin, position.precision)
+            if isRepeated || order == .before {
+                guard options.skipsRepeated else {
+                    throw outOfOrder(position, after: last, isRepeated: isRepeated, line)
+                }
+                reached[origin.stream]?.isRewound = true
+                return false
+            }
+        }
+        reached[origin.stream] = Reached(origin: origin, position: position, line: line)
+        return true
+    }
+
+    private func outOfOrder(
+        _ position: ForeignPosition, after last: Reached, isRepeated: Bool, _ line: Int
+    ) -> LineProblem {
+        LineProblem(
+            (isRepeated
+                ? "The event at \(position) was in line \(last.line) already. "
+                : "The event at \(position) comes after the one at \(last.position) in line "
+                    + "\(last.line): the stream goes back. ")
+                + "Put the events in order, or use '--skip-repeated' if it only repeats what came "
+                + "before.", code: .conflict, line: line)
+    }
+}
+
+extension Importer.Reached {
+    /// Whether an event at the same place can only be one that was there before.
+    fileprivate func excludes(
+        _ origin: ForeignOrigin, _ precision: ForeignPosition.Precision
+    ) -> Bool {
+        switch precision {
+        case .event: true
+        case .step: isRewound || !self.origin.isSameStep(as: origin)
+        case .time: isRewound
+        }
+    }
+}
+
+extension ForeignOrigin {
+    /// Whether two events were saved in one step there.
+    fileprivate func isSameStep(as other: ForeignOrigin) -> Bool {
+        transaction != nil && transaction == other.transaction && stream == other.stream
+            && isSnapshot == other.isSnapshot
+    }
+}

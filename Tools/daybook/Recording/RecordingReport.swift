@@ -1,0 +1,54 @@
+import JournalLog
+import SnapshotStore
+
+/// What `record` and `import` say: an acknowledgement for each entry, or a summary for people.
+struct RecordingReport {
+    private let console: Console
+    /// What has been done to the entries, as a sentence begins with it: "Recorded".
+    private let deed: String
+    /// The sentence for no entries.
+    private let nothing: String
+    private var listing: Listing
+    private var first: SequenceNumber?
+    private var last = SequenceNumber.zero
+    private var entries = 0
+    private var inserts = 0
+    private var updates = 0
+    private var deletes = 0
+
+    init(_ console: Console, deed: String, nothing: String) {
+        self.console = console
+        self.deed = deed
+        self.nothing = nothing
+        listing = Listing(console)
+    }
+
+    /// Acknowledges an entry, which is durable by now.
+    mutating func add(_ entry: Recorder.RecordedEntry?) throws {
+        guard let entry else { return }
+        first = first ?? entry.sequence
+        last = entry.sequence
+        entries += 1
+        inserts += entry.inserts
+        updates += entry.updates
+        deletes += entry.deletes
+        let record: JSONText = [
+            "sequence": .unsigned(entry.sequence.rawValue),
+            "digest": .string(entry.digest.description),
+        ]
+        try listing.append(record) {}
+        if console.format != .text { try console.flush() }
+    }
+
+    func close() throws {
+        try listing.close()
+        guard console.format == .text else { return }
+        guard let first else { return try console.print(nothing) }
+        let deeds = [(inserts, "inserted"), (updates, "updated"), (deletes, "deleted")]
+            .filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+        try console.print(
+            (entries == 1
+                ? "\(deed) entry \(first)" : "\(deed) \(entries) entries, \(first) to \(last)")
+                + ": \(deeds.joined(separator: ", ")).")
+    }
+}
