@@ -11,7 +11,8 @@ internal import SnapshotStore
 /// - The records stand in it as lines of the native export, in blocks that no browser takes for a
 ///   program; without JavaScript they are there as text.
 /// - The same journal and options give the same bytes.
-/// - Where something is confidential, the journal is read twice: what is kept back is told first.
+/// - The whole journal is read before anything is written, whatever the filters, so that it can be
+///   said how it stands; and once more if something is confidential, as what is kept back is told first.
 public struct HTMLFormat: AuditFormat {
     /// `html`.
     public static let name = "html"
@@ -25,8 +26,9 @@ public struct HTMLFormat: AuditFormat {
 
     /// Begins an export.
     ///
-    /// - Throws: ``AuditFormatError`` when the checkpoint or the key is not one; `StoreError` when
-    ///   the tree over the journal cannot be read.
+    /// - Throws: ``AuditFormatError`` when the checkpoint or the key is not one; `StoreError` with
+    ///   code `corrupt` at the first entry that is not what was written.
+    /// - Complexity: O(*n*) page reads, *n* the size of the journal.
     public func encoder(for scope: AuditScope) throws -> any AuditEncoder {
         HTMLEncoder(HTMLReport(scope, standing: try ReportStanding(scope)))
     }

@@ -87,7 +87,7 @@ extension HTMLReport {
         function blameTable({ values, isDeleted }) {
             const names = Array.from(values.keys()).sort();
             const title = isDeleted ? "Values when it was deleted, and who wrote them last"
-                : "Values now, and who wrote them last";
+                : `Values after entry ${digits.format(scope.last)}, and who wrote them last`;
             if (names.length === 0) return make("p", { class: "nothing" }, "It has no values.");
             return make("section", { "aria-labelledby": "blame-title" },
                 make("h3", { id: "blame-title" }, title),

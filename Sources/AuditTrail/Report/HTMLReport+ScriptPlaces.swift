@@ -246,7 +246,7 @@ extension HTMLReport {
             }
             fillChoices();
             await changeFilters();
-            // Once it has the whole file, the browser goes to the place in the address by itself and
+            // When it has the whole file, the browser goes to the place that the address names, and
             // takes the focus away.
             if (document.readyState !== "complete") {
                 await new Promise((resume) => { window.addEventListener("load", resume); });

@@ -38,8 +38,8 @@ extension HTMLReport {
 
     private var sentences: [HTMLText] {
         let chain: HTMLText = """
-            Every entry looked at was read with its digest checked, and each one carries the digest \
-            of the one before.
+            The journal was read from end to end for this report: each of its \(scope.head.rawValue) \
+            entries has the digest that was kept of it, and carries that of the one before.
             """
         return switch standing.verdict {
         case .unanchored:
@@ -81,13 +81,13 @@ extension HTMLReport {
 
     private var journal: HTMLText {
         var facts: [HTMLText] = []
-        if let digest = standing.digest, let recorded = standing.recordedAt {
+        if let digest = standing.journal.digest, let recorded = standing.journal.recordedAt {
             let last: HTMLText =
                 "\(scope.head.rawValue), recorded \(DateText.readable(recorded))"
             facts.append(Self.fact("Last entry", last))
             facts.append(Self.fact("Its digest", Self.code(digest.hexadecimal)))
         }
-        facts.append(Self.fact("Root of the tree", Self.code(Self.base64(standing.root))))
+        facts.append(Self.fact("Root of the tree", Self.code(Self.base64(standing.journal.root))))
         return Self.list(facts)
     }
 

@@ -39,12 +39,13 @@ extension HTMLReport {
             .standing { break-inside: avoid; border-width: 1px 1px 1px 4px; }
             .standing .sign { color: #000; border: 1px solid #000; background: none; }
             a { text-decoration: none; }
-            article { break-inside: avoid; border-top: 1px solid #000; padding-top: .5rem;
+            article { border-top: 1px solid #000; padding-top: .5rem;
                 margin-top: 1.2rem; }
             article h3 { font-size: 1.1rem; }
             article .entry { padding: 0; }
             h2, h3, h4, thead { break-after: avoid; }
-            tr, .facts > div { break-inside: avoid; }
+            article > h3, .entry > .facts, .whole-note { break-after: avoid; }
+            .change, tr, .facts > div { break-inside: avoid; }
             .wide-table { overflow: visible; }
             .blame, .tally { min-width: 0; }
             .facts { gap: .3rem 1.6rem; }

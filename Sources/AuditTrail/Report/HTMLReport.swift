@@ -146,6 +146,8 @@ struct HTMLReport: Sendable {
             writer.bool(isFiltered)
             writer.name("startsLate")
             writer.bool(scope.filter.range.lowerBound.rawValue > 1)
+            writer.name("last")
+            writer.integer(scope.filter.range.upperBound.rawValue)
             writer.name("references")
             writer.object { writer in
                 for entity in scope.schema.entities {

@@ -30,22 +30,15 @@ struct ReportStanding: Sendable {
     let signatures: [Signature]
     /// Whose signature was looked for.
     let key: VerifierKey?
-    /// The root of the tree over all entries.
-    let root: Digest
-    /// The digest of the last entry; nil when there is none.
-    let digest: Digest?
-    /// When the last entry was recorded, in microseconds since 1970.
-    let recordedAt: Int64?
+    /// What the journal was found to be.
+    let journal: JournalWalk
 
-    /// Compares the journal with what the options hold.
+    /// Goes through the whole journal and compares it with what the options hold.
     ///
-    /// - Throws: ``AuditFormatError`` when the checkpoint or the key is not one.
+    /// - Throws: ``AuditFormatError`` when the checkpoint or the key is not one; `StoreError` with code
+    ///   `corrupt` when an entry is not what was written.
+    /// - Complexity: O(*n*) page reads, *n* the size of the journal.
     init(_ scope: AuditScope) throws {
-        let store = scope.store
-        root = try store.checkpoint(origin: "report", at: scope.head).root
-        let last = scope.head == .zero ? nil : try store.entry(scope.head)
-        digest = last?.digest
-        recordedAt = last?.recordedAt
         let key = try scope.options.key.map { text in
             try Self.accepting("key") { () throws(ProofError) in try VerifierKey(text) }
         }
@@ -57,6 +50,7 @@ struct ReportStanding: Sendable {
             verdict = .unanchored
             checkpoint = nil
             signatures = []
+            journal = try JournalWalk(scope.store, through: scope.head)
             return
         }
         let note = try Self.accepting("checkpoint") { () throws(ProofError) in
@@ -67,7 +61,9 @@ struct ReportStanding: Sendable {
         }
         self.checkpoint = checkpoint
         signatures = note.signers
-        var flaws = try Self.flaw(of: checkpoint, in: scope).map { [$0] } ?? []
+        journal = try JournalWalk(
+            scope.store, through: scope.head, noting: SequenceNumber(checkpoint.size))
+        var flaws = journal.flaw(of: checkpoint).map { [$0] } ?? []
         if let key { flaws += Self.flaws(of: note, checkpoint, signedBy: key) }
         verdict = flaws.isEmpty ? (key == nil ? .anchored : .signed) : .refused(flaws)
     }
@@ -82,22 +78,7 @@ struct ReportStanding: Sendable {
         }
     }
 
-    /// Why the journal is not the one of the checkpoint; nil when it is.
-    private static func flaw(of checkpoint: Checkpoint, in scope: AuditScope) throws -> String? {
-        guard checkpoint.size <= scope.head.rawValue else {
-            return "The journal was cut off or put back: the checkpoint is of "
-                + "\(checkpoint.size.grouped) entries, and there are "
-                + "\(scope.head.rawValue.grouped)."
-        }
-        let mine = try scope.store.checkpoint(
-            origin: checkpoint.origin, at: SequenceNumber(checkpoint.size))
-        guard mine.root == checkpoint.root else {
-            return "The journal was rewritten: its first \(checkpoint.size.grouped) entries are "
-                + "not those of the checkpoint."
-        }
-        return nil
-    }
-
+    /// Why the key is not the one that has signed the checkpoint.
     private static func flaws(
         of note: SignedNote, _ checkpoint: Checkpoint, signedBy key: VerifierKey
     ) -> [String] {
