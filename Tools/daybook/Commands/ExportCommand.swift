@@ -67,9 +67,8 @@ struct ExportCommand: Command {
                     "daybook export iso.daybook --format jsonl | daybook load copy.daybook",
                     "Copy a store by way of its export"),
                 .init(
-                    "daybook export iso.daybook --format html --checkpoint today.checkpoint "
-                        + "--key ledger.pub --into report.html",
-                    "A report for an auditor, with what the checkpoint proves"),
+                    "daybook export iso.daybook -f html --checkpoint today.checkpoint",
+                    "A report for an auditor, with what the checkpoint shows"),
                 .init(
                     "daybook export iso.daybook --format csv --author registry --resume weekly",
                     "What is new since the last time, for a spreadsheet"),
