@@ -58,6 +58,11 @@ import Testing
             event(
                 "c", after: #"{"code":"XB-1","country":"XZ"}"#, table: "Subdivision"), 5
         ),
+        ("list-expected", event("c", after: #"{"name":"x","members":"FR"}"#, table: "Union"), 2),
+        (
+            "key-expected",
+            event("c", after: #"{"code":"XC-1","country":["FR"]}"#, table: "Subdivision"), 2
+        ),
     ]
 
     @Test(arguments: cases)
@@ -160,5 +165,68 @@ import Testing
         #expect(first.status == 0, "\(first.talk)")
         #expect(second.status == 2)
         #expect(second.talk.hasPrefix("error: line 8: 'Union/7' was imported at an earlier time"))
+    }
+
+    // MARK: - Order
+
+    @Test(arguments: ["debezium", "jsonl"], 1...4 as ClosedRange<UInt64>)
+    func `lines out of order are refused, and the entries before them stay`(
+        format: String, seed: UInt64
+    ) throws {
+        let story = try ImportStory(exportingAs: format)
+        var generator = SeededGenerator(seed: seed)
+        var lines = story.stream.split(separator: 0x0a)
+        let first = Int.random(in: 0..<(lines.count - 1), using: &generator)
+        let second = Int.random(in: (first + 1)..<lines.count, using: &generator)
+        lines.swapAt(first, second)
+
+        let result = try story.run(
+            "import copy.daybook -f \(format)", input: Data(lines.joined(separator: [0x0a])))
+
+        #expect(result.status == (format == "jsonl" ? 2 : 5), "seed \(seed): \(result.talk)")
+        #expect(result.talk.contains("error: line "), "seed \(seed)")
+        #expect(try story.run("verify copy.daybook --quiet").status == 0, "seed \(seed)")
+    }
+
+    @Test(arguments: ["debezium", "jsonl"], 1...4 as ClosedRange<UInt64>)
+    func `a line that is repeated is refused and named`(format: String, seed: UInt64) throws {
+        let story = try ImportStory(exportingAs: format)
+        var generator = SeededGenerator(seed: seed)
+        var lines = story.stream.split(separator: 0x0a)
+        let place = Int.random(in: 0..<lines.count, using: &generator)
+        lines.insert(lines[place], at: Int.random(in: (place + 1)...lines.count, using: &generator))
+        let second = try #require(lines.lastIndex(of: lines[place]))
+
+        let result = try story.run(
+            "import copy.daybook -f \(format)", input: Data(lines.joined(separator: [0x0a])))
+
+        #expect(result.status == (format == "jsonl" ? 2 : 5), "seed \(seed)")
+        #expect(
+            result.talk.contains("error: line \(second + 1)"), "seed \(seed): \(result.talk)")
+    }
+
+    // MARK: - Anything
+
+    @Test(arguments: ["debezium", "jsonl"], 1...12 as ClosedRange<UInt64>)
+    func `a stream with changed bytes is taken or refused, and the store stays sound`(
+        format: String, seed: UInt64
+    ) throws {
+        let story = try ImportStory(exportingAs: format)
+        var generator = SeededGenerator(seed: seed)
+        var stream = story.stream
+        for _ in 0..<Int.random(in: 1...3, using: &generator) {
+            let place = Int.random(in: stream.startIndex..<stream.endIndex, using: &generator)
+            switch Int.random(in: 0...2, using: &generator) {
+            case 0: stream[place] = UInt8.random(in: 0...255, using: &generator)
+            case 1: stream[place] = Array("0{}[],:\"nx-".utf8).randomElement(using: &generator) ?? 0
+            default: stream.removeSubrange(place..<min(place + 9, stream.endIndex))
+            }
+        }
+
+        let result = try story.run("import copy.daybook -f \(format)", input: stream)
+
+        #expect([0, 2, 5].contains(result.status), "seed \(seed): \(result.talk)")
+        #expect(result.status == 0 || result.talk.contains("error: line "), "seed \(seed)")
+        #expect(try story.run("verify copy.daybook --quiet").status == 0, "seed \(seed)")
     }
 }

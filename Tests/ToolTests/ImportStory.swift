@@ -40,7 +40,8 @@ struct ImportShop {
              {"name":"Customer","attributes":[
                {"name":"email","type":"string","optional":false,"unique":true},
                {"name":"since","type":"date"},
-               {"name":"credit","type":"decimal"}]},
+               {"name":"credit","type":"decimal"},
+               {"name":"active","type":"bool"}]},
              {"name":"Order","attributes":[
                {"name":"number","type":"int64","optional":false,"unique":true}],
               "relationships":[{"name":"customer","destination":"Customer"}]},
@@ -152,9 +153,11 @@ struct EnvelopeSteps {
             switch value {
             case let list as [String]:
                 let members = list.map { names[$0] ?? $0 }
-                // Only the board has an order.
-                return "\(name)=\(name == "board" ? members : members.sorted())"
+                let isOrdered = ["board", "tasks"].contains(name)
+                return "\(name)=\(isOrdered ? members : members.sorted())"
             case let text as String: return "\(name)=\(names[text] ?? text)"
+            case let object as [String: Any]:
+                return "\(name)=\(object.sorted { $0.key < $1.key })"
             default: return "\(name)=\(value)"
             }
         }.joined(separator: ", ")

@@ -35,6 +35,32 @@ import Testing
     }
 
     @Test(arguments: ["debezium", "jsonl"])
+    func `a history with something of everything comes back`(format: String) throws {
+        let folder = try ScratchFolder()
+        let root = Fixture.folder.deletingLastPathComponent().path
+        let copying = try Tool.shell(
+            """
+            cd '\(folder.url.path)'
+            '\(root)/Tools/check-exports/make-history' original.daybook 2> /dev/null
+            $DAYBOOK model original.daybook > model.json
+            $DAYBOOK init copy.daybook --model model.json > /dev/null
+            $DAYBOOK export original.daybook -f \(format) --confidential show > stream
+            $DAYBOOK import copy.daybook -f \(format) < stream
+            """)
+        try #require(copying.status == 0, "\(copying.talk)")
+
+        let show = ["-f", "debezium", "--confidential", "show"]
+        let original = try Tool.run(["export", "original.daybook"] + show, in: folder.url)
+        let copy = try Tool.run(["export", "copy.daybook"] + show, in: folder.url)
+
+        let expected = try EnvelopeSteps(original.lines)
+        let found = try EnvelopeSteps(copy.lines)
+        #expect(found.count == 10)
+        #expect(found.comparable(calling: found.names(of: expected)) == expected.comparable())
+        #expect(copy.text.contains("hush-1842"))
+    }
+
+    @Test(arguments: ["debezium", "jsonl"])
     func `a stream that is imported again adds nothing`(format: String) throws {
         let story = try ImportStory(exportingAs: format)
         try #require(try story.run("import copy.daybook -f \(format)").status == 0)
@@ -104,7 +130,7 @@ import Testing
                 {"field":"since","type":"int32","name":"io.debezium.time.Date"},\
                 {"field":"credit","type":"bytes","name":"org.apache.kafka.connect.data.Decimal",\
                 "parameters":{"scale":"2"}}]}]},"payload":{"before":null,"after":{"email":"a@x",\
-                "since":19000,"credit":"JxA="},"source":{"version":"3.6","connector":"postgresql",\
+                "since":19000,"credit":"JxA=","active":1},"source":{"version":"3.6","connector":"postgresql",\
                 "name":"shop","ts_ms":1700000000000,"snapshot":"first","db":"shop",\
                 "schema":"public","table":"customers","txId":5,"lsn":100},"op":"r",\
                 "ts_ms":1700000000001}}
@@ -128,7 +154,8 @@ import Testing
         #expect(result.text == "Imported 3 entries, 2 to 4: 3 inserted, 1 deleted.\n")
         let customers = try shop.run("fetch shop.daybook Customer --output jsonl")
         #expect(
-            customers.text.contains(#""credit":"100","email":"a@x","since":"2022-01-08T00:00:00Z""#)
+            customers.text.contains(
+                #""active":true,"credit":"100","email":"a@x","since":"2022-01-08T00:00:00Z""#)
         )
         let orders = try shop.run("fetch shop.daybook Order --output jsonl")
         #expect(orders.lines.count == 1)
@@ -148,6 +175,38 @@ import Testing
         #expect(first.status == 2)
         #expect(second.text == "Imported 2 entries, 3 to 4: 2 inserted.\n")
         #expect(third.text == "Nothing was imported.\n")
+    }
+
+    @Test func `a stream that tells only the time is not remembered`() throws {
+        let shop = try ImportShop()
+        let line = shop.insert("a@x", at: 1).replacing(#","lsn":1"#, with: "")
+        try #require(line.contains("ts_ms"))
+
+        let first = try shop.importing(line)
+        let second = try shop.importing(line)
+        let third = try shop.importing(line.replacing("a@x", with: "b@x"))
+
+        #expect(first.text == "Imported entry 2: 1 inserted.\n")
+        #expect(second.status == 5)
+        #expect(second.talk.contains("line 1: 'email' must be unique"))
+        #expect(third.text == "Imported entry 3: 1 inserted.\n")
+    }
+
+    @Test func `an empty list and null leave a relationship empty`() throws {
+        let atlas = try AtlasStore()
+        func union(_ name: String, _ members: String) -> String {
+            #"{"op":"c","after":{"name":"\#(name)","members":\#(members)},"#
+                + #""source":{"table":"Union"}}"# + "\n"
+        }
+        let input = union("None", "[]") + union("Null", "null") + union("Both", #"["TR","FR"]"#)
+
+        let result = try atlas.run("import STORE -f debezium", input: Data(input.utf8))
+
+        #expect(result.text == "Imported 3 entries, 11 to 13: 3 inserted.\n")
+        let unions = try atlas.run("fetch STORE Union --output jsonl")
+        #expect(unions.text.contains(#""members":[],"name":"None""#))
+        #expect(unions.text.contains(#""members":[],"name":"Null""#))
+        #expect(unions.text.contains(#""members":["Country/2","Country/1"],"name":"Both""#))
     }
 
     @Test func `columns that are not known are passed over when that is asked for`() throws {

@@ -1,4 +1,3 @@
-internal import Foundation
 package import ObjectModel
 
 /// Reads envelopes as Debezium writes them, one a line.
@@ -143,128 +142,9 @@ package struct DebeziumReader: Sendable {
     }
 }
 
-/// What an envelope says of where it comes from.
-private struct DebeziumSource {
-    private let members: JSONValue
-    let tables: [String]
-
-    init(_ envelope: JSONValue) throws(JSONError) {
-        guard let source = envelope["source"], case .object = source else {
-            throw JSONError("is missing: it says which table the row is of.", at: "source")
-        }
-        guard let table = source["table"]?.plainText ?? source["collection"]?.plainText else {
-            throw JSONError("is missing: the name of a table was expected.", at: "source.table")
-        }
-        members = source
-        let outer = [source["schema"]?.plainText, source["db"]?.plainText].compactMap { $0 }
-        tables =
-            [table] + outer.map { "\($0).\(table)" }
-            + (outer.count == 2 ? ["\(outer[1]).\(outer[0]).\(table)"] : [])
-    }
-
-    func origin(_ envelope: JSONValue, isRead: Bool) -> ForeignOrigin {
-        let transaction = envelope["transaction"]
-        let snapshot = members["snapshot"]?.plainText
-        let stream = [members["name"]?.plainText, members["db"]?.plainText].compactMap { $0 }
-        return ForeignOrigin(
-            stream: stream.joined(separator: "/"),
-            transaction: transaction?["id"]?.plainText ?? members["txId"]?.plainText
-                ?? members["gtid"]?.plainText,
-            position: position(total: transaction?["total_order"]?.plainText),
-            isSnapshot: isRead || (snapshot != nil && snapshot != "false"),
-            time: time, author: members["author"]?.plainText, note: members["note"]?.plainText)
-    }
-
-    /// When it happened, in microseconds, by the finest unit that is told.
-    private var time: Int64? {
-        if let text = members["ts_us"]?.plainText, let time = Int64(text) { return time }
-        guard let text = members["ts_ms"]?.plainText, let time = Int64(text) else { return nil }
-        let (microseconds, overflow) = time.multipliedReportingOverflow(by: 1000)
-        return overflow ? nil : microseconds
-    }
-
-    /// The place by what the connectors tell of it: PostgreSQL and Db2, MySQL, SQL Server, Oracle,
-    /// MongoDB; else by time.
-    private func position(total: String?) -> ForeignPosition? {
-        let kinds = [
-            ["lsn"], ["file", "pos", "row"], ["commit_lsn", "change_lsn", "event_serial_no"],
-            ["commit_lsn", "change_lsn"], ["scn"], ["ts_ms", "ord"], ["ts_us"], ["ts_ms"],
-        ]
-        for kind in kinds {
-            var parts = kind.compactMap { members[$0]?.plainText }
-            guard parts.count == kind.count else { continue }
-            if let total { parts.append(total) }
-            let precision: ForeignPosition.Precision =
-                total != nil || kind.count > 1
-                ? .event : kind[0].hasPrefix("ts_") ? .time : .step
-            return ForeignPosition(kind: kind[0], parts: parts, precision)
-        }
-        return nil
-    }
-}
-
-/// What the JSON of a column stands for where that is another thing than it looks like.
-private enum DebeziumType {
-    /// A number of units since 1970, so many in a second.
-    case time(Int64)
-    /// Days since 1970.
-    case days
-    /// The bytes of a whole number, big-endian, as base64, that counts units of 10 to the minus scale.
-    case decimal(scale: Int)
-
-    init?(_ column: JSONValue) {
-        switch column["name"]?.plainText {
-        case "io.debezium.time.Date", "org.apache.kafka.connect.data.Date": self = .days
-        case "io.debezium.time.Timestamp", "org.apache.kafka.connect.data.Timestamp":
-            self = .time(1000)
-        case "io.debezium.time.MicroTimestamp": self = .time(1_000_000)
-        case "io.debezium.time.NanoTimestamp": self = .time(1_000_000_000)
-        case "org.apache.kafka.connect.data.Decimal":
-            guard let text = column["parameters"]?["scale"]?.plainText, let scale = Int(text),
-                (0...90).contains(scale)
-            else { return nil }
-            self = .decimal(scale: scale)
-        default: return nil
-        }
-    }
-
-    /// The value as JSON that says what it is; nil when it is not what the schema says.
-    func plain(_ json: JSONValue) -> JSONValue? {
-        switch (self, json) {
-        case (.days, .number(let text)):
-            guard let days = Int64(text), abs(days) < 1_000_000_000 else { return nil }
-            return .string(DateText.text(Date(timeIntervalSince1970: Double(days * 86_400))))
-        case (.time(let units), .number(let text)):
-            guard let count = Int64(text) else { return nil }
-            let (seconds, rest) = count.quotientAndRemainder(dividingBy: units)
-            return .string(
-                DateText.text(
-                    Date(timeIntervalSince1970: Double(seconds) + Double(rest) / Double(units))))
-        case (.decimal(let scale), .string(let text)):
-            guard let bytes = Data(base64Encoded: text), let first = bytes.first, bytes.count <= 8
-            else { return nil }
-            var number: Int64 = first & 0x80 == 0 ? 0 : -1
-            for byte in bytes { number = number << 8 | Int64(byte) }
-            return .string("\(number)e-\(scale)")
-        default: return nil
-        }
-    }
-}
-
 extension [JSONMember] {
     /// The value of the member of that name.
     package func first(named name: String) -> JSONValue? {
         first { $0.name == name }?.value
-    }
-}
-
-extension JSONValue {
-    /// Text, or the digits of a number, or the word for a truth value; nil for everything else.
-    fileprivate var plainText: String? {
-        switch self {
-        case .string(let text), .number(let text): text
-        case .bool(let value): value ? "true" : "false"
-        default: nil
-        }
     }
 }

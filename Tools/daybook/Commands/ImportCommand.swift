@@ -60,7 +60,8 @@ struct ImportCommand: Command {
                 What a line says was there before must be there. The events of a stream must come
                 in order (lsn, file and pos, commit_lsn, scn, else the time). How far a stream was
                 imported is kept in the store with its entries, so the same stream again adds
-                nothing, and one that was cut off goes on when it is imported again.
+                nothing, and one that was cut off goes on when it is imported again. A stream
+                whose events tell only the time is not remembered.
                 """,
             arguments: [
                 store, form, keys, tables, author, note, ignoresUnknown, ignoresBefore,

@@ -163,8 +163,9 @@ extension Importer {
                 _ = try recorder.property(named: member.name, of: entity)
                 continue
             }
-            if property.isAttribute {
-                attributes.append(member)
+            if let attribute = property.attribute {
+                attributes.append(
+                    JSONMember(member.name, member.value.plain(for: attribute.type)))
             } else {
                 relationships.append(member)
             }
@@ -184,26 +185,22 @@ extension Importer {
     private func connect(_ connection: Connection) throws {
         let event = connection.received.event
         let stream = event.origin.stream
-        var entity = try recorder.entity(named: connection.object.objectID.entityName)
+        let entity = try recorder.entity(named: connection.object.objectID.entityName)
         var members: [JSONMember] = []
         for member in connection.members {
             let property = try recorder.property(named: member.name, of: entity)
             members.append(
                 JSONMember(member.name, try reference(member.value, property, stream)))
         }
-        if let name = event.name, let known = directory.known(name, in: stream) {
-            for membership in event.memberships {
-                guard let property = entity.property(named: membership.name) else {
-                    if !options.ignoresUnknown {
-                        entity = try recorder.entity(named: entity.name)
-                        _ = try recorder.property(named: membership.name, of: entity)
-                    }
-                    continue
-                }
-                let names = known.members(of: membership.name).map { JSONValue.string($0) }
-                members.append(
-                    JSONMember(membership.name, try reference(.array(names), property, stream)))
+        let known = event.name.flatMap { directory.known($0, in: stream) }
+        for membership in event.memberships {
+            guard entity.property(named: membership.name) != nil || !options.ignoresUnknown else {
+                continue
             }
+            let property = try recorder.property(named: membership.name, of: entity)
+            let names = known?.members(of: membership.name).map { JSONValue.string($0) } ?? []
+            members.append(
+                JSONMember(membership.name, try reference(.array(names), property, stream)))
         }
         try recorder.set(members, of: connection.object, connection.received.line)
         recorder.matcher.note(connection.object)
@@ -214,19 +211,36 @@ extension Importer {
     private func reference(
         _ json: JSONValue, _ property: SchemaProperty, _ stream: String
     ) throws -> JSONValue {
-        switch json {
-        case .null: return .null
-        case .array(let elements):
-            return .array(try elements.map { try reference($0, property, stream) })
-        default:
-            guard let object = try destination(json, property, stream) else {
-                throw LineProblem(
-                    "'\(property.name)' leads to a "
-                        + "'\(property.relationship?.destinationName ?? "")' that neither the stream "
-                        + "nor the store has.", code: .conflict)
-            }
-            return .object([JSONMember("object", .string(object.objectID.description))])
+        guard property.relationship?.isToMany == true else {
+            return json == .null ? .null : try name(ofDestination: json, property, stream)
         }
+        switch json {
+        case .null: return .array([])
+        case .array(let elements):
+            return .array(try elements.map { try name(ofDestination: $0, property, stream) })
+        default:
+            throw LineProblem(
+                "'\(property.name)' leads to many objects: a list was expected, not \(json.noun).")
+        }
+    }
+
+    private func name(
+        ofDestination json: JSONValue, _ property: SchemaProperty, _ stream: String
+    ) throws -> JSONValue {
+        switch json {
+        case .string, .number: break
+        default:
+            throw LineProblem(
+                "'\(property.name)' is wrong: the key of the object that it leads to was expected, "
+                    + "not \(json.noun).")
+        }
+        guard let object = try destination(json, property, stream) else {
+            throw LineProblem(
+                "'\(property.name)' leads to a "
+                    + "'\(property.relationship?.destinationName ?? "")' that neither the stream nor "
+                    + "the store has.", code: .conflict)
+        }
+        return .object([JSONMember("object", .string(object.objectID.description))])
     }
 
     private func destination(
@@ -288,5 +302,16 @@ extension Importer {
             "'\(name)' of '\(object.objectID.description)' is not what the stream says it was "
                 + "before. Someone else has changed it; import with '--ignore-before' to overrule "
                 + "that.", code: .conflict)
+    }
+}
+
+extension JSONValue {
+    /// The value as an attribute of this type has it: some databases keep truth values as 0 and 1.
+    fileprivate func plain(for type: AttributeType) -> JSONValue {
+        switch (type, self) {
+        case (.bool, .number("0")): .bool(false)
+        case (.bool, .number("1")): .bool(true)
+        default: self
+        }
     }
 }

@@ -59,9 +59,14 @@ final class Importer {
         self.options = options
         directory = try ForeignDirectory(recorder.schema, options)
         recorder.context.name = "import"
-        for (name, value) in try recorder.store.userValues() {
-            guard name.hasPrefix(Self.prefix), case .string(let text) = value else { continue }
-            kept[String(name.dropFirst(Self.prefix.count))] = ForeignPosition(text: text)
+        for (name, value) in try recorder.store.userValues() where name.hasPrefix(Self.prefix) {
+            guard case .string(let text) = value, let position = ForeignPosition(text: text) else {
+                throw ToolError(
+                    .unreadable,
+                    "What the store keeps as '\(name)' is no place in a stream; whoever has set it "
+                        + "must take it away.")
+            }
+            kept[String(name.dropFirst(Self.prefix.count))] = position
         }
     }
 
@@ -96,7 +101,7 @@ final class Importer {
         var positions: [String: Value] = [:]
         for received in open {
             let origin = received.event.origin
-            guard let position = origin.position else { continue }
+            guard let position = origin.position, origin.canBeKept else { continue }
             if origin.isSnapshot {
                 snapshots[origin.stream] = position
             } else {
@@ -178,6 +183,12 @@ extension Importer.Reached {
 }
 
 extension ForeignOrigin {
+    /// Whether the place says of later events if they were imported: events of one moment have no
+    /// order, and streams without a name cannot be told apart.
+    fileprivate var canBeKept: Bool {
+        !stream.isEmpty && position?.precision != .time
+    }
+
     /// Whether two events were saved in one step there.
     fileprivate func isSameStep(as other: ForeignOrigin) -> Bool {
         transaction != nil && transaction == other.transaction && stream == other.stream
