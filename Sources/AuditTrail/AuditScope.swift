@@ -45,6 +45,8 @@ public struct AuditOptions: Sendable, Hashable {
     public var path: String?
     /// A checkpoint, as `daybook checkpoint` writes it, to go with the export.
     public var checkpoint: String?
+    /// The public key that must have signed the checkpoint, as `daybook keygen` writes it.
+    public var key: String?
 
     /// Says nothing.
     public init() {}

@@ -26,6 +26,7 @@ public struct AuditValue: Sendable {
     var isBinary: Bool {
         if case .data = value { type != .codable } else { false }
     }
+
     /// Whether the value is JSON of the user's own, kept as bytes.
     package var isCoded: Bool { type == .codable }
 

@@ -36,6 +36,9 @@ struct ExportCommand: Command {
         "--host", "NAME", .text, "The name of the machine, for formats that tell it.")
     private let checkpoint = Option(
         "--checkpoint", "FILE", .path, "A signed checkpoint to go with the export.")
+    private let key = Option(
+        "--key", short: "-k", "FILE", .path,
+        "The public key that must have signed the checkpoint, for formats that tell it.")
     private let file = Option(
         "--into", short: "-o", "FILE", .path, "Write into this new file, not to standard output.")
 
@@ -57,12 +60,15 @@ struct ExportCommand: Command {
                 undo who has not the secret.
                 """,
             arguments: [store, form, first, last] + filters.all
-                + [cursor, secrecy, secret, hidden, source, host, checkpoint, file],
+                + [cursor, secrecy, secret, hidden, source, host, checkpoint, key, file],
             formats: [],
             examples: [
                 .init(
                     "daybook export iso.daybook --format jsonl | daybook load copy.daybook",
                     "Copy a store by way of its export"),
+                .init(
+                    "daybook export iso.daybook -f html --checkpoint today.checkpoint",
+                    "A report for an auditor, with what the checkpoint shows"),
                 .init(
                     "daybook export iso.daybook --format csv --author registry --resume weekly",
                     "What is new since the last time, for a spreadsheet"),
@@ -147,6 +153,7 @@ struct ExportCommand: Command {
         options.host = arguments[host]
         options.path = arguments[file]
         options.checkpoint = try arguments[checkpoint].map { try TextFile.read($0, "checkpoint") }
+        options.key = try arguments[key].map { try TextFile.read($0, "public key") }
         return options
     }
 

@@ -1,0 +1,124 @@
+internal import Foundation
+internal import JournalLog
+internal import ObjectModel
+
+extension HTMLReport {
+    /// How the journal stands: the verdict in words, what it rests on, and how to check it.
+    var standingSection: HTMLText {
+        """
+        <section class="standing \(look.name)" aria-labelledby="standing">
+        <h2 id="standing"><span class="sign" aria-hidden="true">\(look.sign)</span>\(title)</h2>
+        \(HTMLText(sentences.map { "<p>\($0)</p>" }, separator: "\n"))
+        <div class="proof">
+        <div><h3>The journal</h3>\(journal)</div>
+        <div><h3>The checkpoint</h3>\(checkpoint)</div>
+        </div>
+        <p class="check">A page can be altered after it was written. Check the store itself:
+        <code>\(command)</code></p>
+        </section>
+        """
+    }
+
+    private var look: (name: String, sign: String) {
+        switch standing.verdict {
+        case .unanchored, .anchored: ("open", "!")
+        case .signed: ("good", "✓")
+        case .refused: ("bad", "✗")
+        }
+    }
+
+    private var title: HTMLText {
+        switch standing.verdict {
+        case .unanchored: "Chain checked; truncation is not excluded"
+        case .anchored: "The journal goes on from the checkpoint; its signature was not checked"
+        case .signed: "Verified: the journal goes on from the signed checkpoint"
+        case .refused: "Not verified: the checkpoint does not fit"
+        }
+    }
+
+    private var sentences: [HTMLText] {
+        let chain: HTMLText = """
+            The journal was read from end to end for this report: each of its \(scope.head.rawValue) \
+            entries has the digest that was kept of it, and carries that of the one before.
+            """
+        return switch standing.verdict {
+        case .unanchored:
+            [
+                """
+                \(chain) That the last entries were not cut off, or everything from some entry on \
+                written anew, can be told only by a checkpoint kept elsewhere, and this report was \
+                made without one.
+                """
+            ]
+        case .anchored:
+            [
+                "\(chain) \(covered)",
+                """
+                Anybody may have written the checkpoint: the report was made without the public key \
+                that shows who signed it.
+                """,
+            ]
+        case .signed: ["\(chain) \(covered) The signature fits the public key."]
+        case .refused(let flaws): flaws.map { "\($0)" }
+        }
+    }
+
+    /// What a checkpoint that fits shows.
+    private var covered: HTMLText {
+        guard let checkpoint = standing.checkpoint else { return "" }
+        let later = scope.head.rawValue - min(scope.head.rawValue, checkpoint.size)
+        let rest: HTMLText =
+            switch later {
+            case 0: "It covers all entries there are."
+            case 1: "The entry after them is not covered by it."
+            default: "The \(later) entries after them are not covered by it."
+            }
+        return """
+            None of the first \(checkpoint.size) entries was changed or cut off since the checkpoint \
+            was made. \(rest)
+            """
+    }
+
+    private var journal: HTMLText {
+        var facts: [HTMLText] = []
+        if let digest = standing.journal.digest, let recorded = standing.journal.recordedAt {
+            let last: HTMLText =
+                "\(scope.head.rawValue), recorded \(DateText.readable(recorded))"
+            facts.append(Self.fact("Last entry", last))
+            facts.append(Self.fact("Its digest", Self.code(digest.hexadecimal)))
+        }
+        facts.append(Self.fact("Root of the tree", Self.code(Self.base64(standing.journal.root))))
+        return Self.list(facts)
+    }
+
+    private var checkpoint: HTMLText {
+        guard let checkpoint = standing.checkpoint else { return "<p>None was given.</p>" }
+        var facts = [
+            Self.fact("Origin and size", "\(checkpoint.origin), \(checkpoint.size) entries"),
+            Self.fact("Its root", Self.code(Self.base64(checkpoint.root))),
+        ]
+        facts += standing.signatures.map { signature in
+            Self.fact("Signature line", "\(signature.name), key \(signature.keyID)")
+        }
+        if let key = standing.key {
+            facts.append(Self.fact("Public key", Self.code(key.description)))
+        }
+        return Self.list(facts)
+    }
+
+    private static func list(_ facts: [HTMLText]) -> HTMLText {
+        "<dl class=\"facts\">\(HTMLText(facts, separator: "\n"))</dl>"
+    }
+
+    private static func code(_ text: String) -> HTMLText {
+        "<span class=\"code\">\(text)</span>"
+    }
+
+    private var command: String {
+        "daybook verify \(storeName) --checkpoint FILE --key FILE"
+    }
+
+    private static func base64(_ digest: Digest) -> String {
+        Data(digest.bytes).base64EncodedString()
+    }
+}
