@@ -4,7 +4,7 @@ import Testing
 @Suite struct HelpTests {
     static let commands = [
         "init", "record", "load", "log", "show", "fetch", "history", "diff", "model", "stats",
-        "undo", "redo", "replay", "verify", "export", "help", "manual", "completion",
+        "undo", "redo", "restore", "replay", "verify", "export", "help", "manual", "completion",
     ]
 
     @Test func `the overview names every command in its group`() throws {

@@ -13,6 +13,7 @@ enum CommandList {
         StatsCommand(),
         UndoCommand(),
         RedoCommand(),
+        RestoreCommand(),
         ReplayCommand(),
         VerifyCommand(),
         KeygenCommand(),
