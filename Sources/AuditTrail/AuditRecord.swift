@@ -76,8 +76,8 @@ public struct AuditRecord: Sendable {
     /// The entry that its changes were based on.
     public var base: SequenceNumber { entry.header.base }
 
-    /// The entry that it undoes.
-    public var undoes: SequenceNumber? { entry.header.undoes }
+    /// The entries that it undoes, one or several in a row.
+    public var undoes: ClosedRange<SequenceNumber>? { entry.header.undoes }
 
     /// What made it.
     public var kind: Kind { Kind(entry.header.kind) }

@@ -10,6 +10,9 @@ extension ManagedObjectContext {
     /// something has changed, store after store. A child puts its changes into its parent, as
     /// one step of undo there; nothing reaches a store before the context at the root is saved.
     ///
+    /// Where the save takes back exactly what one saved entry, or several in a row, had changed, as
+    /// after an undo across a save, the new entry says that it undoes them.
+    ///
     /// - Parameters:
     ///   - author: Who saves; the context's ``author`` when nil, and when that is nil as well, the
     ///     authors of what children have saved into the context.
@@ -18,7 +21,8 @@ extension ManagedObjectContext {
     /// - Returns: The number of the entry, the last one where several stores were saved; nil when
     ///   nothing was left to append, and for a child.
     /// - Throws: ``StoreError`` with code `validation` and every failure, `duplicate`, `conflict` with
-    ///   every ``MergeConflict``, `crossStoreRelationship`, `readOnly`, `noSuchStore`, `full` or `io`. Everything is then still pending, except
+    ///   every ``MergeConflict``, `crossStoreRelationship`, `readOnly`, `noSuchStore`, `full` or `io`; with `undoBlocked`, once, when an undo of a saved entry
+    ///   was blocked and there is no ``undoFailureHandler``. Everything is then still pending, except
     ///   in stores that were saved before the one that refused: mend it and save again.
     /// - Complexity: O(*k* log *n*), *k* the number of changes, *n* of objects in the store.
     @discardableResult
@@ -27,6 +31,10 @@ extension ManagedObjectContext {
     ) throws -> SequenceNumber? {
         assertOnQueue()
         guard !isReadOnly else { throw StoreError.readOnlyContext() }
+        if let error = undoFailure {
+            undoFailure = nil
+            throw error
+        }
         try prepareToSave()
         try refuseCrossStoreReferences()
         guard !pending.isEmpty else {
@@ -58,11 +66,14 @@ extension ManagedObjectContext {
     }
 
     /// Forgets what was pending, now that it is saved.
-    func finishPending() {
+    ///
+    /// - Parameter entries: In which entry of each store.
+    func finishPending(savedAs entries: [UInt32: SequenceNumber] = [:]) {
         pending.removeAll()
         deltas.removeAll()
         watched.removeAll()
-        undoManager?.noteSave()
+        unrecordedOrigins.removeAll()
+        undoManager?.noteSave(as: entries)
     }
 
     /// Refuses a save of new objects that no store had a number for.
@@ -101,11 +112,13 @@ extension ManagedObjectContext {
             finish(saves)
             throw error
         }
-        finishPending()
-        for save in saves { settle(save) }
-        return saves.compactMap { save in
-            save.receipt?.sequence.map { (save.store.number, $0) }
+        let entries = saves.compactMap { save in
+            save.receipt?.sequence.map { (store: save.store.number, sequence: $0) }
         }
+        finishPending(
+            savedAs: Dictionary(entries.map { ($0.store, $0.sequence) }) { _, last in last })
+        for save in saves { settle(save) }
+        return entries
     }
 
     /// What is to be saved to each store.
@@ -147,7 +160,11 @@ extension ManagedObjectContext {
         }
         var header = header
         header.base = position(in: store).base
-        let draft = draft(of: items, header, store.number)
+        var draft = draft(of: items, header, store.number)
+        if let undone = try undoneEntries(by: draft.changes, in: store) {
+            draft.header.kind = .undo
+            draft.header.undoes = undone
+        }
         guard !store.isReadOnly || draft.changes.isEmpty else {
             throw StoreError.readOnlyStore(store)
         }

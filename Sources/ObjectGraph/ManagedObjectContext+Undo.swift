@@ -35,6 +35,8 @@ extension ManagedObjectContext {
         crossStoreReferences.removeAll()
         watched.removeAll()
         mergedDeletes.removeAll()
+        unrecordedOrigins.removeAll()
+        undoFailure = nil
         noteRevision()
         undoManager?.forgetAll()
         for item in items where item.object.isEditable { awake(item.object, .rollback) }
@@ -52,6 +54,8 @@ extension ManagedObjectContext {
         deltas.removeAll()
         crossStoreReferences.removeAll()
         watched.removeAll()
+        unrecordedOrigins.removeAll()
+        undoFailure = nil
         undoManager?.forgetAll()
         let objects = identityMap.objects
         for object in objects {
@@ -80,13 +84,20 @@ extension ManagedObjectContext {
     ///
     /// - Returns: The change that was made; nil when it was passed over.
     func move(_ recorded: RecordedChange, isRewinding: Bool) -> RecordedChange? {
+        make(recorded, as: isRewinding ? .back : .forward)
+    }
+
+    /// Makes a change from where its object stands now.
+    ///
+    /// - Returns: The change that was made; nil when it was passed over.
+    func make(_ recorded: RecordedChange, as move: PendingChanges.Move) -> RecordedChange? {
         guard let change = retarget(recorded.change, onto: recorded.object) else { return nil }
         noteRevision()
         var made = recorded
         made.change = change
         apply(change, to: recorded.object)
         noteReferences(of: change, recorded.object)
-        settle(recorded.object, pending.append(made, isRewinding ? .back : .forward))
+        settle(recorded.object, pending.append(made, move))
         changed.note(change, of: recorded.object)
         return made
     }

@@ -110,6 +110,10 @@ public final class ManagedObjectContext: @unchecked Sendable {
     /// Told when an automatic merge met edits that are pending here: what collided, as
     /// ``mergeChanges(through:)`` returns it.
     public var mergeConflictHandler: (([MergeConflict]) -> Void)?
+    /// Told when ``undo()`` has come to a saved entry, of ``continueUndo(savesBy:limit:in:)``, that
+    /// cannot be undone: a ``StoreError`` with code `undoBlocked` that names every obstacle, or why
+    /// the entry could not be read. Without a handler the next save throws the error, once.
+    public var undoFailureHandler: ((any Error) -> Void)?
     /// Records changes so that they can be undone; nil for a context that needs no undo.
     public var undoManager: UndoManager? {
         didSet {
@@ -153,6 +157,10 @@ public final class ManagedObjectContext: @unchecked Sendable {
     var watched: Set<ManagedObject> = []
     /// Who saved into this context since it was last saved.
     var credits: [SaveCredit] = []
+    /// Why the last undo did nothing, until somebody is told.
+    var undoFailure: (any Error)?
+    /// What was taken back since the last save without becoming a step of undo, by store.
+    var unrecordedOrigins: [(store: UInt32, origin: EntryOrigin)] = []
     /// Whether changes to objects are made without being recorded, as in `awakeFromFetch`.
     var isRecordingSuspended = false
     /// By the number of the store.

@@ -132,31 +132,6 @@ struct StorePlace: Sendable {
     let options: PersistentStoreOptions
 }
 
-extension PersistentStore {
-    /// Undoes a saved entry by appending its inverse, whenever it was saved and by whom.
-    ///
-    /// Contexts take the undo in as they take in any other save, by merging.
-    ///
-    /// - Parameters:
-    ///   - sequence: The entry. Undoing an entry that is itself an undo is a redo.
-    ///   - author: Who undoes it.
-    ///   - note: Why.
-    /// - Returns: The new entry.
-    /// - Throws: ``StoreError`` with code `undoBlocked` when later entries touched the same, one line
-    ///   of details for each obstacle; with `noSuchEntry`. Nothing has changed then.
-    /// - Complexity: O(*k* log *n*), *k* the number of changes in the entry.
-    @discardableResult
-    public func undo(
-        _ sequence: SequenceNumber, author: String? = nil, note: String? = nil
-    ) throws -> SequenceNumber {
-        let draft = try store.undoDraft(of: sequence, author: author, note: note)
-        guard let undone = try whileInPlace({ try commit(draft).sequence }) else {
-            throw StoreError.nothingToUndo(sequence)
-        }
-        return undone
-    }
-}
-
 // MARK: - Moving
 
 /// Who is at work on a store's file.

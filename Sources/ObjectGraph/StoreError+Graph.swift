@@ -53,10 +53,10 @@ extension StoreError {
             .noSuchEntry, "There is no entry \(sequence): the journal ends at entry \(head).")
     }
 
-    static func nothingToUndo(_ sequence: SequenceNumber) -> StoreError {
+    static func savedMeanwhile() -> StoreError {
         StoreError(
             .undoBlocked,
-            "Entry \(sequence) has been undone already, so there is nothing left to undo.")
+            "Somebody else has just saved the same, so nothing was left to save.")
     }
 
     static func readOnlyContext() -> StoreError {

@@ -1,10 +1,14 @@
+import JournalLog
 import ObjectModel
 
 extension UndoManager {
     /// Notes that everything made so far has been saved.
     ///
+    /// - Parameter entries: In which entry of each store.
     /// - Complexity: O(*k*), *k* the number of changes since the last save and after the cursor.
-    func noteSave() {
+    func noteSave(as entries: [UInt32: SequenceNumber]) {
+        let origins = entries.mapValues { EntryOrigin(entries: $0...$0) }
+        for index in movedSteps { groups[index].origins = origins }
         for index in min(savedCursor, cursor)..<groups.count {
             for place in groups[index].changes.indices {
                 groups[index].changes[place].isSaved = index < cursor
@@ -142,7 +146,7 @@ extension UndoManager {
             group.changes = group.changes.compactMap {
                 rewrite($0, index < cursor, index < settledCount, transform)
             }
-            guard !group.changes.isEmpty else { continue }
+            guard !group.isEmpty else { continue }
             kept.append(group)
             if index < cursor { counts.cursor += 1 }
             if index < savedCursor { counts.saved += 1 }

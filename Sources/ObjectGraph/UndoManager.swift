@@ -5,6 +5,13 @@ import ObjectModel
 struct ChangeGroup {
     var changes: [RecordedChange] = []
     var actionName = ""
+    /// What moving the cursor over the group takes back, by the number of the store.
+    var origins: [UInt32: EntryOrigin] = [:]
+    /// The saved entry whose changes the group stands for and that has not been read yet.
+    var unread: UnreadEntry?
+
+    /// Whether there is nothing in the group.
+    var isEmpty: Bool { changes.isEmpty && unread == nil }
 }
 
 /// The journal of a context with its cursor.
@@ -138,7 +145,7 @@ public final class UndoManager {
         context.processPendingChanges()
         precondition(levels.count < 2, "Undo needs nested groups to be ended first.")
         if levels.isEmpty { closeOpenGroup() } else { endUndoGrouping() }
-        guard cursor > 0 else { return }
+        guard cursor > 0, readStep(before: cursor, in: context) else { return }
         work(\.isUndoing, .undoManagerWillUndo, .undoManagerDidUndo) {
             cursor -= 1
             groups[cursor].changes = takeBack(groups[cursor].changes, in: context)
@@ -398,7 +405,8 @@ public final class UndoManager {
 
     // MARK: - Limits
 
-    private func trim() {
+    /// Forgets the oldest steps beyond the limit.
+    func trim() {
         guard levelsOfUndo > 0 else { return }
         dropRedo(keeping: levelsOfUndo)
         let surplus = max(cursor - levelsOfUndo, 0)

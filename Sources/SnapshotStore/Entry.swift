@@ -27,14 +27,14 @@ package struct EntryHeader: Sendable, Hashable {
     package var occurredAt: Int64?
     /// The sequence number on which the changes were based.
     package var base: SequenceNumber
-    /// The entry that is undone.
-    package var undoes: SequenceNumber?
+    /// The entries that are undone, one or several in a row.
+    package var undoes: ClosedRange<SequenceNumber>?
 
     /// Describes an entry.
     package init(
         kind: EntryKind = .save, author: String? = nil, note: String? = nil,
         context: String? = nil, occurredAt: Int64? = nil, base: SequenceNumber = .zero,
-        undoes: SequenceNumber? = nil
+        undoes: ClosedRange<SequenceNumber>? = nil
     ) {
         self.kind = kind
         self.author = author

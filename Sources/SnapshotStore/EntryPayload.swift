@@ -3,12 +3,13 @@ internal import ObjectModel
 
 // | field | bytes |
 // |---|---|
-// | version | 1: 1 |
+// | version | 1: 1, or 2 where several entries are undone |
 // | kind | 1: save 1, batch 2, undo 3, model 4 |
 // | author, note, context | each 0, or 1 and text |
 // | occurred at | 0, or 1 and 8: microseconds since 1970, two's complement |
 // | base | variable length |
-// | undoes | 0 for none, or the sequence number, variable length |
+// | undoes | 0 for none, or the sequence number, variable length; the first of several |
+// | undoes through (version 2) | the last of several, variable length |
 // | changes (all kinds but model) | count, then each change |
 // | model (kind model) | canonical model, to the end |
 
@@ -18,12 +19,21 @@ struct EntryPayload {
     var model: ManagedObjectModel?
     var changes: [Change] = []
 
-    private static let version: UInt8 = 1
+    /// The format of an entry. Version 2 is kept for what version 1 cannot say, so that every entry has
+    /// one form only.
+    private enum Version {
+        static let single: UInt8 = 1
+        static let range: UInt8 = 2
+
+        static func of(_ header: EntryHeader) -> UInt8 {
+            header.undoes?.isSingle == false ? range : single
+        }
+    }
 
     /// The canonical bytes of an entry of changes.
     static func bytes(_ header: EntryHeader, _ changes: [Change]) -> [UInt8] {
         var writer = ByteWriter(capacity: 64 + changes.count * 64)
-        writer.append(version)
+        writer.append(Version.of(header))
         writer.append(header)
         writer.append(variable: UInt64(changes.count))
         for change in changes { writer.append(change) }
@@ -33,7 +43,7 @@ struct EntryPayload {
     /// The canonical bytes of an entry that sets the model.
     static func bytes(_ header: EntryHeader, _ model: ManagedObjectModel) -> [UInt8] {
         var writer = ByteWriter(capacity: 1024)
-        writer.append(version)
+        writer.append(Version.of(header))
         writer.append(header)
         writer.append(raw: model.canonicalBytes)
         return writer.bytes
@@ -49,10 +59,11 @@ struct EntryPayload {
     private static func header(
         of span: RawSpan, at offset: inout Int
     ) throws(DecodingFailure) -> EntryHeader {
-        guard try span.readByte(at: &offset) == version else {
-            throw DecodingFailure(at: 0, expected: "payload format \(version)")
+        switch try span.readByte(at: &offset) {
+        case Version.single: return try span.readHeader(at: &offset, undoesSeveral: false)
+        case Version.range: return try span.readHeader(at: &offset, undoesSeveral: true)
+        default: throw DecodingFailure(at: 0, expected: "payload format 1 or 2")
         }
-        return try span.readHeader(at: &offset)
     }
 
     /// Reads canonical bytes.
@@ -87,12 +98,17 @@ extension ByteWriter {
             append(UInt8(0))
         }
         append(variable: header.base.rawValue)
-        append(variable: header.undoes?.rawValue ?? 0)
+        append(variable: header.undoes?.lowerBound.rawValue ?? 0)
+        if let undoes = header.undoes, !undoes.isSingle {
+            append(variable: undoes.upperBound.rawValue)
+        }
     }
 }
 
 extension RawSpan {
-    fileprivate func readHeader(at offset: inout Int) throws(DecodingFailure) -> EntryHeader {
+    fileprivate func readHeader(
+        at offset: inout Int, undoesSeveral: Bool
+    ) throws(DecodingFailure) -> EntryHeader {
         let start = offset
         guard let kind = EntryKind(rawValue: try readByte(at: &offset)) else {
             throw DecodingFailure(at: start, expected: "the kind of an entry")
@@ -110,8 +126,17 @@ extension RawSpan {
         default: throw DecodingFailure(at: mark, expected: "0 or 1")
         }
         header.base = SequenceNumber(rawValue: try readVariable(at: &offset))
-        let undoes = try readVariable(at: &offset)
-        header.undoes = undoes == 0 ? nil : SequenceNumber(rawValue: undoes)
+        let place = offset
+        let first = SequenceNumber(rawValue: try readVariable(at: &offset))
+        guard undoesSeveral else {
+            header.undoes = first == .zero ? nil : first...first
+            return header
+        }
+        let last = SequenceNumber(rawValue: try readVariable(at: &offset))
+        guard first > .zero, first < last else {
+            throw DecodingFailure(at: place, expected: "the first and last of several entries")
+        }
+        header.undoes = first...last
         return header
     }
 }

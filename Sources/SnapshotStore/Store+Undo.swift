@@ -1,291 +1,351 @@
 package import JournalLog
 internal import LMDB
-internal import ObjectModel
+package import ObjectModel
 
 extension Store {
-    /// The draft that takes an entry back: the state in which it never happened, for what it
-    /// touched.
+    /// What taking a run of entries back would do: the state in which they never happened, for what
+    /// they touched.
     ///
-    /// Nothing is saved yet. Committing the draft appends an entry; undoing that one is a redo.
+    /// Nothing is saved. Committing the plan's draft appends an entry; undoing that one is a redo.
     ///
     /// - Parameters:
-    ///   - sequence: The entry to undo.
+    ///   - range: The entries, one or several in a row.
+    ///   - policy: What becomes of what later entries have touched.
     ///   - author: Who undoes it.
     ///   - note: Why.
     ///   - context: The name of the context that undoes it.
-    /// - Returns: The draft, based on the head.
-    /// - Throws: ``StoreError`` with ``StoreError/Code/undoBlocked`` and one line for each property,
-    ///   object or reference that a later entry has touched; with
-    ///   ``StoreError/Code/noSuchEntry``.
+    ///   - ignored: Later entries that are about to be taken back, and so stand in nobody's way. The
+    ///     draft is then good for nothing but to see whether it is legal.
+    /// - Returns: The plan. It is refused when something stands in the way under
+    ///   ``UndoPolicy/refuse``, and when nothing is left to take back.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/noSuchEntry``; with
+    ///   ``StoreError/Code/undoBlocked`` for the entry that sets the model.
     /// - Complexity: O(*k* log *n*) page reads, *k* the number of changes and of later versions of
     ///   their objects.
-    package func undoDraft(
-        of sequence: SequenceNumber, author: String? = nil, note: String? = nil,
-        context: String? = nil
-    ) throws -> Draft {
-        let entry = try entry(sequence)
-        guard entry.header.kind != .model else {
-            throw StoreError(
-                .undoBlocked, "Entry \(sequence) sets the model and cannot be undone.")
-        }
+    package func undoPlan(
+        of range: ClosedRange<SequenceNumber>, policy: UndoPolicy = .refuse,
+        author: String? = nil, note: String? = nil, context: String? = nil,
+        ignoring ignored: Set<SequenceNumber> = []
+    ) throws -> UndoPlan {
+        let net = try netChanges(of: range)
         return try reading { transaction in
-            var obstacles = UndoObstacles(entry, parts)
-            let changes = try obstacles.inverse(in: transaction)
-            guard obstacles.lines.isEmpty else {
-                throw StoreError(
-                    .undoBlocked,
-                    "Entry \(sequence) cannot be undone, because later entries touched the same.",
-                    details: obstacles.lines)
-            }
+            var planner = UndoPlanner(parts, range, policy, ignoring: ignored)
+            try planner.takeBack(net, in: transaction)
+            let changes = try planner.plan.changes(in: transaction)
             let header = EntryHeader(
                 kind: .undo, author: author, note: note, context: context,
-                base: try parts.journal.head(in: transaction), undoes: sequence)
-            return Draft(header: header, changes: changes)
+                base: try parts.journal.head(in: transaction), undoes: range)
+            return UndoPlan(
+                draft: Draft(header: header, changes: changes),
+                obstacles: planner.plan.obstacles,
+                refusal: planner.refusal(isEmpty: changes.isEmpty, isNetEmpty: net.isEmpty),
+                takenBackBy: planner.takenBackBy)
+        }
+    }
+
+    /// The draft that takes a run of entries back; see
+    /// ``undoPlan(of:policy:author:note:context:ignoring:)``.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/undoBlocked`` and one line for each property,
+    ///   object or reference that a later entry has touched; with ``StoreError/Code/noSuchEntry``.
+    package func undoDraft(
+        of range: ClosedRange<SequenceNumber>, policy: UndoPolicy = .refuse,
+        author: String? = nil, note: String? = nil, context: String? = nil
+    ) throws -> Draft {
+        try undoPlan(of: range, policy: policy, author: author, note: note, context: context)
+            .permitted()
+    }
+
+    /// The draft that takes one entry back.
+    package func undoDraft(
+        of sequence: SequenceNumber, policy: UndoPolicy = .refuse, author: String? = nil,
+        note: String? = nil, context: String? = nil
+    ) throws -> Draft {
+        try undoDraft(
+            of: sequence...sequence, policy: policy, author: author, note: note, context: context)
+    }
+
+    /// What making an undone run of entries again would do: the undo of what undid it.
+    ///
+    /// - Parameters:
+    ///   - range: The entries, as they were undone together.
+    ///   - policy: What becomes of what later entries have touched.
+    ///   - author: Who makes it again.
+    ///   - note: Why.
+    ///   - context: The name of the context that makes it again.
+    /// - Returns: The plan.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/undoBlocked`` when the entries are not undone,
+    ///   or not by one entry; with ``StoreError/Code/noSuchEntry``.
+    /// - Complexity: As ``undoPlan(of:policy:author:note:context:ignoring:)``, and O(*e*) page reads,
+    ///   *e* the size of all entries after the run.
+    package func redoPlan(
+        of range: ClosedRange<SequenceNumber>, policy: UndoPolicy = .refuse,
+        author: String? = nil, note: String? = nil, context: String? = nil
+    ) throws -> UndoPlan {
+        guard let undo = try standingUndo(of: range) else {
+            let wider = try standingUndos(after: range.upperBound).first {
+                $0.undoes.overlaps(range)
+            }
+            if let wider {
+                throw StoreError.undoBlocked(
+                    "\(range.sentenceStart) cannot be made again alone: entry \(wider.sequence) has "
+                        + "undone \(wider.undoes.entryName) together. Make all of these again.")
+            }
+            let verb = range.isSingle ? "is" : "are"
+            let it = range.isSingle ? "it" : "they"
+            throw StoreError.undoBlocked(
+                "\(range.sentenceStart) \(verb) not undone, so \(it) cannot be made again.")
+        }
+        return try undoPlan(
+            of: undo...undo, policy: policy, author: author, note: note, context: context)
+    }
+
+    /// What a run of entries has changed together, in the order of an entry and without causes.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/noSuchEntry``; with
+    ///   ``StoreError/Code/undoBlocked`` when one of them sets the model.
+    /// - Complexity: O(*k*) page reads, *k* the number of changes.
+    package func netChanges(of range: ClosedRange<SequenceNumber>) throws -> [Change] {
+        _ = try entry(range.upperBound)
+        _ = try entry(range.lowerBound)
+        var sum = ChangeSet()
+        try entries(from: range.lowerBound, through: range.upperBound) { entry in
+            guard entry.header.kind != .model else {
+                throw StoreError.undoBlocked(
+                    "Entry \(entry.sequence) sets the model and cannot be undone.")
+            }
+            for var change in entry.changes {
+                guard let entity = schema.entity(change.object.entity) else { continue }
+                change.cause = nil
+                try sum.append(change, of: entity)
+            }
+            return .proceed
+        }
+        return sum.ordered
+    }
+
+    /// The entry that has undone a run of entries and has not been undone itself; nil when there is
+    /// none.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/noSuchEntry``.
+    /// - Complexity: O(*e*) page reads, *e* the size of all entries after the run.
+    package func standingUndo(
+        of range: ClosedRange<SequenceNumber>
+    ) throws -> SequenceNumber? {
+        _ = try entry(range.upperBound)
+        return try standingUndos(after: range.upperBound).first { $0.undoes == range }?.sequence
+    }
+
+    /// The undos after an entry that have not been undone themselves, newest first.
+    private func standingUndos(
+        after sequence: SequenceNumber
+    ) throws -> [(sequence: SequenceNumber, undoes: ClosedRange<SequenceNumber>)] {
+        var undos: [(sequence: SequenceNumber, undoes: ClosedRange<SequenceNumber>)] = []
+        try entries(from: sequence.next) { entry in
+            if let undoes = entry.header.undoes { undos.append((entry.sequence, undoes)) }
+            return .proceed
+        }
+        // Undoing an undo lets what it had undone stand again, so the last word comes first.
+        var standing: [(sequence: SequenceNumber, undoes: ClosedRange<SequenceNumber>)] = []
+        for undo in undos.reversed()
+        where !standing.contains(where: { $0.undoes ~= undo.sequence }) {
+            standing.append(undo)
+        }
+        return standing
+    }
+}
+
+extension Store {
+    /// The last saves that still stand, newest first: what has been undone and not made again is left
+    /// out, and so is every undo.
+    ///
+    /// - Parameters:
+    ///   - limit: How many at most.
+    ///   - isWanted: Whether an entry with that header counts.
+    /// - Returns: The saves; fewer than `limit` when there are no more.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when an entry cannot be read.
+    /// - Complexity: O(*e*) page reads, *e* the size of the entries from the head back to the oldest
+    ///   one that is found.
+    package func lastSaves(
+        limit: Int, where isWanted: (EntryHeader) -> Bool
+    ) throws -> [(sequence: SequenceNumber, header: EntryHeader)] {
+        var found: [(sequence: SequenceNumber, header: EntryHeader)] = []
+        var undone: [ClosedRange<SequenceNumber>] = []
+        var sequence = try head()
+        while sequence > .zero, found.count < limit {
+            let header = try header(of: sequence)
+            let isUndone = undone.contains { $0 ~= sequence }
+            undone.removeAll { $0.lowerBound >= sequence }
+            if let undoes = header.undoes {
+                if !isUndone { undone.append(undoes) }
+            } else if !isUndone, header.kind != .model, isWanted(header) {
+                found.append((sequence, header))
+            }
+            sequence = sequence.previous
+        }
+        return found
+    }
+
+    /// What is said of an entry, without what it changes.
+    private func header(of sequence: SequenceNumber) throws -> EntryHeader {
+        try reading { transaction in
+            guard let entry = try parts.journal.entry(at: sequence, in: transaction) else {
+                let head = try parts.journal.head(in: transaction)
+                throw StoreError.noSuchEntry(sequence, head: head)
+            }
+            return try EntryPayload.header(of: entry.payload)
         }
     }
 }
 
-/// Finds what stands in the way of taking an entry back.
-private struct UndoObstacles {
-    private let entry: Entry
-    private let parts: StoreParts
-    private let changed: [ObjectID: Change]
-    private var headers: [SequenceNumber: EntryHeader] = [:]
-    private(set) var lines: [String] = []
+/// Works out what taking a run of entries back comes to.
+private struct UndoPlanner {
+    private let range: ClosedRange<SequenceNumber>
+    private let schema: Schema
+    private let projection: Projection
+    private var later: LaterTouches
+    var plan: GraphPlan
 
-    private var projection: Projection { parts.projection }
-    private var schema: Schema { parts.projection.schema }
-
-    init(_ entry: Entry, _ parts: StoreParts) {
-        self.entry = entry
-        self.parts = parts
-        changed = Dictionary(entry.changes.map { ($0.object, $0) }) { first, _ in first }
+    init(
+        _ parts: StoreParts, _ range: ClosedRange<SequenceNumber>, _ policy: UndoPolicy,
+        ignoring ignored: Set<SequenceNumber>
+    ) {
+        self.range = range
+        schema = parts.projection.schema
+        projection = parts.projection
+        later = LaterTouches(parts, after: range, ignoring: ignored)
+        plan = GraphPlan(parts, policy, ignoring: ignored)
     }
 
-    /// The inverse of every change; what cannot be taken back is noted.
-    mutating func inverse(in transaction: borrowing ReadTransaction) throws -> [Change] {
-        for change in entry.changes { try check(change, in: transaction) }
-        return entry.changes.map(\.inverse).sorted { $0.precedes($1) }
-    }
+    /// The last entry that has taken back something of ours.
+    var takenBackBy: SequenceNumber? { later.takenBackBy }
 
-    private mutating func check(
-        _ change: Change, in transaction: borrowing ReadTransaction
-    ) throws {
-        let later = try standing(
-            projection.touches(of: change.object, after: entry.sequence, in: transaction),
-            in: transaction)
-        switch change.kind {
-        case .insert:
-            for sequence in later {
-                try note(sequence, "changed", nil, change.object, in: transaction)
-            }
-            guard later.isEmpty else { return }
-            try checkReferrers(of: change.object, in: transaction)
-        case .delete(let values, _):
-            for sequence in later {
-                try note(sequence, "brought back", nil, change.object, in: transaction)
-            }
-            try checkTargets(of: values, change.object, in: transaction)
-            try checkMembers(change, in: transaction)
-            try checkUniqueness(of: values, change.object, in: transaction)
-        case .update(let edits, _):
-            for sequence in later {
-                try check(edits, against: sequence, change.object, in: transaction)
-            }
-            for edit in edits {
-                try checkTarget(edit.old, edit.property, change.object, in: transaction)
-            }
-            try checkMembers(change, in: transaction)
+    /// Why nothing can be taken back, if nothing can.
+    func refusal(isEmpty: Bool, isNetEmpty: Bool) -> StoreError? {
+        let name = range.sentenceStart
+        if plan.policy == .refuse, !plan.obstacles.isEmpty {
+            return .undoBlocked(
+                "\(name) cannot be undone, because later entries touched the same. Undo those as "
+                    + "well, or choose to keep or to overwrite what they made.", plan.obstacles)
         }
+        guard isEmpty else { return nil }
+        if isNetEmpty {
+            return .undoBlocked(
+                "\(name) cancel each other: together they changed nothing, so there is nothing to "
+                    + "undo.")
+        }
+        if let undo = later.takenBackBy, plan.obstacles.isEmpty {
+            return .undoBlocked(
+                "\(name) has been undone already, by entry \(undo). Undo that one to have it again."
+            )
+        }
+        return .undoBlocked(
+            "Nothing of \(range.entryName) can be undone: later entries touched all of it.",
+            plan.obstacles)
     }
 
-    /// Which of our properties a later entry changed.
-    private mutating func check(
-        _ edits: [Edit], against sequence: SequenceNumber, _ object: ObjectID,
+    mutating func takeBack(
+        _ changes: [Change], in transaction: borrowing ReadTransaction
+    ) throws {
+        for change in changes {
+            switch change.kind {
+            case .insert: try takeBackInsert(of: change.object, in: transaction)
+            case .delete: try takeBackDelete(of: change.object, in: transaction)
+            case .update(let edits, let members):
+                try takeBack(edits, members, of: change.object, in: transaction)
+            }
+        }
+        try plan.settle(in: transaction)
+    }
+
+    private mutating func takeBackInsert(
+        of object: ObjectID, in transaction: borrowing ReadTransaction
+    ) throws {
+        let touches = try later.ofObject(object, in: transaction)
+        guard touches.isEmpty || plan.policy == .overwrite else {
+            for sequence in touches {
+                try plan.note(sequence, "changed", nil, object, in: transaction)
+            }
+            return
+        }
+        plan.want(nil, for: object)
+    }
+
+    private mutating func takeBackDelete(
+        of object: ObjectID, in transaction: borrowing ReadTransaction
+    ) throws {
+        let touches = try later.ofObject(object, in: transaction)
+        guard touches.isEmpty || plan.policy == .overwrite else {
+            for sequence in touches {
+                try plan.note(sequence, "brought back", nil, object, in: transaction)
+            }
+            return
+        }
+        let before = range.lowerBound.previous
+        plan.want(
+            try projection.state(of: object, at: before, in: transaction), for: object)
+    }
+
+    private mutating func takeBack(
+        _ edits: [Edit], _ members: [MembershipEdit], of object: ObjectID,
         in transaction: borrowing ReadTransaction
     ) throws {
-        let before = try projection.row(of: object, at: sequence.previous, in: transaction)
-        let after = try projection.row(of: object, at: sequence, in: transaction)
-        guard let before, let after else {
-            let verb = after == nil ? "deleted" : "brought back"
-            return try note(sequence, verb, nil, object, in: transaction)
+        guard var state = try plan.current(object, in: transaction) else {
+            return try noteDeletion(of: object, in: transaction)
         }
         for edit in edits {
-            guard let slot = schema.entity(object.entity)?.property(edit.property)?.slot else {
-                continue
-            }
-            if before.values[slot] != after.values[slot] {
+            let property = schema.entity(object.entity)?.property(edit.property)
+            guard let slot = property?.slot, slot < state.values.count else { continue }
+            let touches = try later.ofValue(slot, of: object, in: transaction)
+            if touches.isEmpty || plan.policy == .overwrite { state.values[slot] = edit.old }
+            guard plan.policy != .overwrite else { continue }
+            for sequence in touches {
                 try note(sequence, "changed", edit.property, object, in: transaction)
             }
         }
+        for edit in members {
+            let joined = Dictionary(
+                uniqueKeysWithValues: edit.removed.map { ($0.object, $0.order) })
+            for member in Set((edit.added + edit.removed).map(\.object)).sorted() {
+                let touches = try later.ofMember(member, edit.property, of: object, in: transaction)
+                if touches.isEmpty || plan.policy == .overwrite {
+                    state.members[edit.property, default: [:]][member] = joined[member]
+                }
+                guard plan.policy != .overwrite else { continue }
+                for sequence in touches {
+                    try note(sequence, "changed", edit.property, object, in: transaction)
+                }
+            }
+            if state.members[edit.property]?.isEmpty == true { state.members[edit.property] = nil }
+        }
+        plan.want(state, for: object)
     }
 
-    /// Who refers to an object that would go, and does not go or change with it.
-    private mutating func checkReferrers(
+    /// Notes that an object that would change has been deleted, unless that is already undone.
+    private mutating func noteDeletion(
         of object: ObjectID, in transaction: borrowing ReadTransaction
     ) throws {
-        let prefix = StoreKey.object(object)
-        let end = StoreKey.end(of: prefix) ?? []
-        var links: [Link] = []
-        try transaction.scan(
-            projection.tables.referrers, from: prefix.span.bytes, to: end.span.bytes,
-            order: .ascending
-        ) { key, value in
-            links.append(try Link(key, value))
-            return .proceed
-        }
-        for link in links where !goesWithUs(link) {
-            try note(
-                link.since, "made a reference to \(schema.name(of: object)) of", link.property,
-                link.other, in: transaction)
-        }
-    }
-
-    /// Whether a reference is one that our entry made, in whatever entry it was made again.
-    private func goesWithUs(_ link: Link) -> Bool {
-        if schema.property(link.property).map(schema.leavesDangling) == true { return true }
-        guard let change = changed[link.other] else { return false }
-        switch change.kind {
-        case .insert: return true
-        case .delete: return false
-        case .update(let edits, let members):
-            return edits.contains {
-                $0.property == link.property && $0.new.reference == link.object
-            }
-                || members.contains { edit in
-                    edit.property == link.property
-                        && edit.added.contains { $0.object == link.object }
-                }
-        }
-    }
-
-    /// Of later entries those whose effect has not been taken back: an entry and the one that
-    /// undoes it cancel each other, and so LIFO undo never stands in its own way.
-    private mutating func standing(
-        _ later: [SequenceNumber], in transaction: borrowing ReadTransaction
-    ) throws -> [SequenceNumber] {
-        var standing = Set(later)
-        for sequence in later.reversed() where standing.contains(sequence) {
-            let undone = try header(of: sequence, in: transaction)?.undoes
-            if let undone, standing.remove(undone) != nil { standing.remove(sequence) }
-        }
-        return standing.sorted()
-    }
-
-    private mutating func header(
-        of sequence: SequenceNumber, in transaction: borrowing ReadTransaction
-    ) throws -> EntryHeader? {
-        if let known = headers[sequence] { return known }
-        let found = try parts.journal.entry(at: sequence, in: transaction)
-        let header = try found.map { try Entry($0).header }
-        headers[sequence] = header
-        return header
-    }
-
-    /// Whether what an object would refer to again is there.
-    private mutating func checkTargets(
-        of values: [Value], _ object: ObjectID, in transaction: borrowing ReadTransaction
-    ) throws {
-        for property in schema.entity(object.entity)?.referenceSlots ?? [] {
-            guard let slot = property.slot else { continue }
-            try checkTarget(values[slot], property.number, object, in: transaction)
-        }
-    }
-
-    private mutating func checkTarget(
-        _ value: Value, _ property: PropertyNumber, _ object: ObjectID,
-        in transaction: borrowing ReadTransaction
-    ) throws {
-        guard let target = value.reference, !comesBack(target) else { return }
-        guard
-            let deletion = try projection.deletion(
-                of: target, at: try parts.journal.head(in: transaction), in: transaction)
+        let touches = try later.ofObject(object, in: transaction)
+        guard !touches.isEmpty,
+            let deletion = try projection.deletion(of: object, at: .latest, in: transaction)
         else { return }
-        try note(
-            deletion, "deleted \(schema.name(of: target)), which is needed by", property, object,
-            in: transaction)
+        try plan.note(deletion, "deleted", nil, object, in: transaction)
     }
 
-    private func comesBack(_ object: ObjectID) -> Bool {
-        if let change = changed[object], change.isDelete { true } else { false }
-    }
-
-    /// Whether somebody touched the same members since, or a member that would return is gone.
-    private mutating func checkMembers(
-        _ change: Change, in transaction: borrowing ReadTransaction
-    ) throws {
-        for edit in change.members {
-            for member in Set((edit.added + edit.removed).map(\.object)).sorted() {
-                let key = StoreKey.link(from: change.object, edit.property, to: member)
-                let later = try laterTouches(of: key, in: transaction)
-                for sequence in try standing(later, in: transaction) {
-                    try note(sequence, "changed", edit.property, change.object, in: transaction)
-                }
-            }
-            for member in edit.removed {
-                try checkTarget(
-                    .object(member.object), edit.property, change.object, in: transaction)
-            }
-        }
-    }
-
-    /// The entries after ours that made or ended one membership.
-    private func laterTouches(
-        of key: [UInt8], in transaction: borrowing ReadTransaction
-    ) throws -> [SequenceNumber] {
-        var found: Set<SequenceNumber> = []
-        let lower = key + StoreKey.sequence(.zero)
-        let upper = key + StoreKey.sequence(.latest)
-        try transaction.scan(
-            projection.tables.membersPast, from: lower.span.bytes, to: upper.span.bytes,
-            order: .ascending
-        ) { key, value in
-            let link = try Link(key, value)
-            found.insert(link.since)
-            if let removal = link.removal { found.insert(removal) }
-            return .proceed
-        }
-        let since = try transaction.get(projection.tables.members, key.span.bytes) { value in
-            try Link(key.span.bytes, value).since
-        }
-        if let since { found.insert(since) }
-        return found.filter { $0 > entry.sequence }.sorted()
-    }
-
-    /// Whether somebody has taken a unique value meanwhile that would come back.
-    private mutating func checkUniqueness(
-        of values: [Value], _ object: ObjectID, in transaction: borrowing ReadTransaction
-    ) throws {
-        for property in schema.entity(object.entity)?.indexedSlots ?? [] where property.isUnique {
-            guard let slot = property.slot, !values[slot].isNull else { continue }
-            let key = StoreKey.index(property.number, values[slot])
-            for other in try projection.holders(of: key, in: transaction) where other != object {
-                guard changed[other] == nil else { continue }
-                let sequence = try projection.withRow(
-                    of: other, at: .latest, in: transaction
-                ) { _, layout in layout.since }
-                try note(
-                    sequence ?? .zero,
-                    "gave \(schema.name(of: other)) the same unique value as", property.number,
-                    object, in: transaction)
-            }
-        }
-    }
-
-    // MARK: - Words
-
+    /// Notes what a later entry has done to a property, or to its object as a whole.
     private mutating func note(
-        _ sequence: SequenceNumber, _ verb: String, _ property: PropertyNumber?,
+        _ sequence: SequenceNumber, _ verb: String, _ property: PropertyNumber,
         _ object: ObjectID, in transaction: borrowing ReadTransaction
     ) throws {
-        let entity = schema.entity(object.entity)
-        let name = property.flatMap { entity?.property($0)?.name }
-        let place = name.map { "'\($0)' of " } ?? ""
-        let by = try parts.journal.entry(at: sequence, in: transaction).map { try Entry($0) }
-        let author = by?.header.author.map { " by \($0)" } ?? ""
-        let time = by.map { " at \(TimeText.text(ofMicroseconds: $0.time))" } ?? ""
-        let line =
-            "Entry \(sequence)\(author) \(verb) \(place)\(schema.name(of: object))\(time)."
-        if !lines.contains(line) { lines.append(line) }
+        func isThere(_ sequence: SequenceNumber) throws -> Bool {
+            try projection.withRow(of: object, at: sequence, in: transaction) { _, _ in true }
+                ?? false
+        }
+        let (before, after) = (try isThere(sequence.previous), try isThere(sequence))
+        guard before, after else {
+            let verb = after ? "brought back" : "deleted"
+            return try plan.note(sequence, verb, nil, object, in: transaction)
+        }
+        try plan.note(sequence, verb, property, object, in: transaction)
     }
 }

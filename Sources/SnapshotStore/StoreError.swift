@@ -24,6 +24,8 @@ public struct StoreError: Error, Sendable {
     public let failures: [ValidationFailure]
     /// The values that must be unique and are not, for ``Code/duplicate``.
     public let constraintConflicts: [ConstraintConflict]
+    /// What stands in the way of an undo or a restore, for ``Code/undoBlocked``.
+    public let obstacles: [UndoObstacle]
     /// One line for each single reason: what differs in a model, which values do not fit, what
     /// stands in the way of an undo.
     public let details: [String]
@@ -32,7 +34,7 @@ public struct StoreError: Error, Sendable {
     package init(
         _ code: Code, _ message: String, cause: (any Error)? = nil,
         conflicts: [MergeConflict] = [], constraintConflicts: [ConstraintConflict] = [],
-        failures: [ValidationFailure] = [],
+        failures: [ValidationFailure] = [], obstacles: [UndoObstacle] = [],
         details: [String] = []
     ) {
         self.code = code
@@ -41,6 +43,7 @@ public struct StoreError: Error, Sendable {
         self.conflicts = conflicts
         self.failures = failures
         self.constraintConflicts = constraintConflicts
+        self.obstacles = obstacles
         self.details = details
     }
 
@@ -109,7 +112,7 @@ public struct StoreError: Error, Sendable {
         public static let noSuchObject = Code(.noSuchObject)
         /// The object was deleted.
         public static let objectDeleted = Code(.objectDeleted)
-        /// Later entries stand in the way of an undo.
+        /// Later entries stand in the way of an undo or a restore.
         public static let undoBlocked = Code(.undoBlocked)
         /// A loaded entry does not come out with the digest it says it has.
         public static let digestMismatch = Code(.digestMismatch)

@@ -73,4 +73,66 @@ import Testing
         #expect(turkey.flag == nil)
         #expect(turkey.lastOpened == today)
     }
+
+    @MainActor @Test func `undo of what was saved goes as its page says`() throws {
+        let folder = try TemporaryDirectory()
+        let url = folder.url.appendingPathComponent("saved.daybook")
+        let container = try PersistentContainer(url, model: [Country.self, City.self])
+        let turkey = Country(context: container.viewContext)
+        turkey.name = "Turkey"
+        let city = City(context: container.viewContext)
+        city.country = turkey
+        try container.viewContext.save()
+        turkey.flag = "🇹🇷"
+        let flagged = try #require(try container.viewContext.save(author: "ada"))
+        turkey.name = "Türkiye"
+        let renamed = try #require(try container.viewContext.save(author: "ada"))
+        let turkeyID = turkey.objectID
+
+        // example
+        let outcome = try container.undo(flagged, author: "ada", note: "No flag yet")
+        try container.redo(flagged)  // by undoing what undid it
+        let preview = try container.previewUndo(of: flagged...renamed)  // changes nothing
+        // end of example
+
+        #expect(outcome.entry == renamed.next)
+        #expect(preview.entry == nil)
+        #expect(preview.updatedObjectIDs == [turkeyID])
+
+        let again = try PersistentContainer(url, model: [Country.self, City.self])
+        try going(on: again.viewContext, with: turkeyID)
+        try container.viewContext.mergeChanges()
+        #expect(turkey.name == "Turkey")
+        turkey.flag = nil
+        try container.viewContext.save()
+        container.viewContext.delete(turkey)
+        try container.viewContext.save()
+
+        // example
+        try container.restore(turkeyID)  // deleted by mistake, with all its cities
+        try container.restore(turkeyID, at: .sequence(flagged))  // with the values it had then
+        // end of example
+
+        try container.viewContext.mergeChanges()
+        let back = try container.viewContext.existingObject(with: turkeyID)
+        #expect((back as? Country)?.flag == "🇹🇷")
+        #expect((back as? Country)?.cities.count == 1)
+    }
+
+    @MainActor private func going(
+        on context: ManagedObjectContext, with turkeyID: ManagedObjectID
+    ) throws {
+        // example
+        var blocked: [String] = []
+        context.undoFailureHandler = { error in blocked.append("\(error)") }
+        try context.continueUndo(savesBy: .author("ada"), limit: 20)
+        context.undo()  // Ada's last save, whenever that was
+        try context.save(author: "ada")
+        // end of example
+
+        #expect(blocked.isEmpty)
+        let turkey = try #require(try context.existingObject(with: turkeyID) as? Country)
+        #expect(turkey.name == "Turkey")
+        #expect(turkey.flag == "🇹🇷")
+    }
 }

@@ -284,7 +284,8 @@ import Testing
 
             let error = #expect(throws: StoreError.self) { try saved.undo(SequenceNumber(2)) }
             #expect(error?.code == .undoBlocked)
-            let undone = try saved.undo(married, author: "grace", note: "Too early")
+            let undone = try #require(
+                try saved.undo(married, author: "grace", note: "Too early").entry)
             try context.mergeChanges()
 
             #expect(ada.lastName == "Byron")

@@ -86,8 +86,17 @@ final class ClubStore: Sendable {
     let folder: TemporaryDirectory
     let container: PersistentContainer
 
-    init() throws {
-        folder = try TemporaryDirectory()
+    convenience init() throws {
+        try self.init(in: try TemporaryDirectory())
+    }
+
+    /// Opens the store of another one again, as after a restart.
+    convenience init(_ other: ClubStore) throws {
+        try self.init(in: other.folder)
+    }
+
+    private init(in folder: TemporaryDirectory) throws {
+        self.folder = folder
         container = try PersistentContainer(
             folder.url.appendingPathComponent("club.daybook"),
             model: [

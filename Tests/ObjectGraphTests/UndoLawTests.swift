@@ -98,6 +98,58 @@ private struct Album {
         }
     }
 
+    @Test(arguments: 1...10)
+    func `J4 P3 a continued undo leads back through every save of an earlier run`(
+        seed: UInt64
+    ) throws {
+        var random = SeededGenerator(seed: seed)
+        let store = try ClubStore()
+        var pictures = try store.inContext { (context) throws in
+            let season = Season(in: context)
+            try context.save()
+            var pictures = [try context.picture()]
+            for _ in 0..<10 {
+                for _ in 0...Int.random(in: 0...2, using: &random) {
+                    edit(season, &random)
+                    context.processPendingChanges()
+                }
+                guard try context.save(author: "ada") != nil else { continue }
+                pictures.append(try context.picture())
+            }
+            return pictures
+        }
+        let again = try ClubStore(store)
+
+        try again.inContext { (context) throws in
+            let count = try context.continueUndo(savesBy: .author("ada"))
+            #expect(count == pictures.count - 1)
+            context.undoFailureHandler = { error in Issue.record("seed \(seed): \(error)") }
+            var last = pictures.removeLast()
+            var undone: [Picture] = []
+            var saved = last
+            while let expected = pictures.popLast() {
+                context.undo()
+                undone.append(last)
+                last = expected
+                let picture = try context.picture()
+                #expect(picture == expected, "seed \(seed), \(picture.difference(from: expected))")
+                if Bool.random(using: &random) {
+                    let entry = try context.save()
+                    #expect((entry == nil) == (saved == expected), "seed \(seed)")
+                    #expect(try again.picture() == expected, "seed \(seed)")
+                    saved = expected
+                }
+            }
+            #expect(context.undoManager?.canUndo == false)
+            while let expected = undone.popLast() {
+                context.redo()
+                #expect(try context.picture() == expected, "seed \(seed)")
+            }
+            try context.save()
+            #expect(try again.picture() == context.picture())
+        }
+    }
+
     /// One edit of the season, which always leaves a trace.
     private func edit(_ season: Season, _ random: inout SeededGenerator) {
         if Int.random(in: 0...4, using: &random) == 0 {

@@ -47,7 +47,10 @@ import Testing
     @Test(arguments: [
         (["log", "S", "-n", "many"], "'-n' cannot be 'many': expected a whole number, 0 or more."),
         (["log", "S", "--limit=-1"], "'--limit' cannot be '-1'"),
-        (["undo", "S", "2011-12-15"], "expected a sequence number such as 42."),
+        (
+            ["undo", "S", "2011-12-15"],
+            "expected a sequence number such as 42, or a range such as 42..45."
+        ),
         (["show", "S", "99999999999999999999"], "'SEQ' cannot be '99999999999999999999'"),
         (
             ["fetch", "S", "E", "--at", "last week"],

@@ -5,7 +5,7 @@ import Testing
     static let commands = [
         "init", "record", "load", "log", "show", "fetch", "history", "blame", "bisect", "diff",
         "document", "tag", "model", "stats",
-        "undo", "redo", "replay", "verify", "export", "import", "help", "manual", "completion",
+        "undo", "redo", "restore", "replay", "verify", "export", "import", "help", "manual", "completion",
     ]
 
     @Test func `the overview names every command in its group`() throws {

@@ -1,4 +1,4 @@
-internal import JournalLog
+package import JournalLog
 package import ObjectModel
 internal import SnapshotStore
 
@@ -9,7 +9,7 @@ internal import SnapshotStore
 // | recorded | if somebody said when it happened | its recording time |
 // | author, note, context | if given | text |
 // | base | if not the entry before | the entry that the changes were based on |
-// | undoes | if it undoes one | the entry that is undone |
+// | undoes | if it undoes any | the entry that is undone, or a list of the first and last of several |
 // | kind | if not save | batch, undo, model |
 // | model | kind model | the model, as `daybook init` takes it |
 // | changes | always | op, object, entity, cause, old, new, added, removed |
@@ -60,7 +60,7 @@ package struct JSONLinesEncoder: AuditEncoder {
         if header.base != entry.sequence.previous {
             writer.append("base", integer: header.base.rawValue)
         }
-        if let undoes = header.undoes { writer.append("undoes", integer: undoes.rawValue) }
+        append(undoes: header.undoes, to: &writer)
         if record.kind != .save { writer.append("kind", string: record.kind.rawValue) }
         if let model = entry.model {
             writer.name("model")
@@ -73,6 +73,19 @@ package struct JSONLinesEncoder: AuditEncoder {
             }
         }
         writer.append("digest", string: entry.digest.hexadecimal)
+    }
+
+    /// `"undoes":7`, or `"undoes":[5,9]` for several entries.
+    package static func append(
+        undoes range: ClosedRange<SequenceNumber>?, to writer: inout JSONWriter
+    ) {
+        guard let range else { return }
+        guard range.lowerBound < range.upperBound else {
+            return writer.append("undoes", integer: range.lowerBound.rawValue)
+        }
+        writer.name("undoes")
+        writer.value(
+            .array([range.lowerBound, range.upperBound].map { .number(String($0.rawValue)) }))
     }
 
     /// The members that say where, when, who and why.

@@ -93,6 +93,24 @@ extension MemberForm where Form == UInt64 {
     }
 }
 
+extension MemberForm where Form == ClosedRange<SequenceNumber> {
+    /// One entry, or the first and last of several.
+    static var undoes: MemberForm {
+        MemberForm(
+            expectation: "the number of an entry, or a list of the first and last of several"
+        ) { json in
+            if let number = MemberForm<UInt64>.number.read(json) {
+                return number > 0 ? SequenceNumber(number)...SequenceNumber(number) : nil
+            }
+            guard case .array(let ends) = json, ends.count == 2,
+                let first = MemberForm<UInt64>.number.read(ends[0]), first > 0,
+                let last = MemberForm<UInt64>.number.read(ends[1]), first < last
+            else { return nil }
+            return SequenceNumber(first)...SequenceNumber(last)
+        }
+    }
+}
+
 extension MemberForm where Form == Double {
     static var double: MemberForm {
         MemberForm(expectation: "a number") { json in

@@ -35,9 +35,7 @@ package struct ExportReader: Sendable {
             occurredAt: recorded == nil ? nil : time,
             base: base.map { SequenceNumber(rawValue: $0) }
                 ?? SequenceNumber(rawValue: max(sequence.rawValue, 1) - 1),
-            undoes: try members.optional("undoes", read: .number).map {
-                SequenceNumber(rawValue: $0)
-            })
+            undoes: try members.optional("undoes", read: .undoes))
         let digest = try members.required("digest", read: .digest)
         let model = try model(members, kind)
         let entry = Entry(

@@ -1,3 +1,5 @@
+import JournalLog
+
 /// Turns the text of an argument into a value, and can say what it expects.
 struct ValueParser<Value: Sendable>: Sendable {
     /// What would be right, as it reads after "expected": "a whole number from 1".
@@ -62,6 +64,19 @@ extension ValueParser where Value == UInt64 {
     /// The number of one entry.
     static var sequence: ValueParser {
         ValueParser("a sequence number such as 42") { Moment.sequence(from: $0) }
+    }
+}
+
+extension ValueParser where Value == ClosedRange<SequenceNumber> {
+    /// The number of one entry, or of the first and last of several.
+    static var entries: ValueParser {
+        ValueParser("a sequence number such as 42, or a range such as 42..45") { text in
+            let ends = text.split(separator: "..", omittingEmptySubsequences: false)
+            guard ends.count < 3, let first = Moment.sequence(from: String(ends[0])), first > 0,
+                let last = Moment.sequence(from: String(ends[ends.count - 1])), first <= last
+            else { return nil }
+            return SequenceNumber(first)...SequenceNumber(last)
+        }
     }
 }
 

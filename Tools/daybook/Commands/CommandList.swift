@@ -18,6 +18,7 @@ enum CommandList {
         StatsCommand(),
         UndoCommand(),
         RedoCommand(),
+        RestoreCommand(),
         ReplayCommand(),
         VerifyCommand(),
         KeygenCommand(),

@@ -67,7 +67,9 @@ struct HistoryCommand: Command {
             let act = console.palette(text.verb(change.operation), text.style(change.operation))
             try console.print(text.heading(of: record) + "  " + act + text.reason(of: change))
             try console.printLines(EntryText.lines(of: record.note, indentation: "    "))
-            if let undoes = record.undoes { try console.print("    undoes entry \(undoes)") }
+            if let undoes = record.undoes {
+                try console.print("    undoes \(undoes.entryName)")
+            }
             try console.printLines(
                 text.details(of: change, property: property, indentation: "    "))
         }

@@ -1,10 +1,14 @@
 import JournalLog
 import SnapshotStore
 
-/// `daybook redo STORE SEQ`: an undone entry made again, by taking back what undid it.
+/// `daybook redo STORE SEQ[..SEQ]`: undone entries made again, by taking back what undid them.
 struct RedoCommand: Command {
     private let store = Positional("STORE", .path, "The store to change.")
-    private let entry = Positional("SEQ", .sequence, "The entry that was undone.")
+    private let entries = Positional(
+        "SEQ[..SEQ]", .entries, "The entry that was undone, or the first and last of several.")
+    private let choice = Option(
+        "--on-conflict", "CHOICE", ValueParser<ConflictChoice>.oneOf,
+        "What becomes of what later entries have touched.")
     private let isDry = Flag(
         "--dry-run", short: "-n", "Show what would be changed, change nothing.")
     private let author = Option("--author", short: "-a", "A", .text, "Who makes it again.")
@@ -12,12 +16,13 @@ struct RedoCommand: Command {
 
     var declaration: CommandDeclaration {
         CommandDeclaration(
-            "redo", in: .past, summary: "Make an undone entry again.",
+            "redo", in: .past, summary: "Make undone entries again.",
             discussion: """
-                The entry that undid it is taken back by a new entry, as long as no later entry
-                has touched the same properties.
+                The entry that undid them is taken back by a new entry, as 'undo' would do it: as
+                long as no later entry has touched the same properties, or by the choice that is
+                made with --on-conflict. Entries that were undone together are made again together.
                 """,
-            arguments: [store, entry, isDry, author, note],
+            arguments: [store, entries, choice, isDry, author, note],
             examples: [.init("daybook redo iso.daybook 7", "Make entry 7 again")],
             endings: [
                 .init(.success), .init(.usage, "Wrong usage, or there is no such entry."),
@@ -27,32 +32,13 @@ struct RedoCommand: Command {
     }
 
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
-        let store = try Store.open(at: arguments[store])
-        let sequence = SequenceNumber(arguments[entry])
-        guard let undo = try undo(of: sequence, in: store) else {
-            throw ToolError(
-                .conflict, "Entry \(sequence) is not undone, so it cannot be made again.")
-        }
-        let undoing = Undoing(
-            author: arguments[author], note: arguments[note], isDry: arguments[isDry])
-        try undoing.undo(undo, in: store, console)
+        let range = arguments[entries]
+        let store = try PlannedEntry.open(arguments[store], isDry: arguments[isDry])
+        let plan = try store.redoPlan(
+            of: range, policy: arguments[choice]?.policy ?? .refuse, author: arguments[author],
+            note: arguments[note])
+        let claim = plan.draft.header.undoes.map { "takes \($0.entryName) back" } ?? ""
+        try PlannedEntry(plan, claim: claim, isDry: arguments[isDry]).carryOut(in: store, console)
         return .success
-    }
-
-    /// The entry that undid another and still stands.
-    private func undo(
-        of sequence: SequenceNumber, in store: Store
-    ) throws -> SequenceNumber? {
-        _ = try store.entry(sequence)
-        var undo: SequenceNumber?
-        try store.entries(from: SequenceNumber(sequence.rawValue + 1)) { entry in
-            if entry.header.undoes == sequence {
-                undo = entry.sequence
-            } else if let standing = undo, entry.header.undoes == standing {
-                undo = nil
-            }
-            return .proceed
-        }
-        return undo
     }
 }

@@ -60,7 +60,7 @@ struct ShowCommand: Command {
         }
         try line("context", header.context.map { DisplayText.escaped($0) })
         if header.kind == .batch { try line("made by", "a batch") }
-        try line("undoes", header.undoes.map { "entry \($0)" })
+        try line("undoes", header.undoes?.entryName)
         if header.base != record.sequence.previous {
             try line("based on", header.base == .zero ? "no entry" : "entry \(header.base)")
         }

@@ -1,12 +1,14 @@
-import AuditTrail
 import JournalLog
-import ObjectModel
 import SnapshotStore
 
-/// `daybook undo STORE SEQ`: the inverse of an entry as a new entry.
+/// `daybook undo STORE SEQ[..SEQ]`: the inverse of one or several entries as a new entry.
 struct UndoCommand: Command {
     private let store = Positional("STORE", .path, "The store to change.")
-    private let entry = Positional("SEQ", .sequence, "The entry to undo.")
+    private let entries = Positional(
+        "SEQ[..SEQ]", .entries, "The entry to undo, or the first and last of several.")
+    private let choice = Option(
+        "--on-conflict", "CHOICE", ValueParser<ConflictChoice>.oneOf,
+        "What becomes of what later entries have touched.")
     private let isDry = Flag(
         "--dry-run", short: "-n", "Show what would be changed, change nothing.")
     private let author = Option("--author", short: "-a", "A", .text, "Who undoes it.")
@@ -14,16 +16,25 @@ struct UndoCommand: Command {
 
     var declaration: CommandDeclaration {
         CommandDeclaration(
-            "undo", in: .past, summary: "Undo an entry by appending its inverse.",
+            "undo", in: .past, summary: "Undo entries by appending their inverse.",
             discussion: """
                 Nothing is removed from the journal: the undo is an entry of its own, and can be
-                undone. An entry can be undone as long as no later entry has touched the same
-                properties; otherwise nothing is changed and the later entries are named.
+                undone. Several entries in a row are taken back together.
+
+                Entries can be undone as long as no later entry has touched the same properties,
+                members, objects or unique values; otherwise nothing is changed and everything in
+                the way is named. With --on-conflict keep-later, what later entries have touched
+                stays as it is and the rest is taken back; with overwrite, the old values are put
+                over the later ones, as far as every reference still leads to an object and every
+                unique value is there once. What was left out is told.
                 """,
-            arguments: [store, entry, isDry, author, note],
+            arguments: [store, entries, choice, isDry, author, note],
             examples: [
                 .init("daybook undo iso.daybook 7 --dry-run", "See what undoing entry 7 would do"),
                 .init("daybook undo iso.daybook 7 --note 'Wrong newsletter'", "Undo it"),
+                .init(
+                    "daybook undo iso.daybook 7..9 --on-conflict keep-later",
+                    "Undo three entries, except for what was changed since"),
             ],
             endings: [
                 .init(.success), .init(.usage, "Wrong usage, or there is no such entry."),
@@ -33,52 +44,14 @@ struct UndoCommand: Command {
     }
 
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
-        let store = try Store.open(at: arguments[store])
-        let undoing = Undoing(
-            author: arguments[author], note: arguments[note], isDry: arguments[isDry])
-        try undoing.undo(SequenceNumber(arguments[entry]), in: store, console)
+        let range = arguments[entries]
+        let store = try PlannedEntry.open(arguments[store], isDry: arguments[isDry])
+        let plan = try store.undoPlan(
+            of: range, policy: arguments[choice]?.policy ?? .refuse, author: arguments[author],
+            note: arguments[note])
+        let entry = PlannedEntry(
+            plan, claim: "takes \(range.entryName) back", isDry: arguments[isDry])
+        try entry.carryOut(in: store, console)
         return .success
-    }
-}
-
-/// Takes an entry back, or shows what taking it back would change.
-struct Undoing {
-    let author: String?
-    let note: String?
-    let isDry: Bool
-
-    func undo(_ sequence: SequenceNumber, in store: Store, _ console: Console) throws {
-        let draft = try store.undoDraft(of: sequence, author: author, note: note)
-        guard !isDry else { return try show(draft.changes, in: store.schema, console) }
-        let receipt = try store.commit(draft)
-        guard let made = receipt.sequence, let digest = receipt.digest else {
-            return try console.talk("Entry \(sequence) has left nothing to take back.")
-        }
-        guard console.format == .text else {
-            return try console.print(
-                [
-                    "sequence": .unsigned(made.rawValue), "digest": .string(digest.description),
-                    "undoes": .unsigned(sequence.rawValue),
-                ] as JSONText)
-        }
-        let count = receipt.changes.count
-        try console.print(
-            "Entry \(made) takes entry \(sequence) back: \(count == 1 ? "1 change" : "\(count) changes")."
-        )
-    }
-
-    private func show(
-        _ changes: [Change], in schema: Schema, _ console: Console
-    ) throws {
-        var listing = Listing(console)
-        let text = EntryText(console.palette)
-        for change in changes {
-            let audit = AuditChange(change, in: schema)
-            try listing.append(members: { $0.append(audit) }) {
-                try console.printLines(text.lines(of: audit, indentation: ""))
-            }
-        }
-        try listing.close()
-        try console.talk("Nothing was changed: this was a dry run.")
     }
 }

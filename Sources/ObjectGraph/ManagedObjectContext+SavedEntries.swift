@@ -1,0 +1,244 @@
+public import JournalLog
+import ObjectModel
+public import SnapshotStore
+
+/// Whose saves an undo stack goes on with.
+public enum SaveSelection: Sendable, Hashable {
+    /// What an author has saved, from whatever context.
+    case author(String)
+    /// What contexts of a name have saved, whoever the author was.
+    case context(String)
+}
+
+extension ManagedObjectContext {
+    // MARK: - Steps made before
+
+    /// Goes on with the undo stack of an earlier run: the last saves of an author or of a context
+    /// become steps that ``undo()`` takes back, the newest first.
+    ///
+    /// The steps lie under those that are there already. Saves that have been undone, undos
+    /// themselves, and saves that are steps here already are left out. An entry is read when its step
+    /// is undone, and undone only if no later entry has touched the same; else nothing changes, the
+    /// step is dropped, and ``undoFailureHandler`` is told.
+    ///
+    /// ```swift
+    /// context.undoFailureHandler = { error in print(error) }
+    /// try context.continueUndo(savesBy: .author("ada"))
+    /// context.undo()  // the last thing that Ada saved, whenever that was
+    /// try context.save()
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - selection: Whose saves.
+    ///   - limit: How many steps at most.
+    ///   - store: In which store; the first one when nil.
+    /// - Returns: How many steps there are now from earlier saves; 0 in a context without undo
+    ///   manager.
+    /// - Throws: ``StoreError`` with code `noSuchStore`, `readOnly`, or `corrupt` when an entry cannot
+    ///   be read. The undo stack is as it was then.
+    /// - Precondition: The context works with stores and not with a parent; `limit` is not negative.
+    /// - Complexity: O(*e*), *e* the size of the entries from the newest back to the oldest one found.
+    @discardableResult
+    public func continueUndo(
+        savesBy selection: SaveSelection, limit: Int = 20, in store: PersistentStore? = nil
+    ) throws -> Int {
+        let store = try storeForUndo(store)
+        guard let undoManager else { return 0 }
+        precondition(limit >= 0, "Undo goes on with no steps or some.")
+        processPendingChanges()
+        let known = undoManager.groups.flatMap { group in
+            [group.origins[store.number]?.entries.lowerBound]
+                + [group.unread.flatMap { $0.store == store.number ? $0.sequence : nil }]
+        }
+        let found = try store.store.lastSaves(limit: limit + known.count) { header in
+            switch selection {
+            case .author(let name): header.author == name
+            case .context(let name): header.context == name
+            }
+        }
+        let steps = found.filter { !known.contains($0.sequence) }.prefix(limit).map { save in
+            ChangeGroup(
+                actionName: save.header.note ?? "",
+                unread: UnreadEntry(store: store.number, sequence: save.sequence))
+        }
+        undoManager.insertBelow(steps.reversed())
+        return steps.count
+    }
+
+    /// What a step changed that stands for a saved entry, if it can be undone in spite of entries that
+    /// have been taken back here and not saved yet. Otherwise throws every obstacle.
+    func changes(
+        of unread: UnreadEntry, ignoring ignored: Set<SequenceNumber>
+    ) throws -> [RecordedChange] {
+        guard let store = coordinator.store(unread.store) else {
+            throw StoreError.noSuchStore(coordinator.storeName(unread.store))
+        }
+        let range = unread.sequence...unread.sequence
+        let plan = try store.store.undoPlan(of: range, ignoring: ignored)
+        // Where the store is to be left as it is, there may still be something to undo here.
+        let isBlocked = !plan.obstacles.isEmpty || ignored.isEmpty || plan.takenBackBy != nil
+        if isBlocked, let refusal = plan.refusal {
+            throw refusal
+        }
+        return try store.store.netChanges(of: range).map {
+            recorded($0, comesBack: $0.isDelete, isSaved: true, in: store)
+        }
+    }
+
+    /// Tells that an undo was blocked.
+    func noteUndoFailure(_ error: any Error) {
+        if let undoFailureHandler {
+            undoFailureHandler(error)
+        } else {
+            undoFailure = error
+        }
+    }
+
+    // MARK: - Undoing an entry here
+
+    /// Takes a saved entry back in this context, as one step that can be undone: a pending change,
+    /// which the next save appends as an entry that says what it undoes.
+    ///
+    /// Only what is saved counts: an undo of a later entry that is pending here does not clear the way.
+    /// What has been saved by others must have been merged, as for any other edit; else the save is a
+    /// conflict. A container's `undo(_:policy:author:note:)` saves
+    /// at once.
+    ///
+    /// - Parameters:
+    ///   - entry: The entry. Undoing an undo is a redo.
+    ///   - policy: What becomes of what later entries have touched.
+    ///   - store: Whose entry it is; one of the first store when nil.
+    /// - Returns: What was left out.
+    /// - Throws: ``StoreError`` with code `undoBlocked` and every ``UndoObstacle``, `noSuchEntry`,
+    ///   `noSuchStore` or `readOnly`. Nothing has changed then.
+    /// - Precondition: The context works with stores and not with a parent.
+    /// - Complexity: O(*k* log *n*), *k* the number of changes and of later versions of their objects.
+    @discardableResult
+    public func undo(
+        entry: SequenceNumber, policy: UndoPolicy = .refuse, in store: PersistentStore? = nil
+    ) throws -> [UndoObstacle] {
+        try undo(entries: entry...entry, policy: policy, in: store)
+    }
+
+    /// Takes several saved entries in a row back in this context, as one step.
+    @discardableResult
+    public func undo(
+        entries: ClosedRange<SequenceNumber>, policy: UndoPolicy = .refuse,
+        in store: PersistentStore? = nil
+    ) throws -> [UndoObstacle] {
+        try carryOut(in: store) { try $0.undoPlan(of: entries, policy: policy) }
+    }
+
+    /// Makes saved entries again in this context that were undone together, as one step.
+    ///
+    /// - Throws: ``StoreError`` with code `undoBlocked` when they are not undone, and as
+    ///   ``undo(entries:policy:in:)``.
+    @discardableResult
+    public func redo(
+        entries: ClosedRange<SequenceNumber>, policy: UndoPolicy = .refuse,
+        in store: PersistentStore? = nil
+    ) throws -> [UndoObstacle] {
+        try carryOut(in: store) { try $0.redoPlan(of: entries, policy: policy) }
+    }
+
+    private func carryOut(
+        in store: PersistentStore?, _ makePlan: (Store) throws -> UndoPlan
+    ) throws -> [UndoObstacle] {
+        let store = try storeForUndo(store)
+        processPendingChanges()
+        let plan = try makePlan(store.store)
+        let draft = try plan.permitted()
+        guard let undone = draft.header.undoes else { return plan.obstacles }
+        let isRecorded = undoManager?.isUndoRegistrationEnabled == true
+        undoManager?.prepareToRegister()
+        var group = ChangeGroup(actionName: draft.header.note ?? "")
+        for change in draft.changes {
+            let wanted = recorded(change, comesBack: change.isInsert, isSaved: false, in: store)
+            if let made = make(wanted, as: isRecorded ? .forward : .unrecorded) {
+                group.changes.append(made)
+            }
+        }
+        let origin = EntryOrigin(entries: undone, changes: draft.changes)
+        group.origins = [store.number: origin]
+        awake(after: group.changes)
+        undoManager?.pushStep(group)
+        if !isRecorded { unrecordedOrigins.append((store.number, origin)) }
+        postChanges()
+        return plan.obstacles
+    }
+
+    /// The store whose entries are meant.
+    private func storeForUndo(_ store: PersistentStore?) throws -> PersistentStore {
+        assertOnQueue()
+        precondition(
+            parent == nil, "Saved entries are undone in a context that works with stores.")
+        guard !isReadOnly else { throw StoreError.readOnlyContext() }
+        guard let found = store ?? coordinator.persistentStores.first else {
+            throw StoreError.noStore()
+        }
+        guard coordinator.has(found) else { throw StoreError.noSuchStore(found.name) }
+        return found
+    }
+
+    /// A change of the store as one of this context; told whether it is to bring the object back, now
+    /// or when it is undone.
+    private func recorded(
+        _ change: Change, comesBack: Bool, isSaved: Bool, in store: PersistentStore
+    ) -> RecordedChange {
+        let object = object(GraphID(store: store.number, object: change.object))
+        // What is left here of an object without a record comes back as it was, not as it is left.
+        if comesBack, pending[object.graphID] == nil { detach(object) }
+        let schema = object.binding.schema
+        let transient = schema.defaults.dropFirst(schema.storedSlotCount)
+        var full = change
+        switch change.kind {
+        case .insert(let values, let members):
+            full.kind = .insert(values: values + transient, members: members)
+        case .delete(let values, let members):
+            full.kind = .delete(values: values + transient, members: members)
+        case .update: break
+        }
+        return RecordedChange(object: object, change: full, isSaved: isSaved)
+    }
+
+    // MARK: - Saying what a save undoes
+
+    /// The saved entries that changes take back, and nothing else.
+    func undoneEntries(
+        by changes: [Change], in store: PersistentStore
+    ) throws -> ClosedRange<SequenceNumber>? {
+        guard !changes.isEmpty,
+            var origins = undoManager.map({ $0.origins(inStore: store.number) })
+                ?? []
+        else { return nil }
+        origins += unrecordedOrigins.filter { $0.store == store.number }.map(\.origin)
+        guard let range = EntryOrigin.run(of: origins) else { return nil }
+        let inverse: [Change]
+        if origins.count == 1, let changes = origins[0].changes {
+            inverse = changes
+        } else {
+            guard origins.allSatisfy({ $0.changes == nil }) else { return nil }
+            inverse = try store.store.netChanges(of: range).map(\.inverse)
+        }
+        func plain(_ changes: [Change]) -> Set<Change> {
+            Set(changes.map { Change(object: $0.object, kind: $0.kind) })
+        }
+        return plain(changes) == plain(inverse) ? range : nil
+    }
+}
+
+extension EntryOrigin {
+    /// The entries of several origins, if they follow each other without a gap.
+    fileprivate static func run(of origins: [EntryOrigin]) -> ClosedRange<SequenceNumber>? {
+        var run: ClosedRange<SequenceNumber>?
+        for next in origins.map(\.entries).sorted(by: { $0.lowerBound < $1.lowerBound }) {
+            guard let before = run else {
+                run = next
+                continue
+            }
+            guard next.lowerBound <= before.upperBound.next else { return nil }
+            run = before.lowerBound...max(before.upperBound, next.upperBound)
+        }
+        return run
+    }
+}

@@ -1,0 +1,92 @@
+import JournalLog
+import ObjectModel
+
+/// Saved entries that some changes of a context take back.
+struct EntryOrigin {
+    let entries: ClosedRange<SequenceNumber>
+    /// What takes them back; nil for the inverse of all that they changed.
+    var changes: [Change]?
+}
+
+/// A saved entry that is read when its step is undone.
+struct UnreadEntry {
+    let store: UInt32
+    let sequence: SequenceNumber
+}
+
+extension UndoManager {
+    /// The steps over which the cursor has moved since the last save, one way or the other.
+    var movedSteps: Range<Int> {
+        min(savedCursor, cursor)..<min(max(savedCursor, cursor), groups.count)
+    }
+
+    /// What the moves since the last save take back in a store; nil when something was changed besides.
+    func origins(inStore store: UInt32) -> [EntryOrigin]? {
+        guard open.changes.isEmpty else { return nil }
+        var found: [EntryOrigin] = []
+        for group in groups[movedSteps] {
+            guard let origin = group.origins[store] else {
+                // What was changed in other stores is saved there.
+                if group.changes.contains(where: { $0.object.graphID.store == store }) {
+                    return nil
+                }
+                continue
+            }
+            found.append(origin)
+        }
+        return found
+    }
+
+    /// The saved entries of a store that this context has taken back and not saved yet.
+    func entriesTakenBack(inStore store: UInt32) -> Set<SequenceNumber> {
+        guard cursor < savedCursor else { return [] }
+        let ranges = groups[cursor..<min(savedCursor, groups.count)].compactMap {
+            $0.origins[store]?.entries
+        }
+        return Set(
+            ranges.flatMap { range in
+                (range.lowerBound.rawValue...range.upperBound.rawValue).map { SequenceNumber($0) }
+            })
+    }
+
+    /// Puts steps of the past under all others, oldest first.
+    func insertBelow(_ steps: [ChangeGroup]) {
+        groups.insert(contentsOf: steps, at: 0)
+        cursor += steps.count
+        savedCursor += steps.count
+        settledCount += steps.count
+        trim()
+    }
+
+    /// Adds a step that has been made and takes saved entries back.
+    func pushStep(_ group: ChangeGroup) {
+        register(group.changes)
+        guard !group.changes.isEmpty, isRecording, levels.isEmpty, groupsByEvent else { return }
+        groups[cursor - 1].origins = group.origins
+        groups[cursor - 1].actionName = group.actionName
+    }
+
+    /// Reads the step before a place, if it stands for a saved entry.
+    ///
+    /// A step that cannot be undone is dropped, and the context is told why.
+    ///
+    /// - Returns: Whether the step can be undone.
+    func readStep(before place: Int, in context: ManagedObjectContext) -> Bool {
+        guard let unread = groups[place - 1].unread else { return true }
+        do {
+            groups[place - 1].changes = try context.changes(
+                of: unread, ignoring: entriesTakenBack(inStore: unread.store))
+            groups[place - 1].unread = nil
+            groups[place - 1].origins[unread.store] = EntryOrigin(
+                entries: unread.sequence...unread.sequence)
+            return true
+        } catch {
+            groups.remove(at: place - 1)
+            cursor -= 1
+            savedCursor -= 1
+            settledCount = max(settledCount - 1, 0)
+            context.noteUndoFailure(error)
+            return false
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import AuditTrail
+import JournalLog
+import ObjectModel
+import SnapshotStore
+
+/// What to do where later entries stand in the way, as `--on-conflict` says it.
+enum ConflictChoice: String, CaseIterable, Sendable {
+    case refuse
+    case keepLater = "keep-later"
+    case overwrite
+
+    var policy: UndoPolicy {
+        switch self {
+        case .refuse: .refuse
+        case .keepLater: .keepLater
+        case .overwrite: .overwrite
+        }
+    }
+}
+
+/// An undo, a redo or a restore that has been worked out: it is shown, or carried out and told.
+struct PlannedEntry {
+    private let plan: UndoPlan
+    private let claim: String
+    private let isDry: Bool
+    private let members: [JSONText.Member]
+
+    /// Takes what the entry does, as it reads after "Entry 8", and what a JSON document says besides.
+    init(_ plan: UndoPlan, claim: String, isDry: Bool, members: [JSONText.Member] = []) {
+        self.plan = plan
+        self.claim = claim
+        self.isDry = isDry
+        self.members = members
+    }
+
+    /// Opens the store, for reading only where nothing is to be changed.
+    static func open(_ path: String, isDry: Bool) throws -> Store {
+        isDry ? try StoreReading.open(path) : try Store.open(at: path)
+    }
+
+    /// Shows or saves the entry.
+    ///
+    /// - Throws: `StoreError` with code `undoBlocked` when something stands in the way.
+    func carryOut(in store: Store, _ console: Console) throws {
+        let draft = try plan.permitted()
+        guard !isDry else { return try show(draft.changes, in: store.schema, console) }
+        let receipt = try store.commit(draft)
+        guard let sequence = receipt.sequence, let digest = receipt.digest else {
+            throw ToolError(
+                .conflict, "Somebody else has just saved the same, so nothing was left to save.")
+        }
+        if console.format == .text {
+            let count = receipt.changes.count
+            let changes = count == 1 ? "1 change" : "\(count) changes"
+            try console.print("Entry \(sequence) \(claim): \(changes).")
+        } else {
+            try console.print(document(sequence, digest))
+        }
+        try tellLeftOut(console)
+    }
+
+    private func document(_ sequence: SequenceNumber, _ digest: Digest) -> JSONText {
+        var all: [JSONText.Member] = [
+            .init("sequence", .unsigned(sequence.rawValue)),
+            .init("digest", .string(digest.description)),
+        ]
+        all += members
+        if let undoes = plan.draft.header.undoes {
+            let ends = [undoes.lowerBound, undoes.upperBound].map {
+                JSONText.unsigned($0.rawValue)
+            }
+            all.append(.init("undoes", undoes.isSingle ? ends[0] : .array(ends)))
+        }
+        if !plan.obstacles.isEmpty {
+            all.append(.init("leftOut", .array(plan.obstacles.map { JSONText($0) })))
+        }
+        return .object(all)
+    }
+
+    private func show(_ changes: [Change], in schema: Schema, _ console: Console) throws {
+        var listing = Listing(console)
+        let text = EntryText(console.palette)
+        for change in changes {
+            let audit = AuditChange(change, in: schema)
+            try listing.append(members: { $0.append(audit) }) {
+                try console.printLines(text.lines(of: audit, indentation: ""))
+            }
+        }
+        try listing.close()
+        try tellLeftOut(console)
+        try console.talk("Nothing was changed: this was a dry run.")
+    }
+
+    private func tellLeftOut(_ console: Console) throws {
+        for obstacle in plan.obstacles { try console.warn("left out: \(obstacle.description)") }
+    }
+}
+
+extension JSONText {
+    /// What was left out, and because of which entry.
+    fileprivate init(_ obstacle: UndoObstacle) {
+        var members: [Member] = []
+        if let entry = obstacle.entry { members.append(.init("entry", .unsigned(entry.rawValue))) }
+        if let author = obstacle.author { members.append(.init("author", .string(author))) }
+        members.append(.init("object", .string(obstacle.objectName)))
+        if let property = obstacle.propertyName {
+            members.append(.init("property", .string(property)))
+        }
+        members.append(.init("message", .string(obstacle.description)))
+        self = .object(members)
+    }
+}
