@@ -79,6 +79,14 @@ public struct AuditRecord: Sendable {
     /// The entries that it undoes, one or several in a row.
     public var undoes: ClosedRange<SequenceNumber>? { entry.header.undoes }
 
+    /// The entries that it undoes as text: `7`, or `5-9` for several.
+    var undoesText: String? {
+        undoes.map { range in
+            range.lowerBound == range.upperBound
+                ? "\(range.lowerBound)" : "\(range.lowerBound)-\(range.upperBound)"
+        }
+    }
+
     /// What made it.
     public var kind: Kind { Kind(entry.header.kind) }
 

@@ -198,6 +198,8 @@ extension PersistentStore {
         switch moment {
         case .sequence(let number): number
         case .date(let date): try store.sequence(atTime: date.microseconds)
+        case .tag(let name): try tag(named: name).sequence
+        case .head: try head()
         }
     }
 

@@ -20,7 +20,7 @@ final class AuditDatabase {
         connection = try Connection(path: path)
         try connection.run(Self.tables)
         entries = try connection.statement(
-            "INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+            "INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
         changes = try connection.statement("INSERT INTO change VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
         values = try connection.statement("INSERT INTO value VALUES (?, ?, ?, ?, ?)")
         memberships = try connection.statement("INSERT INTO membership VALUES (?, ?, ?, ?, ?)")
@@ -37,7 +37,8 @@ final class AuditDatabase {
             .integer(entry.time), .text(DateText.text(microseconds: entry.recordedAt)),
             .integer(entry.recordedAt), .text(record.kind.rawValue), .text(header.author),
             .text(header.note), .text(header.context), .integer(header.base),
-            header.undoes.map { .integer($0) } ?? .null, .text(entry.digest.hexadecimal))
+            header.undoes.map { .integer($0.lowerBound) } ?? .null,
+            header.undoes.map { .integer($0.upperBound) } ?? .null, .text(entry.digest.hexadecimal))
     }
 
     /// Adds a change of an entry.
@@ -120,6 +121,7 @@ final class AuditDatabase {
             context TEXT,
             base INTEGER NOT NULL,
             undoes INTEGER,
+            undoes_through INTEGER,
             digest TEXT NOT NULL) STRICT;
         CREATE TABLE change(
             id INTEGER PRIMARY KEY,

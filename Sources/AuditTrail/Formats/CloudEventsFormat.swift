@@ -68,9 +68,7 @@ private struct CloudEventsEncoder: AuditEncoder {
                 to: &writer
             ) { writer in
                 if record.kind != .save { writer.append("kind", string: record.kind.rawValue) }
-                if let undoes = record.undoes {
-                    writer.append("undoes", integer: undoes.rawValue)
-                }
+                JSONLinesEncoder.append(undoes: record.undoes, to: &writer)
                 writer.append(change)
             }
         }

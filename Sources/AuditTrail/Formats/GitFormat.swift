@@ -121,7 +121,7 @@ private struct GitEncoder: AuditEncoder {
         }
         if let context = header.context { text += "Daybook-Context: \(context.onOneLine)\n" }
         if record.kind != .save { text += "Daybook-Kind: \(record.kind.rawValue)\n" }
-        if let undoes = header.undoes { text += "Daybook-Undoes: \(undoes)\n" }
+        if let undoes = record.undoesText { text += "Daybook-Undoes: \(undoes)\n" }
         return text + "Daybook-Digest: \(entry.digest.hexadecimal)\n"
     }
 

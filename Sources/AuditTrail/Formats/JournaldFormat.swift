@@ -93,7 +93,7 @@ private struct JournaldEncoder: AuditEncoder {
         fields.append("DAYBOOK_NOTE", header.note)
         fields.append("DAYBOOK_CONTEXT", header.context)
         fields.append("DAYBOOK_KIND", record.kind.rawValue)
-        fields.append("DAYBOOK_UNDOES", header.undoes?.description)
+        fields.append("DAYBOOK_UNDOES", record.undoesText)
         fields.append("DAYBOOK_DIGEST", entry.digest.hexadecimal)
         return fields.bytes
     }

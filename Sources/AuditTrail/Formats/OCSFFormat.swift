@@ -195,7 +195,7 @@ private struct OCSFEncoder: AuditEncoder {
         writer.object { writer in
             writer.append("context", string: record.context)
             if record.kind != .save { writer.append("kind", string: record.kind.rawValue) }
-            if let undoes = record.undoes { writer.append("undoes", integer: undoes.rawValue) }
+            JSONLinesEncoder.append(undoes: record.undoes, to: &writer)
             if let change { writer.append(change) }
             writer.append("recorded", string: DateText.text(microseconds: record.entry.recordedAt))
             writer.append("digest", string: record.digest.hexadecimal)

@@ -143,7 +143,7 @@ private struct PROVEncoder: AuditEncoder {
             writer.append("daybook:time", DateText.text(microseconds: record.entry.time))
             writer.append("daybook:recorded", DateText.text(microseconds: record.entry.recordedAt))
             writer.append("daybook:context", record.context)
-            writer.append("daybook:undoes", record.undoes?.description)
+            writer.append("daybook:undoes", record.undoesText)
             writer.append("daybook:digest", record.digest.hexadecimal)
         }
     }

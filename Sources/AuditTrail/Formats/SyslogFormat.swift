@@ -109,7 +109,7 @@ private struct StructuredData {
         append("note", header.note)
         append("context", header.context)
         append("kind", record.kind == .save ? nil : record.kind.rawValue)
-        append("undoes", header.undoes?.description)
+        append("undoes", record.undoesText)
         append("digest", record.digest.hexadecimal)
     }
 

@@ -133,7 +133,8 @@ extension HTMLReport {
 
         const noteLine = (entry) => entry.note.split("\n", 1)[0].slice(0, 200);
         const kindName = (entry) =>
-            entry.undoes === undefined ? entry.kind : `undoes ${digits.format(entry.undoes)}`;
+            entry.undoes === undefined ? entry.kind
+                : `undoes ${entry.undoes.map((number) => digits.format(number)).join("–")}`;
 
         function countsOf(entry) {
             return operations.flatMap((operation, place) => {
@@ -203,7 +204,8 @@ extension HTMLReport {
                 ["Context", read.context && make("bdi", {}, visible(read.context))],
                 ["Based on", read.base === undefined ? undefined
                     : read.base === 0 ? "nothing" : entryLink(read.base)],
-                ["Undoes", read.undoes && entryLink(read.undoes)],
+                ["Undoes", read.undoes && make("span", {}, ...[read.undoes].flat().flatMap(
+                    (number, place) => place ? [" to ", entryLink(number)] : [entryLink(number)]))],
                 ["Digest", make("span", { class: "code" }, read.digest)],
             ];
             return make("dl", { class: "facts" }, facts.filter(([, fact]) => fact)
