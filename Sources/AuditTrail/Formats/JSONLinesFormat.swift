@@ -111,8 +111,25 @@ extension JSONWriter {
         append("object", string: change.object)
         append("entity", string: change.entity)
         append("cause", string: change.cause)
-        if change.operation != .insert { append("old", change.fields, \.old) }
-        if change.operation != .delete { append("new", change.fields, \.new) }
+        if change.operation != .insert {
+            name("old")
+            object { writer in
+                // By index: a field taken out of the array would be copied with all it refers to.
+                for place in change.fields.indices {
+                    writer.name(change.fields[place].name)
+                    change.fields[place].old.write(to: &writer)
+                }
+            }
+        }
+        if change.operation != .delete {
+            name("new")
+            object { writer in
+                for place in change.fields.indices {
+                    writer.name(change.fields[place].name)
+                    change.fields[place].new.write(to: &writer)
+                }
+            }
+        }
         append("removed", change.memberships.filter { !$0.removed.isEmpty }, \.removed)
         // A membership without members stands among those added, so that it is not lost.
         append(
@@ -121,18 +138,6 @@ extension JSONWriter {
         guard !change.omitted.isEmpty else { return }
         name("confidential")
         array { writer in for name in change.omitted { writer.string(name) } }
-    }
-
-    private mutating func append(
-        _ name: String, _ fields: [AuditField], _ side: (AuditField) -> AuditValue
-    ) {
-        self.name(name)
-        object { writer in
-            for field in fields {
-                writer.name(field.name)
-                side(field).write(to: &writer)
-            }
-        }
     }
 
     private mutating func append(
