@@ -105,13 +105,17 @@ extension HTMLReport {
             return [marked(old, "del", "old"), marked(now, "ins", "new")];
         }
 
+        /** A member of an object by a name that may be any, such as `constructor`. */
+        const own = (object, name) =>
+            object && Object.hasOwn(object, name) ? object[name] : undefined;
+
         /** The properties that a change is about, with both sides. */
         function rowsOf(change) {
-            const references = scope.references[change.entity] ?? [];
+            const references = own(scope.references, change.entity) ?? [];
             return propertiesOf(change).map((name) => ({
-                name, old: change.old?.[name], new: change.new?.[name],
+                name, old: own(change.old, name), new: own(change.new, name),
                 isReference: references.includes(name),
-                removed: change.removed?.[name], added: change.added?.[name],
+                removed: own(change.removed, name), added: own(change.added, name),
                 isKeptBack: change.confidential?.includes(name),
             }));
         }

@@ -77,12 +77,12 @@ class Report:
     def filter(self, **fields):
         """Sets the filters by the names of their fields and waits for the result."""
         self.run("""
-            const done = arguments[arguments.length - 1];
             resetFilters();
             for (const [id, value] of Object.entries(arguments[0])) {
                 const field = document.getElementById(id);
+                // Behind a choice stands how many entries it has.
                 const option = Array.from(field.options ?? []).find((each) =>
-                    each.textContent === value || each.textContent.replace(/ \\([\\d,]+\\)$/, "") === value);
+                    each.textContent.replace(/ \\([\\d,]+\\)$/, "") === value);
                 field.value = option ? option.value : value;
             }
             window.searched = false;
@@ -93,8 +93,7 @@ class Report:
 
     def complaints(self):
         """What the console says, and every request but that for the file itself."""
-        found = [line["message"] for line in self.driver.get_log("browser")
-                 if "favicon" not in line["message"]]
+        found = [line["message"] for line in self.driver.get_log("browser")]
         for line in self.driver.get_log("performance"):
             message = json.loads(line["message"])["message"]
             if message["method"] == "Network.requestWillBeSent":

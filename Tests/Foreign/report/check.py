@@ -1,5 +1,5 @@
-"""Looks at reports as an auditor does, in headless Chromium, and compares what they show with the JSON
-Lines exports of the same stores.
+"""Looks at reports as an auditor does, in headless Chromium, and compares what they show with the
+JSON Lines exports of the same stores.
 
     check.py FOLDER AXE [PICTURES]
 
@@ -272,6 +272,7 @@ def traps():
         text = report.value("byId('list').textContent")
         check("9007199254740993" in text and "12345678901234567890" in text,
               "a number lost digits")
+        check("a name of JavaScript's own" in text, "a property is taken for one of JavaScript's")
         check("hush" not in report.value("document.documentElement.innerHTML"),
               "a confidential value is in the report")
         check(text.count("kept back") == 2, "nothing says kept back")

@@ -28,7 +28,8 @@ MODEL = {"entities": [
      "relationships": [
         {"name": "account", "destination": "Account", "inverse": "items"}]},
     {"name": "List", "attributes": [
-        {"name": "title", "type": "string"}],
+        {"name": "title", "type": "string"},
+        {"name": "constructor", "type": "string"}],
      "relationships": [
         {"name": "entries", "destination": "Item", "toMany": True, "ordered": True}]}]}
 
@@ -139,7 +140,8 @@ def traps():
     write(op="insert", entity="Account",
           values={"name": "</script><script>alert(8)</script>", "pin": "<hush>"})
     write(op="insert", entity="List",
-          values={"title": "ordered", "entries": [{"ref": "r2"}, {"ref": "r0"}, {"ref": "r1"}]})
+          values={"title": "ordered", "constructor": "a name of JavaScript's own",
+                  "entries": [{"ref": "r2"}, {"ref": "r0"}, {"ref": "r1"}]})
     save(None, None)
     write(op="update", entity="Item", match={"label": "trap-0"}, values={
         "text": "<script>alert(9)</script>", "amount": 9007199254740993, "ratio": -0.0,
