@@ -3,8 +3,10 @@ import Testing
 /// Help, manual and completion, all made from the declarations.
 @Suite struct HelpTests {
     static let commands = [
-        "init", "record", "load", "log", "show", "fetch", "history", "diff", "model", "stats",
-        "undo", "redo", "replay", "verify", "export", "help", "manual", "completion",
+        "init", "record", "load", "log", "show", "tail", "cursors", "fetch", "history", "diff",
+        "model", "stats",
+        "undo", "redo", "replay", "verify", "backup", "compact", "export",
+        "shell", "help", "manual", "completion",
     ]
 
     @Test func `the overview names every command in its group`() throws {
@@ -78,6 +80,10 @@ import Testing
         ("daybook completion z", "zsh"),
         ("daybook log store -n ", ""),
         ("daybook --col", "--color"),
+        ("daybook ba", "backup"),
+        ("daybook tail store --cu", "--cursor"),
+        ("daybook log store --op d", "delete"),
+        ("daybook stats store --no-p", ""),
     ])
     func `bash completes commands, options and values`(typed: String, expected: String) throws {
         let words = typed.split(separator: " ", omittingEmptySubsequences: false)
@@ -92,6 +98,21 @@ import Testing
 
         #expect(result.talk.isEmpty, "\(result.talk)")
         #expect(result.text == expected + "\n")
+    }
+
+    @Test(arguments: [
+        ("daybook ta", "tail"), ("daybook show store --st", "--stat"),
+        ("daybook replay store --st", "--step"),
+        ("daybook log store --op de", "delete"),
+    ])
+    func `fish completes commands, options and values`(typed: String, expected: String) throws {
+        let result = try Tool.shell(
+            "$DAYBOOK completion fish > \"$SCRIPT\"; fish --no-config -c "
+                + "\"source '$SCRIPT'; complete -C '\(typed)'\" | cut -f 1",
+            environment: ["SCRIPT": ScratchFolder().makeFile("daybook.fish").path])
+
+        #expect(result.talk.isEmpty, "\(result.talk)")
+        #expect(result.lines == [expected])
     }
 
     @Test(arguments: ["bash", "zsh", "fish"])

@@ -19,6 +19,7 @@ struct DiffCommand: Command {
                 went in between is not told. If A is the later state, the way back is shown.
                 """,
             arguments: [store, older, newer, entity, summary],
+            isPaged: true,
             examples: [
                 .init("daybook diff iso.daybook 2 head", "All that has changed since entry 2"),
                 .init("daybook diff iso.daybook 2010-01-01 2011-01-01 --stat", "A year in numbers"),

@@ -16,6 +16,7 @@ struct HistoryCommand: Command {
             "history", in: .read,
             summary: "Tell everything that happened to an object, oldest first.",
             arguments: [store, object, limit, reverse],
+            isPaged: true,
             examples: [
                 .init("daybook history iso.daybook Country/17", "From its insertion to today"),
                 .init("daybook history iso.daybook Country/17.name", "Only its name"),
