@@ -22,7 +22,7 @@ import Testing
             ),
             ("quotes", "fetch Country --where 'name == \"France\"' --count\n"),
             ("difference", "diff 2 head --stat\nlog -n 1 --oneline\n"),
-            ("help", ".help\n"), ("unknown-command", "log -n 1 --oneline\nlgo\nlog\n"),
+            ("unknown-command", "log -n 1 --oneline\nlgo\nlog\n"),
             ("failing-command", "show 99\nlog\n"), ("unknown-dot", ".hepl\n"),
             ("open-quote", "fetch 'Country\n"), ("nested", "shell\n"),
             ("bad-place", ".at 99\n"), ("no-place", ".at +\n"), ("too-many", ".at 1 2\n"),
@@ -37,6 +37,19 @@ import Testing
             "--- standard input\n\(input)--- standard output\n\(result.text)"
             + "--- standard error\n\(result.talk)--- exit \(result.status)\n"
         try Fixture.expect(Data(text.utf8), equals: "cli/shell/\(name).txt")
+    }
+
+    @Test func `help tells the shell's own words and every command`() throws {
+        let own = try Tool.run(
+            ["shell", "atlas.daybook"], input: Data(".help\n".utf8), in: atlas.folder.url)
+        let other = try Tool.run(
+            ["shell", "atlas.daybook"], input: Data(".help log\n".utf8), in: atlas.folder.url)
+
+        #expect(own.status == 0)
+        for word in [".at [SEQ|TIME]", ".help [COMMAND]", ".quit", " log, ", " completion."] {
+            #expect(own.text.contains(word))
+        }
+        #expect(other.output == (try Tool.run(["help", "log"]).output))
     }
 
     @Test func `a shell writes as its commands do`() throws {

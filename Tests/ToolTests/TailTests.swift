@@ -17,7 +17,8 @@ import Testing
     /// The numbers of the entries in JSON Lines.
     private func sequences(_ lines: [String]) throws -> [Int] {
         try lines.map { line in
-            try #require(Int(try #require(line.firstMatch(of: /^\{"sequence":(\d+),/)).1))
+            let match = try #require(line.firstMatch(of: /^\{"sequence":(\d+),/))
+            return try #require(Int(match.1))
         }
     }
 

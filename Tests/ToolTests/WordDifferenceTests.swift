@@ -94,7 +94,9 @@ import Testing
 
         let log = try library.run(["log", "library.daybook", "3..", "-p", "--reverse"])
 
-        let shown = log.lines.compactMap { $0.firstMatch(of: /^        label  (.*)$/)?.1 }
+        let shown = log.lines.compactMap { line in
+            line.firstMatch(of: /^        label  (.*)$/).map { String($0.1) }
+        }
         try #require(shown.count == texts.count - 1, "seed \(seed): \(log.text)")
         for (index, line) in shown.enumerated() {
             let sides = line.split(separator: " → ")

@@ -26,6 +26,7 @@ enum Tool {
     /// Runs the tool with a command line, without the name of the program.
     static func run(_ words: [String]) -> ExitCode {
         SystemCall.ignoreBrokenPipes()
+        SystemCall.heedSignals()
         var console = Console(format: .text, color: .auto, isQuiet: false)
         do {
             let code = try perform(ArgumentParser(CommandList.all).parse(words), on: &console)

@@ -17,6 +17,6 @@ struct MomentRange: Equatable, Sendable {
 extension ValueParser where Value == MomentRange {
     /// A part of the journal from one place to another.
     static var range: ValueParser {
-        ValueParser("a range such as 3..7, 2011-01-01..2011-12-31, or 3..") { MomentRange($0) }
+        ValueParser("a range such as 3..7, 3.. or 2011-01-01..2011-12-31") { MomentRange($0) }
     }
 }

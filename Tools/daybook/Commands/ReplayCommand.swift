@@ -26,7 +26,7 @@ struct ReplayCommand: Command {
     var declaration: CommandDeclaration {
         CommandDeclaration(
             "replay", in: .past,
-            summary: "Replay the journal, to check the store, step by step, or into a new one.",
+            summary: "Replay the journal: as a check, step by step, or into a store.",
             discussion: """
                 The journal is folded again from its first entry, and what comes out is compared
                 with what the store holds. The new store, or else a temporary one, is as it was
