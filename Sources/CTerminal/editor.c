@@ -106,7 +106,8 @@ static unsigned char complete_word(EditLine *line_editor, int key) {
     for (int index = 0; index < offer_count; index++) free(offers[index]);
     offer_count = 0;
     free(line);
-    return result;
+    // Nothing is being read just now that the signal could have stopped.
+    return interrupted ? CC_EOF : result;
 }
 
 // Lines

@@ -149,7 +149,7 @@ import Testing
         let session = try session()
 
         session.wait(for: "atlas> ")
-        try session.type("history Country/\t\t")
+        try session.type("history Country/\t")
         session.wait(for: "Country/1  Country/2")
         try session.type("\u{3}")
         session.wait(for: "^C")
