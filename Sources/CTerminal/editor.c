@@ -156,6 +156,9 @@ int terminal_editor_read(const char *prompt) {
     action.sa_handler = note_interrupt;
     sigaction(SIGINT, &action, &before);
     int count = 0;
+    // By itself libedit shows the prompt first, and a key that is pressed before the terminal gives
+    // single keys, Control-D for one, is another key then.
+    el_set(editor, EL_PREP_TERM, 1);
     const char *line = el_gets(editor, &count);
     sigaction(SIGINT, &before, NULL);
     if (interrupted) {

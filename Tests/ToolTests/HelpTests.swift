@@ -3,10 +3,9 @@ import Testing
 /// Help, manual and completion, all made from the declarations.
 @Suite struct HelpTests {
     static let commands = [
-        "init", "record", "load", "log", "show", "tail", "cursors", "fetch", "history", "diff",
-        "model", "stats",
-        "undo", "redo", "replay", "verify", "backup", "compact", "export",
-        "shell", "help", "manual", "completion",
+        "init", "record", "load", "log", "show", "fetch", "history", "diff", "model", "stats",
+        "undo", "redo", "replay", "verify", "export", "help", "manual", "completion",
+        "tail", "cursors", "backup", "compact", "shell",
     ]
 
     @Test func `the overview names every command in its group`() throws {

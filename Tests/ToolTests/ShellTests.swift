@@ -25,7 +25,7 @@ import Testing
             ("unknown-command", "log -n 1 --oneline\nlgo\nlog\n"),
             ("failing-command", "show 99\nlog\n"), ("unknown-dot", ".hepl\n"),
             ("open-quote", "fetch 'Country\n"), ("nested", "shell\n"),
-            ("bad-place", ".at 99\n"), ("no-place", ".at +\n"), ("too-many", ".at 1 2\n"),
+            ("bad-place", ".at 99\n"), ("too-many", ".at 1 2\n"),
         ])
     func `lines are run one after the other, up to the first that fails`(
         name: String, input: String
@@ -60,6 +60,14 @@ import Testing
         #expect(result.status == 0, "\(result.talk)")
         #expect(try atlas.run("log STORE -n 1").text.contains("undoes entry 10"))
         #expect(try atlas.run("cursors STORE").text.contains("c          11"))
+    }
+
+    @Test func `what is no place in the journal is refused`() throws {
+        let result = try Tool.run(
+            ["shell", "atlas.daybook"], input: Data(".at +\n".utf8), in: atlas.folder.url)
+
+        #expect(result.status == 2)
+        #expect(result.talk.hasPrefix("error: Line 1: '.at' cannot be '+': expected a sequence"))
     }
 
     @Test func `input that is no text is refused with its line`() throws {
