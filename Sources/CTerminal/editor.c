@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <termios.h>
 #include <unistd.h>
 
 enum { HISTORY_LENGTH = 1000, OFFERS_MAXIMUM = 500, OFFERS_SHOWN = 100 };
@@ -22,24 +21,6 @@ static terminal_completer complete;
 static char *offers[OFFERS_MAXIMUM];
 static int offer_count;
 static volatile sig_atomic_t interrupted;
-
-int terminal_key(void) {
-    struct termios usual;
-    int is_terminal = tcgetattr(0, &usual) == 0;
-    if (is_terminal) {
-        struct termios raw = usual;
-        // The keys for signals are keys, so that the terminal is never left like this.
-        raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO | ISIG);
-        raw.c_cc[VMIN] = 1;
-        raw.c_cc[VTIME] = 0;
-        tcsetattr(0, TCSADRAIN, &raw);
-    }
-    unsigned char byte = 0;
-    ssize_t count = read(0, &byte, 1);
-    int result = count == 1 ? byte : (count < 0 && errno == EINTR ? -2 : -1);
-    if (is_terminal) tcsetattr(0, TCSADRAIN, &usual);
-    return result;
-}
 
 // Completion
 

@@ -33,9 +33,15 @@ int terminal_pager_finish(void);
 
 // Keys
 
-// Reads one key from standard input without waiting for the end of a line and without showing it.
-// Returns the byte, -1 at the end of the input, -2 when a signal came in between.
+// Lets the terminal give single keys, those for signals among them, and show none. To be called before
+// the user is asked for one.
+void terminal_keys_begin(void);
+
+// Waits for a key. Returns the byte, -1 at the end of the input, -2 when a signal came in between.
 int terminal_key(void);
+
+// Gives the terminal back as it was.
+void terminal_keys_end(void);
 
 // Lines
 

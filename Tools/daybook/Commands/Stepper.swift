@@ -40,6 +40,8 @@ struct Stepper {
             free = steps - 1
             return true
         }
+        terminal_keys_begin()
+        defer { terminal_keys_end() }
         try console.ask("entry \(sequence) of \(last): Enter next, n N, c continue, q quit ")
         defer { console.endAsking() }
         while true {
