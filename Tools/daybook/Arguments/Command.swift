@@ -70,8 +70,9 @@ struct CommandDeclaration: Sendable {
     init(
         _ name: String, in group: CommandGroup, summary: String, discussion: String = "",
         arguments: [any Argument] = [], formats: [OutputFormat] = OutputFormat.allCases,
-        isPaged: Bool = false, examples: [Example] = [],
-        endings: [Ending] = [Ending(.success), Ending(.usage)]
+        examples: [Example] = [],
+        endings: [Ending] = [Ending(.success), Ending(.usage)],
+        isPaged: Bool = false
     ) {
         self.name = name
         self.group = group

@@ -19,7 +19,6 @@ struct DiffCommand: Command {
                 went in between is not told. If A is the later state, the way back is shown.
                 """,
             arguments: [store, older, newer, entity, summary],
-            isPaged: true,
             examples: [
                 .init("daybook diff iso.daybook 2 head", "All that has changed since entry 2"),
                 .init("daybook diff iso.daybook 2010-01-01 2011-01-01 --stat", "A year in numbers"),
@@ -27,7 +26,7 @@ struct DiffCommand: Command {
             endings: [
                 .init(.success, "No difference."), .init(.finding, "There are differences."),
                 .init(.usage), .init(.unreadable),
-            ])
+            ], isPaged: true)
     }
 
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {

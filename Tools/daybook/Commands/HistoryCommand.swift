@@ -16,7 +16,6 @@ struct HistoryCommand: Command {
             "history", in: .read,
             summary: "Tell everything that happened to an object, oldest first.",
             arguments: [store, object, limit, reverse],
-            isPaged: true,
             examples: [
                 .init("daybook history iso.daybook Country/17", "From its insertion to today"),
                 .init("daybook history iso.daybook Country/17.name", "Only its name"),
@@ -24,7 +23,7 @@ struct HistoryCommand: Command {
             endings: [
                 .init(.success), .init(.usage, "Wrong usage, or there never was such an object."),
                 .init(.unreadable),
-            ])
+            ], isPaged: true)
     }
 
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {

@@ -41,7 +41,6 @@ struct LogCommand: Command {
                 """,
             arguments: [store, range] + filters.all
                 + [since, until, limit, reverse, changes, counts, isShort, follow],
-            isPaged: true,
             examples: [
                 .init("daybook log iso.daybook -n 5", "The newest five entries"),
                 .init(
@@ -52,7 +51,7 @@ struct LogCommand: Command {
                     "daybook log iso.daybook -S Türkiye",
                     "By which entries that name came or went"),
             ],
-            endings: [.init(.success), .init(.usage), .init(.unreadable)])
+            endings: [.init(.success), .init(.usage), .init(.unreadable)], isPaged: true)
     }
 
     func isPaged(_ arguments: ParsedArguments) -> Bool {

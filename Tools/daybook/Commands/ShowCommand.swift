@@ -19,7 +19,6 @@ struct ShowCommand: Command {
                 new are marked, and a long text is shown only around its changes.
                 """,
             arguments: [store, entries, counts],
-            isPaged: true,
             examples: [
                 .init("daybook show iso.daybook 7", "Entry 7"),
                 .init("daybook show iso.daybook head --stat", "The size of the newest entry"),
@@ -27,7 +26,7 @@ struct ShowCommand: Command {
             endings: [
                 .init(.success), .init(.usage, "Wrong usage, or there is no such entry."),
                 .init(.unreadable),
-            ])
+            ], isPaged: true)
     }
 
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
