@@ -51,7 +51,9 @@ let package = Package(
             path: "Tools/daybook"),
         .executableTarget(
             name: "daybook-benchmark",
-            dependencies: ["Daybook", "CLMDB", "CSQLite"],
+            dependencies: [
+                "Daybook", "SnapshotStore", "ObjectModel", "JournalLog", "CLMDB", "CSQLite",
+            ],
             path: "Tools/daybook-benchmark"),
         .executableTarget(
             name: "daybook-demo",

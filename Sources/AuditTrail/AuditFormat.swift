@@ -82,7 +82,7 @@ public struct AuditFormatError: Error, Sendable, Hashable, CustomStringConvertib
 /// The formats there are.
 public enum AuditFormats {
     /// All of them, the native one first.
-    public static let all: [any AuditFormat] = [JSONLinesFormat(), CSVFormat()]
+    public static let all: [any AuditFormat] = [JSONLinesFormat(), CSVFormat(), JSONPatchFormat()]
 
     /// The names of all formats.
     public static var names: [String] { all.map { type(of: $0).name } }

@@ -28,7 +28,7 @@ public struct AuditRecord: Sendable {
     /// The changes that are shown: all of them, unless a filter asked for less.
     package let shown: [Change]
     /// Which values are kept back.
-    private let redaction: Redaction
+    let redaction: Redaction
 
     /// Makes an entry readable.
     ///

@@ -22,6 +22,11 @@ public struct AuditValue: Sendable {
         if case .string = value { true } else { false }
     }
 
+    /// Whether the value is bytes that mean nothing as text.
+    var isBinary: Bool {
+        if case .data = value { type != .codable } else { false }
+    }
+
     /// The value as plain text, empty for null.
     ///
     /// Numbers and dates have the form that they have in JSON, data is base64, a reference is

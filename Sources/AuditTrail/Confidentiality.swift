@@ -88,6 +88,13 @@ package struct Redaction: Sendable {
         hidden.contains(property)
     }
 
+    /// Whether nothing at all is told of a property.
+    func omits(_ property: PropertyNumber) -> Bool {
+        guard hides(property) else { return false }
+        if case .hash = treatment { return false }
+        return true
+    }
+
     /// What stands in place of a value that is kept back, nil for nothing; `name` gives the name of an
     /// object that the value refers to.
     func replacement(

@@ -122,16 +122,9 @@ struct ConflictOrigins {
         _ sequence: SequenceNumber, in transaction: borrowing some Reading & ~Copyable
     ) throws -> MergeConflict.Origin? {
         if let origin = known[sequence] { return origin }
-        guard let entry = try parts.journal.entry(at: sequence, in: transaction) else { return nil }
-        let header: EntryHeader
-        do {
-            header = try EntryPayload.header(of: entry.payload)
-        } catch {
-            throw StoreError.entryUnreadable(sequence, cause: error)
-        }
+        guard let heading = try parts.heading(of: sequence, in: transaction) else { return nil }
         let origin = MergeConflict.Origin(
-            entry: sequence.rawValue, author: header.author,
-            time: header.occurredAt ?? entry.recordedAt)
+            entry: sequence.rawValue, author: heading.author, time: heading.time)
         known[sequence] = origin
         return origin
     }

@@ -90,8 +90,14 @@ struct Projector {
             try fold(members, of: change, in: transaction)
         case .update(let edits, let members):
             let before = try rowBytes(change, key, in: transaction)
-            var values = try projection.decoding(change.object) { () throws(DecodingFailure) in
-                try RowLayout(before.span.bytes).values(in: before.span.bytes)
+            let relationships = entity.storedToMany.count
+            var (values, origins) = try projection.decoding(change.object) {
+                () throws(DecodingFailure) in
+                let layout = try RowLayout(before.span.bytes)
+                return (
+                    try layout.values(in: before.span.bytes),
+                    try layout.origins(in: before.span.bytes, relationships: relationships)
+                )
             }
             let old = values
             do {
@@ -101,7 +107,8 @@ struct Projector {
             }
             indexConstraints(of: entity, from: old, to: values, change.object)
             versions.add(StoreKey.version(change.object, sequence), before)
-            encoder.encode(since: sequence, values)
+            origins.move(to: sequence, by: edits, members, entity)
+            encoder.encode(since: sequence, values, origins: origins)
             rows.add(key, encoder.bytes)
             for edit in edits where edit.old != edit.new {
                 guard let property = entity.property(edit.property) else { continue }
@@ -273,6 +280,23 @@ struct Projector {
         try membersPast.write(to: tables.membersPast, in: transaction)
         try referrers.write(to: tables.referrers, in: transaction)
         try referrersPast.write(to: tables.referrersPast, in: transaction)
+    }
+}
+
+extension RowOrigins {
+    /// Notes what an entry changes.
+    fileprivate mutating func move(
+        to sequence: SequenceNumber, by edits: [Edit], _ memberships: [MembershipEdit],
+        _ entity: SchemaEntity
+    ) {
+        for edit in edits where edit.old != edit.new {
+            guard let slot = entity.property(edit.property)?.slot else { continue }
+            values[slot] = sequence
+        }
+        for edit in memberships where !edit.isEmpty {
+            let place = entity.storedToMany.firstIndex { $0.number == edit.property }
+            if let place { members[place] = sequence }
+        }
     }
 }
 

@@ -93,7 +93,7 @@ extension Store {
     }
 
     /// Where to read for an entry; at the last one there is nothing later to look out for.
-    private func resolve(
+    func resolve(
         _ sequence: SequenceNumber?, in transaction: borrowing ReadTransaction
     ) throws -> SequenceNumber {
         guard let sequence else { return .latest }

@@ -31,6 +31,16 @@ extension Store {
     }
 }
 
+extension Store {
+    /// The entries that inserted, updated or deleted an object, in order; empty when there never was
+    /// such an object.
+    ///
+    /// - Complexity: O(log *n* + *k*) page reads, *k* the number of these entries.
+    package func entries(touching object: ObjectID) throws -> [SequenceNumber] {
+        try reading { try parts.projection.touches(of: object, in: $0) }
+    }
+}
+
 extension Projection {
     /// The entries that inserted, updated or deleted an object, in order.
     ///

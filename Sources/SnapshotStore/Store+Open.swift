@@ -106,7 +106,10 @@ extension Store {
     /// - Returns: The store, ready for use.
     /// - Throws: ``StoreError`` with ``StoreError/Code/modelMismatch`` and every difference;
     ///   with ``StoreError/Code/newerFormat`` or ``StoreError/Code/notAStore`` for a file that is
-    ///   left as it is.
+    ///   left as it is; with ``StoreError/Code/olderFormat`` when it would have to be brought up to
+    ///   date first and is opened for reading only.
+    /// - Complexity: O(log *n*) page reads; once, when a store of an older format is opened for
+    ///   writing, what ``rebuild()`` takes.
     package static func open(
         at path: String, model: ManagedObjectModel? = nil, options: StoreOptions = StoreOptions()
     ) throws -> Store {
@@ -138,7 +141,11 @@ extension Store {
         modelSource: ModelSource
     ) throws -> Store {
         if let model { try model.validate() }
-        try checkFormat(path)
+        let formatVersion = try checkFormat(path)
+        let isOutdated = formatVersion < StoreLayout.formatVersion
+        guard !isOutdated || !options.isReadOnly else {
+            throw StoreError.olderFormat(path, formatVersion)
+        }
         let environment = try Environment.open(
             at: path, options: options.environment(create: false))
         let tables = try StoreTables(in: environment)
@@ -152,20 +159,22 @@ extension Store {
             if let model { try check(model, against: stored, path: path) }
             return (metadata, try Schema(stored))
         }
-        return Store(
+        let store = Store(
             path: path, schema: schema, metadata: metadata, options: options,
             parts: try StoreParts(environment, schema), environment: environment)
+        if isOutdated { try store.rebuild() }
+        return store
     }
 
     /// Looks at the format version before the file is opened for good, and writes nothing.
-    private static func checkFormat(_ path: String) throws {
+    private static func checkFormat(_ path: String) throws -> UInt32 {
         var options = EnvironmentOptions(tables: [StoreLayout.metaName])
         options.create = false
         options.readOnly = true
         let environment = try Environment.open(at: path, options: options)
         let meta = try environment.table(StoreLayout.metaName)
-        try environment.read { transaction in
-            _ = try StoreMetadata.checkFormat(meta, path: path, in: transaction)
+        return try environment.read { transaction in
+            try StoreMetadata.checkFormat(meta, path: path, in: transaction)
         }
     }
 

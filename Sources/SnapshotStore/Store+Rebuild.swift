@@ -5,8 +5,8 @@ internal import ObjectModel
 extension Store {
     /// Throws the projection away and folds the journal again, from its first entry.
     ///
-    /// The tables come out byte for byte as they were, unless they were damaged. Readers see the
-    /// old ones until it is done.
+    /// The tables come out byte for byte as they were, unless they were damaged or of an older
+    /// format. Readers see the old ones until it is done.
     ///
     /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` at the first entry that cannot be
     ///   trusted. The store is unchanged then.
@@ -19,6 +19,8 @@ extension Store {
                 try parts.projection.fold(Entry($0), in: transaction)
                 return .proceed
             }
+            try StoreMetadata.setFormat(
+                StoreLayout.formatVersion, parts.tables.meta, in: transaction)
         }
     }
 

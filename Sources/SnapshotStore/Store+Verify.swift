@@ -138,6 +138,30 @@ private struct Verification {
         } catch let error as StoreError where error.code == .corrupt {
             report.add(.metadata, "meta, '\(StoreMetadata.Name.cursors)'", error.message)
         }
+        do {
+            for tag in try StoreMetadata.tags(meta, in: transaction).sorted()
+            where try !isSound(tag, in: transaction) {
+                report.add(
+                    .metadata, "tag '\(tag.name)'",
+                    "The tag '\(tag.name)' was set on an entry \(tag.sequence) that is not the one "
+                        + "in the journal.")
+            }
+        } catch let error as StoreError where error.code == .corrupt {
+            report.add(.metadata, "meta, '\(StoreMetadata.Name.tags)'", error.message)
+        }
+    }
+
+    /// Whether a tag names the entry that it was set on. A digest that is missing is the journal's
+    /// to report.
+    private func isSound(
+        _ tag: StoreTag, in transaction: borrowing ReadTransaction
+    ) throws -> Bool {
+        guard tag.sequence <= (try parts.journal.head(in: transaction)) else { return false }
+        do {
+            return try parts.journal.digest(at: tag.sequence, in: transaction) == tag.digest
+        } catch is JournalError {
+            return true
+        }
     }
 
     private mutating func checkJournal(
@@ -229,7 +253,12 @@ private struct Verification {
             try transaction.scan(table, from: start.span.bytes, to: nil, order: .ascending) {
                 key, value in
                 do {
-                    _ = try RowLayout(value).values(in: value)
+                    var reader = KeyReader()
+                    let object = try reader.object(key)
+                    let relationships = store.schema.entity(object.entity)?.storedToMany.count
+                    let layout = try RowLayout(value)
+                    _ = try layout.values(in: value)
+                    _ = try layout.origins(in: value, relationships: relationships ?? 0)
                 } catch {
                     let record = StoreRecord(key: key.array, value: [])
                     broken.append((record.place(in: table, store.schema), error))

@@ -14,6 +14,14 @@ extension StoreError {
                 + "\(StoreLayout.formatVersion). Use a newer Daybook.")
     }
 
+    static func olderFormat(_ path: String, _ version: UInt32) -> StoreError {
+        StoreError(
+            .olderFormat,
+            "'\(path)' has format \(version), and this version of Daybook works with format "
+                + "\(StoreLayout.formatVersion). Open it for writing once, which brings it up to "
+                + "date: with 'daybook record STORE </dev/null', for example.")
+    }
+
     static func exists(_ path: String) -> StoreError {
         StoreError(
             .exists, "'\(path)' exists already. Open it, or choose another path for a new store.")

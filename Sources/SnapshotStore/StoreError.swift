@@ -52,6 +52,7 @@ public struct StoreError: Error, Sendable {
             case noSuchEntry, noSuchObject, objectDeleted, undoBlocked, digestMismatch, closed
             case unsupportedFileSystem, inputOutput, generation, unsettled
             case noSuchStore, noSuchConfiguration, assignment, crossStoreRelationship, coordinator
+            case olderFormat, tag, noSuchTag
         }
 
         private let wrapped: Wrapped
@@ -67,6 +68,9 @@ public struct StoreError: Error, Sendable {
         public static let notAStore = Code(.notAStore)
         /// The store was written by a newer version of this software.
         public static let newerFormat = Code(.newerFormat)
+        /// The store was written by an older version of this software, and has to be opened for
+        /// writing once before it can be read.
+        public static let olderFormat = Code(.olderFormat)
         /// Something in the file is not what was written.
         public static let corrupt = Code(.corrupt)
         /// The file is shorter than it was.
@@ -97,6 +101,10 @@ public struct StoreError: Error, Sendable {
         public static let noSuchEntity = Code(.noSuchEntity)
         /// The journal has no such entry.
         public static let noSuchEntry = Code(.noSuchEntry)
+        /// A tag cannot have that name: it is not allowed, or it is taken.
+        public static let tag = Code(.tag)
+        /// The store has no such tag.
+        public static let noSuchTag = Code(.noSuchTag)
         /// There has never been such an object.
         public static let noSuchObject = Code(.noSuchObject)
         /// The object was deleted.

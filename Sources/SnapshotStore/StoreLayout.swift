@@ -23,8 +23,11 @@ internal import LMDB
 
 /// Names and limits of the file format.
 enum StoreLayout {
-    /// The version of everything in the file. A store with a greater one is left alone.
-    static let formatVersion: UInt32 = 1
+    /// The version of everything in the file. A store with a greater one is left alone; one with a
+    /// lesser one has its projection made anew when it is opened for writing.
+    ///
+    /// Version 2 added the ages of rows.
+    static let formatVersion: UInt32 = 2
 
     /// The table that is read before anything else, in every version.
     static let metaName = "meta"

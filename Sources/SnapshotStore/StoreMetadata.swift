@@ -21,6 +21,8 @@ struct StoreMetadata: Sendable {
         static let all = [createdAt, format, reserved, uuid]
         /// What users keep; there is none until something is kept.
         static let userValues = "userValues"
+        /// Names that users gave to entries; there is none until a tag is set.
+        static let tags = "tags"
         /// How far readers have come; there is none until one says so.
         static let cursors = "cursors"
     }
@@ -56,16 +58,25 @@ struct StoreMetadata: Sendable {
         guard version <= StoreLayout.formatVersion else {
             throw StoreError.newerFormat(path, version)
         }
+        guard version > 0 else {
+            throw StoreError.corrupt("'\(path)' says that it has format 0")
+        }
         return version
+    }
+
+    static func setFormat(
+        _ version: UInt32, _ meta: Table, in transaction: borrowing WriteTransaction
+    ) throws {
+        var format = KeyWriter(capacity: 4)
+        format.append(version)
+        try put(Name.format, format.bytes, meta, in: transaction)
     }
 
     /// Writes the records of a new store.
     func write(_ meta: Table, in transaction: borrowing WriteTransaction) throws {
-        var format = KeyWriter(capacity: 4)
-        format.append(formatVersion)
         var created = KeyWriter(capacity: 8)
         created.append(createdAt)
-        try Self.put(Name.format, format.bytes, meta, in: transaction)
+        try Self.setFormat(formatVersion, meta, in: transaction)
         try Self.put(Name.uuid, Array(uuid.uuidString.utf8), meta, in: transaction)
         try Self.put(Name.createdAt, created.bytes, meta, in: transaction)
         try Self.setReserved(1, meta, in: transaction)

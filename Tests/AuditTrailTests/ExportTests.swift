@@ -7,7 +7,7 @@ import Testing
 
 /// What the formats write.
 @Suite struct ExportTests {
-    @Test(arguments: ["jsonl", "csv"])
+    @Test(arguments: ["jsonl", "csv", "json-patch"])
     func `an export is the same as ever`(name: String) throws {
         let story = try AtlasStory.write()
 

@@ -62,6 +62,32 @@ struct CorruptFixtureTests {
         try Fixture.expect(Data(reports.utf8), equals: "corrupt/reports.txt")
     }
 
+    @Test func `a store of the first format is brought up to date when it is opened for writing`()
+        throws
+    {
+        let directory = try TemporaryDirectory()
+        let today = directory.path("today.daybook")
+        try DamageSample.make(at: today)
+        let path = directory.path("earlier.daybook")
+        let bytes = try Fixture.data("corrupt/format-1.daybook")
+        try bytes.write(to: URL(fileURLWithPath: path))
+
+        let refusal = #expect(throws: StoreError.self) {
+            try Store.open(at: path, options: StoreOptions(isReadOnly: true))
+        }
+        #expect(refusal?.code == .olderFormat)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == bytes)
+        let recorded = try ChildProcess.run(BuiltTool.daybook, ["record", path])
+        #expect(recorded.ending == .exited(0), "\(recorded)")
+
+        #expect(try DamageSample.readContent(path) == DamageSample.readContent(today))
+        let verified = try ChildProcess.run(BuiltTool.daybook, ["verify", path])
+        #expect(verified.ending == .exited(0), "\(verified)")
+        let stores = try [path, today].map { try Store.open(at: $0) }
+        #expect(try stores[0].projectionDigest() == stores[1].projectionDigest())
+        for store in stores { try store.close() }
+    }
+
     /// Places of every kind: first pages, page headers, and each copy of some texts.
     private static func damages(of bytes: Data) -> [(name: String, offset: Int)] {
         let fields = [

@@ -12,7 +12,7 @@ import Testing
         (["log", "S", "--output", "jsno"], "expected text, json or jsonl; did you mean 'json'?"),
         (["log", "S", "--color=alway"], "did you mean 'always'?"),
         (["completion", "bsh"], "expected bash, zsh or fish; did you mean 'bash'?"),
-        (["export", "S", "--format", "jsnl"], "expected jsonl or csv; did you mean 'jsonl'?"),
+        (["export", "S", "--format", "jsnl"], "; did you mean 'jsonl'?"),
         (["export", "S", "--format", "csv", "--output", "json"], "only one form of output"),
     ])
     func `a mistyped word is answered with the nearest right one`(
@@ -50,8 +50,9 @@ import Testing
         (["undo", "S", "2011-12-15"], "expected a sequence number such as 42."),
         (["show", "S", "99999999999999999999"], "'SEQ' cannot be '99999999999999999999'"),
         (
-            ["fetch", "S", "E", "--at", "yesterday"],
-            "expected a sequence number such as 42, or a time"
+            ["fetch", "S", "E", "--at", "last week"],
+            "expected a sequence number such as 42, a time such as 2011-12-15 or "
+                + "2011-12-15T08:30:00Z, or a tag."
         ),
         (["fetch", "S", "E", "--at", "2011-13-01"], "'--at' cannot be '2011-13-01'"),
         (["fetch", "S", "E", "--at", "2011-02-29"], "'--at' cannot be '2011-02-29'"),

@@ -34,6 +34,25 @@ import Testing
         }
     }
 
+    @Test func `stores of rising length are asked the same questions`() throws {
+        let table = try runBenchmark(["--scaling", "--scale", "tiny"])
+        let json = try runBenchmark(["--scaling", "--scale", "tiny", "--json"])
+
+        #expect(table.status == 0, "\(table.errors)")
+        for words in ["1,000 changes", "10,000 changes", "blame a property", "(1.00)"] {
+            #expect(table.output.contains(words), "\(table.output)")
+        }
+        #expect(json.status == 0, "\(json.errors)")
+        let report = try JSONDecoder().decode(ScalingReport.self, from: Data(json.output.utf8))
+        #expect(report.sizes == [1_000, 10_000])
+        #expect(report.lines.count == 6)
+        for line in report.lines {
+            #expect(line.microseconds.count == 2)
+            #expect(line.microseconds.allSatisfy { $0 > 0 })
+            #expect(line.ratios.first == 1)
+        }
+    }
+
     @Test(arguments: [["--rounds", "none"], ["--scale", "huge"], ["--fast"]])
     func `a mistyped command line is refused`(words: [String]) throws {
         let run = try runBenchmark(words)
@@ -41,6 +60,16 @@ import Testing
         #expect(run.status == 2)
         #expect(run.errors.hasPrefix("error: "))
         #expect(run.output.isEmpty)
+    }
+
+    private struct ScalingReport: Decodable {
+        struct Line: Decodable {
+            let microseconds: [Double]
+            let ratios: [Double]
+        }
+
+        let sizes: [Int]
+        let lines: [Line]
     }
 
     private struct Report: Decodable {

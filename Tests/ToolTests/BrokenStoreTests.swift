@@ -74,11 +74,16 @@ import Testing
     @Test func `every golden file of the reading commands is named by a test`() throws {
         let tests = Fixture.folder.deletingLastPathComponent().appending(path: "Tests/ToolTests")
         var text = ""
-        for name in ["ReadingCommandTests.swift", "MovingCommandTests.swift"] {
+        for name in [
+            "ReadingCommandTests.swift", "MovingCommandTests.swift", "TravelCommandTests.swift",
+        ] {
             text += try String(contentsOf: tests.appending(path: name), encoding: .utf8)
         }
 
-        for command in ["log", "show", "history", "diff", "model", "export"] {
+        for command in [
+            "log", "show", "history", "diff", "model", "export", "blame", "bisect", "document",
+            "tag",
+        ] {
             let folder = Fixture.folder.appending(path: "cli/\(command)")
             for file in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
                 let name = file.replacing(".txt", with: "")

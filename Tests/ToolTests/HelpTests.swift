@@ -3,7 +3,8 @@ import Testing
 /// Help, manual and completion, all made from the declarations.
 @Suite struct HelpTests {
     static let commands = [
-        "init", "record", "load", "log", "show", "fetch", "history", "diff", "model", "stats",
+        "init", "record", "load", "log", "show", "fetch", "history", "blame", "bisect", "diff",
+        "document", "tag", "model", "stats",
         "undo", "redo", "replay", "verify", "export", "help", "manual", "completion",
         "tail", "cursors", "backup", "compact", "shell",
     ]

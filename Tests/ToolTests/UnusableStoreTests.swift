@@ -7,7 +7,8 @@ import Testing
     /// Every command that opens a store, without the store.
     static let commands: [[String]] = [
         ["record"], ["fetch", "Shelf"], ["undo", "2"], ["redo", "2"], ["replay"], ["verify"],
-        ["log"], ["stats"], ["export", "--format", "jsonl"],
+        ["log"], ["stats"], ["export", "--format", "jsonl"], ["blame", "Shelf/1"],
+        ["bisect", "Shelf", "--where", "TRUEPREDICATE"], ["document"], ["tag"], ["tag", "v1"],
     ]
 
     private let library: LibraryStore
@@ -80,18 +81,34 @@ import Testing
         try expectRefusal(words, saying: words == ["verify"] ? "not in the file" : "truncated")
     }
 
-    @Test(arguments: commands)
-    func `a store of a newer format is refused`(words: [String]) throws {
+    /// Makes the store say that it has another format than the one of today, 2.
+    private func setFormat(_ version: UInt8) throws {
         var bytes = try library.bytes
         // The version stands behind its name, and a digest of both behind the version.
         let name = Data("format".utf8)
-        let digest = try Tool.shell("printf 'format\\0\\0\\0\\2' | sha256sum | xxd -r -p").output
-        let place = try #require(bytes.range(of: name + Data([0, 0, 0, 1])))
+        let digest = try Tool.shell(
+            "printf 'format\\0\\0\\0\\\(version)' | sha256sum | xxd -r -p"
+        ).output
+        let place = try #require(bytes.range(of: name + Data([0, 0, 0, 2])))
         bytes.replaceSubrange(
-            place.lowerBound..<place.upperBound + digest.count, with: name + [0, 0, 0, 2] + digest)
+            place.lowerBound..<place.upperBound + digest.count,
+            with: name + [0, 0, 0, version] + digest)
         try bytes.write(to: file)
+    }
 
-        try expectRefusal(words, saying: "format 2")
+    @Test(arguments: commands)
+    func `a store of a newer format is refused`(words: [String]) throws {
+        try setFormat(3)
+
+        try expectRefusal(words, saying: "format 3")
+    }
+
+    @Test(
+        arguments: commands.filter { !["record", "undo", "redo"].contains($0[0]) && $0.count < 2 })
+    func `a store of an older format is refused where it is only read`(words: [String]) throws {
+        try setFormat(1)
+
+        try expectRefusal(words, saying: "Open it for writing once")
     }
 
     @Test(.enabled(if: Privileges.canActAsNobody), arguments: commands)

@@ -7,6 +7,10 @@ struct Command {
         do {
             let options = try Options(Array(CommandLine.arguments.dropFirst()))
             if options.showsHelp { return print(Options.help, terminator: "") }
+            if options.isScaling {
+                let report = try Scaling(scaleName: options.scale.name).run()
+                return print(options.isJSON ? try report.json() : report.table())
+            }
             let report = try Benchmark(options: options).run()
             print(options.isJSON ? try report.json() : report.table())
         } catch let error as UsageError {

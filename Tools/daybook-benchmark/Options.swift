@@ -45,6 +45,8 @@ struct Options: Sendable {
     var rounds = 5
     var scale: Scale
     var isJSON = false
+    /// Whether stores of rising length are asked, in place of the workloads.
+    var isScaling = false
     var showsHelp = false
     /// The contenders to run; all when empty.
     var peers: [String] = []
@@ -54,14 +56,18 @@ struct Options: Sendable {
     static let help = """
         USAGE: daybook-benchmark [--rounds N] [--scale tiny|small|full] [--json]
                                  [--only NAME] [--until LETTER]
+               daybook-benchmark --scaling [--scale tiny|small|full] [--json]
 
         Does the same work with Daybook, with LMDB by itself and with SQLite, in one process, and
-        prints a table of medians, least and greatest figures, and ratios.
+        prints a table of medians, least and greatest figures, and ratios. With --scaling, asks
+        stores of Daybook's of 10,000, 100,000 and 1,000,000 changes (and with --scale full of
+        10,000,000) the same questions, and prints how long each takes.
 
         OPTIONS:
           --rounds N        how often everything is done (default 5)
           --scale SCALE     how much: tiny (to try it), small (the default) or full (200,000
                             objects, 50,000 updates)
+          --scaling         measure how times grow with the length of a store
           --json            print JSON instead of the table
           --only NAME       run one contender: 'Daybook', 'raw LMDB' or 'SQLite'; may be repeated
           --until LETTER    stop after a workload, such as b
@@ -79,6 +85,7 @@ struct Options: Sendable {
             switch word {
             case "--help", "-h": showsHelp = true
             case "--json": isJSON = true
+            case "--scaling": isScaling = true
             case "--rounds":
                 guard let text = rest.popFirst(), let number = Int(text), number > 0 else {
                     throw UsageError("'--rounds' needs a whole number above 0.")

@@ -116,7 +116,7 @@ struct Report: Encodable {
             Rates are in things a second, where a ratio above 1 means that Daybook does more; for
             bytes and times a ratio above 1 means that it needs more.
 
-            \(aligned(rows))
+            \(Self.aligned(rows))
 
             """
     }
@@ -139,7 +139,8 @@ struct Report: Encodable {
         return "\(figures[0])\(unit) (\(figures[1]) to \(figures[2]))"
     }
 
-    private func aligned(_ rows: [[String]]) -> String {
+    /// Rows in columns of equal width, the first column to the left and the others to the right.
+    static func aligned(_ rows: [[String]]) -> String {
         let widths = (rows.first ?? []).indices.map { column in
             rows.map { $0[column].count }.max() ?? 0
         }

@@ -14,8 +14,8 @@ enum Tool {
         Data goes to standard output, talk to standard error. Commands that only read never block \
         a program that writes.
 
-        A place in the journal is a sequence number (42), 'head' for the newest entry, or a time. \
-        Digits alone are always a sequence number: 2011 is an entry and not a year. A time is a \
+        A place in the journal is a sequence number (42), 'head' for the newest entry, a time, or \
+        the name of a tag (see 'daybook help tag'), wherever SEQ|TIME is written. Digits alone are always a sequence number: 2011 is an entry and not a year. A time is a \
         date (2011-12-15, which begins at midnight) or a date and a time of day \
         (2011-12-15T08:30:00Z, 2011-12-15T08:30+02:00); without a zone it is UTC. A time stands \
         for the latest entry that is not after it.

@@ -1,12 +1,15 @@
+import SnapshotStore
+
 /// A place in the journal as a command line names it: `SEQ|TIME`.
 ///
 /// Digits alone are always a sequence number, so `2011` is entry 2011 and not a year; `head` is the
-/// newest entry; everything else is a time (see ``PointInTime``), which stands for the latest entry
-/// that is not after it.
+/// newest entry; what looks like a time is one (see ``PointInTime``) and stands for the latest entry
+/// that is not after it; everything else is the name of a tag.
 enum Moment: Equatable, Sendable {
     case head
     case sequence(UInt64)
     case time(PointInTime)
+    case tag(String)
 
     init?(_ text: String) {
         if text == "head" {
@@ -15,6 +18,8 @@ enum Moment: Equatable, Sendable {
             self = .sequence(number)
         } else if let time = PointInTime(text) {
             self = .time(time)
+        } else if StoreTag.objection(to: text) == nil {
+            self = .tag(text)
         } else {
             return nil
         }

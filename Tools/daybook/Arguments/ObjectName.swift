@@ -18,3 +18,19 @@ struct ObjectName: Equatable, Sendable {
         property = tail.isEmpty ? nil : String(tail.dropFirst())
     }
 }
+
+/// What a question is about: all objects of an entity (`Country`), or one object (`Country/17`).
+enum SubjectName: Equatable, Sendable {
+    case entity(String)
+    case object(ObjectName)
+
+    init?(_ text: String) {
+        if let object = ObjectName(text) {
+            guard object.property == nil else { return nil }
+            self = .object(object)
+        } else {
+            guard !text.isEmpty, !text.contains("/") else { return nil }
+            self = .entity(text)
+        }
+    }
+}

@@ -66,11 +66,21 @@ extension ValueParser where Value == UInt64 {
 }
 
 extension ValueParser where Value == Moment {
-    /// A place in the journal, by number or by time.
+    /// A place in the journal, by number, by time or by the name of a tag.
     static var moment: ValueParser {
         ValueParser(
-            "a sequence number such as 42, or a time such as 2011-12-15 or 2011-12-15T08:30:00Z"
+            "a sequence number such as 42, a time such as 2011-12-15 or 2011-12-15T08:30:00Z, or a "
+                + "tag"
         ) { Moment($0) }
+    }
+}
+
+extension ValueParser where Value == SubjectName {
+    /// All objects of an entity, or one object.
+    static var subject: ValueParser {
+        ValueParser("an entity such as Country, or an object such as Country/17") {
+            SubjectName($0)
+        }
     }
 }
 

@@ -10,6 +10,9 @@ struct DiffCommand: Command {
     private let entity = RepeatedOption(
         "--entity", short: "-e", "ENTITY", .name, "Only objects of this entity.")
     private let summary = Flag("--stat", "Count the differences of each entity instead.")
+    private let form = Option<DifferenceForm>(
+        "--format", short: "-f", "FORM", .oneOf,
+        "How differences are written; text when left out.")
 
     var declaration: CommandDeclaration {
         CommandDeclaration(
@@ -17,11 +20,19 @@ struct DiffCommand: Command {
             discussion: """
                 An object is listed once, with the values it had in A and has in B: what came and
                 went in between is not told. If A is the later state, the way back is shown.
+
+                --format json-patch writes an array of operations (RFC 6902) that turn what
+                'daybook document --at A' prints into what it prints for B; every old value is
+                tested first. --format sql writes statements for SQLite, the tables that they are
+                for named in a comment, which change only what stands as it did in A.
                 """,
-            arguments: [store, older, newer, entity, summary],
+            arguments: [store, older, newer, entity, summary, form],
             examples: [
                 .init("daybook diff iso.daybook 2 head", "All that has changed since entry 2"),
                 .init("daybook diff iso.daybook 2010-01-01 2011-01-01 --stat", "A year in numbers"),
+                .init(
+                    "daybook diff iso.daybook edition-5 head --format json-patch",
+                    "A patch from a tagged entry on"),
             ],
             endings: [
                 .init(.success, "No difference."), .init(.finding, "There are differences."),
@@ -30,6 +41,10 @@ struct DiffCommand: Command {
     }
 
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+        let form = arguments[form] ?? .text
+        guard form == .text || (console.format == .text && !arguments[summary]) else {
+            throw ToolError.usage("'--format' goes neither with '--output' nor with '--stat'.")
+        }
         let store = try StoreReading.open(arguments[store])
         let schema = store.schema
         let older = try StoreReading.place(of: arguments[older], in: store)
@@ -44,7 +59,11 @@ struct DiffCommand: Command {
         if arguments[summary] {
             try DifferenceCounts.print(differences, in: schema, on: console)
         } else {
-            try print(differences, in: schema, on: console)
+            switch form {
+            case .text: try print(differences, in: schema, on: console)
+            case .jsonPatch: try printPatch(differences, in: schema, on: console)
+            case .sql: try printSQL(differences, in: schema, on: console)
+            }
         }
         return differences.isEmpty ? .success : .finding
     }
@@ -64,4 +83,38 @@ struct DiffCommand: Command {
         }
         try listing.close()
     }
+
+    /// One array of operations.
+    private func printPatch(
+        _ differences: [Change], in schema: Schema, on console: Console
+    ) throws {
+        var writer = JSONWriter()
+        writer.array { writer in
+            for difference in differences {
+                guard let entity = schema.entity(difference.object.entity) else { continue }
+                JSONPatch.append(
+                    operations: AuditChange(difference, in: schema), of: entity, to: &writer)
+            }
+        }
+        try console.print(writer.text)
+    }
+
+    private func printSQL(
+        _ differences: [Change], in schema: Schema, on console: Console
+    ) throws {
+        let sql = SQLText(schema)
+        try console.printLines(sql.header())
+        for difference in differences {
+            guard let entity = schema.entity(difference.object.entity) else { continue }
+            let change = AuditChange(difference, in: schema)
+            try console.printLines(sql.statements(for: change, of: entity))
+        }
+    }
+}
+
+/// How differences are written.
+private enum DifferenceForm: String, CaseIterable, Sendable {
+    case text
+    case jsonPatch = "json-patch"
+    case sql
 }

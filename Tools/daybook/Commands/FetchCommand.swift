@@ -50,11 +50,7 @@ struct FetchCommand: Command {
         query.limit = arguments[limit]
         query.sortings = try arguments[sort].map { try sorting($0, of: entity, in: store.schema) }
         if let text = arguments[filter] {
-            do {
-                query.filter = try Filter(parsing: text, for: entity, in: store.schema)
-            } catch {
-                throw ToolError.usage("'--where' cannot be understood: \(error.description)")
-            }
+            query.filter = try StoreReading.filter(text, for: entity, in: store.schema)
         }
         let sequence = try arguments[moment].map { try StoreReading.place(of: $0, in: store) }
         try store.read(at: sequence) { snapshot in

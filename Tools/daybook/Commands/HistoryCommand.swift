@@ -31,7 +31,7 @@ struct HistoryCommand: Command {
         let store = try StoreReading.open(arguments[store])
         let object = try StoreReading.object(name, in: store.schema)
         let property = try name.property.map { try self.property($0, of: object, in: store) }
-        var versions = try store.history(of: object).map(\.sequence)
+        var versions = try store.entries(touching: object)
         guard !versions.isEmpty else {
             throw ToolError.usage("There never was an object '\(name.objectText)' in this store.")
         }
@@ -79,12 +79,7 @@ struct HistoryCommand: Command {
         guard let entity = store.schema.entity(object.entity) else {
             throw ToolError.usage("The model has no such entity.")
         }
-        guard let property = entity.property(named: name) else {
-            let suggestion = name.suggestion(among: entity.properties.map(\.name))
-            throw ToolError.usage(
-                "'\(entity.name)' has no property '\(name)'"
-                    + (suggestion.isEmpty ? "." : suggestion))
-        }
+        let property = try StoreReading.property(name, of: entity)
         guard property.slot == nil, !property.isStoredToMany else { return property }
         let end = property.end
         let owner = end.flatMap { store.schema.entity($0.destination) }

@@ -31,7 +31,7 @@ struct ShowCommand: Command {
 
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         let store = try StoreReading.open(arguments[store])
-        let sequences = try arguments[entries].map { try sequence(of: $0, in: store) }
+        let sequences = try arguments[entries].map { try StoreReading.entry(at: $0, in: store) }
         let reader = AuditReader(store)
         if sequences.count == 1 || console.format == .text {
             for (index, sequence) in sequences.enumerated() {
@@ -47,14 +47,6 @@ struct ShowCommand: Command {
         }
         try listing.close()
         return .success
-    }
-
-    private func sequence(of moment: Moment, in store: Store) throws -> SequenceNumber {
-        let sequence = try StoreReading.place(of: moment, in: store)
-        if sequence == .zero, case .time = moment {
-            throw ToolError.usage("No entry is as old as that.")
-        }
-        return sequence
     }
 
     /// Prints an entry in the form that `--output` asks for.

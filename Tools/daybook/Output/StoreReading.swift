@@ -18,6 +18,7 @@ enum StoreReading {
         switch moment {
         case .head: return head
         case .time(let time): return try store.sequence(atTime: time.first)
+        case .tag(let name): return try tag(name, in: store).sequence
         case .sequence(let number):
             guard number <= head.rawValue else {
                 throw ToolError.usage(
@@ -45,12 +46,14 @@ enum StoreReading {
         switch first {
         case .head: lowest = try store.head()
         case .sequence(let number): lowest = SequenceNumber(number)
+        case .tag(let name): lowest = try tag(name, in: store).sequence
         case .time(let time): earliest = time.first
         case nil: break
         }
         switch last {
         case .head: highest = try store.head()
         case .sequence(let number): highest = SequenceNumber(number)
+        case .tag(let name): highest = try tag(name, in: store).sequence
         case .time(let time): latest = time.last
         case nil: break
         }
@@ -59,6 +62,47 @@ enum StoreReading {
         }
         filter.range = lowest...highest
         filter.times = earliest...latest
+    }
+
+    /// The tag of that name.
+    static func tag(_ name: String, in store: Store) throws -> StoreTag {
+        let tags = try store.tags()
+        if let tag = tags.first(where: { $0.name == name }) { return tag }
+        let suggestion = name.suggestion(among: tags.map(\.name) + ["head"])
+        throw ToolError.usage(
+            "There is no tag '\(name)'"
+                + (suggestion.isEmpty
+                    ? ", and it is neither a sequence number nor a time." : suggestion))
+    }
+
+    /// The entry that a moment means.
+    ///
+    /// - Throws: ``ToolError`` when there is none: the moment is before the first entry.
+    static func entry(at moment: Moment, in store: Store) throws -> SequenceNumber {
+        let sequence = try place(of: moment, in: store)
+        if sequence == .zero, case .time = moment {
+            throw ToolError.usage("No entry is as old as that.")
+        }
+        return sequence
+    }
+
+    /// The filter that a `--where` gives.
+    static func filter(
+        _ text: String, for entity: SchemaEntity, in schema: Schema
+    ) throws -> Filter {
+        do {
+            return try Filter(parsing: text, for: entity, in: schema)
+        } catch {
+            throw ToolError.usage("'--where' cannot be understood: \(error.description)")
+        }
+    }
+
+    /// The property of that name.
+    static func property(_ name: String, of entity: SchemaEntity) throws -> SchemaProperty {
+        if let property = entity.property(named: name) { return property }
+        let suggestion = name.suggestion(among: entity.properties.map(\.name))
+        throw ToolError.usage(
+            "'\(entity.name)' has no property '\(name)'" + (suggestion.isEmpty ? "." : suggestion))
     }
 
     /// The object of that name.

@@ -35,7 +35,8 @@ extension ExitCode {
     fileprivate init(_ code: StoreError.Code) {
         self =
             switch code {
-            case .notAStore, .newerFormat, .corrupt, .truncated, .missing, .permission,
+            case .notAStore, .newerFormat, .olderFormat, .corrupt, .truncated, .missing,
+                .permission,
                 .unsupportedFileSystem, .inputOutput, .closed:
                 .unreadable
             case .conflict, .duplicate, .undoBlocked: .conflict

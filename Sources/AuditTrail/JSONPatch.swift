@@ -1,0 +1,147 @@
+package import ObjectModel
+
+// The document that a patch is for:
+//
+//   {"Country":{"17":{"name":"France","members":{"Union/3":true}}}}
+//
+// Every entity that may have objects has a member, also without any; every object has every property
+// that is kept on its own side, null where there is no value. A to-one relationship is the name of
+// the object. A to-many relationship is an object of its members by name, with their order where it
+// has one and true where it has none: so a member can come and go without the others being told.
+
+/// Changes as operations of JSON Patch (RFC 6902).
+///
+/// Every old value is tested before it is replaced or removed, so a patch applies to the state it
+/// was made from and to no other.
+package enum JSONPatch {
+    /// Writes the operations of a change as elements of an array that is being written.
+    ///
+    /// - Parameters:
+    ///   - change: The change.
+    ///   - entity: Its entity.
+    ///   - redaction: What was kept back of the change; a property that is left out is in no document.
+    ///   - writer: Where to write; within an array.
+    package static func append(
+        operations change: AuditChange, of entity: SchemaEntity, _ redaction: Redaction = .none,
+        to writer: inout JSONWriter
+    ) {
+        let path = pointer(to: change.object)
+        switch change.operation {
+        case .insert:
+            writer.operation("add", path) { $0.object(of: change, entity, redaction) }
+        case .delete:
+            writer.operation("test", path) { $0.object(of: change, entity, redaction) }
+            writer.operation("remove", path)
+        case .update:
+            for field in change.fields {
+                let place = path + "/" + escaped(field.name)
+                writer.operation("test", place) { field.old.write(to: &$0) }
+                writer.operation("replace", place) { field.new.write(to: &$0) }
+            }
+            for membership in change.memberships { append(membership, path, to: &writer) }
+        }
+    }
+
+    /// Writes the operation that makes the document of a store without objects, whatever there was
+    /// before.
+    package static func append(emptyDocumentOf schema: Schema, to writer: inout JSONWriter) {
+        writer.operation("add", "") { writer in
+            writer.object { writer in
+                for entity in schema.entities where !entity.isAbstract {
+                    writer.name(entity.name)
+                    writer.object { _ in }
+                }
+            }
+        }
+    }
+
+    private static func append(
+        _ membership: AuditMembership, _ path: String, to writer: inout JSONWriter
+    ) {
+        func place(of member: AuditMembership.Member) -> String {
+            "\(path)/\(escaped(membership.name))/\(escaped(member.object))"
+        }
+        let stayed = Set(membership.added.map(\.object))
+        for member in membership.removed {
+            writer.operation("test", place(of: member)) { $0.member(member, of: membership) }
+            if !stayed.contains(member.object) { writer.operation("remove", place(of: member)) }
+        }
+        for member in membership.added {
+            writer.operation("add", place(of: member)) { $0.member(member, of: membership) }
+        }
+    }
+
+    /// `/Country/17`, from `Country/17`.
+    private static func pointer(to object: String) -> String {
+        let end = object.lastIndex(of: "/") ?? object.endIndex
+        let number = object[end...].dropFirst()
+        return "/\(escaped(String(object[..<end])))/\(number)"
+    }
+
+    /// A name as a part of a JSON Pointer (RFC 6901).
+    static func escaped(_ name: String) -> String {
+        guard name.utf8.contains(where: { $0 == UInt8(ascii: "~") || $0 == UInt8(ascii: "/") })
+        else { return name }
+        return name.replacing("~", with: "~0").replacing("/", with: "~1")
+    }
+}
+
+extension JSONWriter {
+    /// Writes an object of the document: every property that is kept on its own side.
+    package mutating func object(
+        of change: AuditChange, _ entity: SchemaEntity, _ redaction: Redaction = .none
+    ) {
+        let fields = Dictionary(
+            change.fields.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        let memberships = Dictionary(
+            change.memberships.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        object { writer in
+            for property in entity.properties
+            where property.isPersistent && !redaction.omits(property.number) {
+                if property.isStoredToMany {
+                    writer.name(property.name)
+                    writer.members(memberships[property.name], of: change.operation)
+                } else if property.slot != nil {
+                    writer.name(property.name)
+                    guard let field = fields[property.name] else {
+                        writer.null()
+                        continue
+                    }
+                    (change.operation == .delete ? field.old : field.new).write(to: &writer)
+                }
+            }
+        }
+    }
+
+    private mutating func members(
+        _ membership: AuditMembership?, of operation: AuditChange.Operation
+    ) {
+        object { writer in
+            guard let membership else { return }
+            for member in operation == .delete ? membership.removed : membership.added {
+                writer.name(member.object)
+                writer.member(member, of: membership)
+            }
+        }
+    }
+
+    fileprivate mutating func member(
+        _ member: AuditMembership.Member, of membership: AuditMembership
+    ) {
+        if membership.isOrdered { double(member.order) } else { bool(true) }
+    }
+
+    fileprivate mutating func operation(
+        _ operation: String, _ path: String, _ value: ((inout JSONWriter) -> Void)? = nil
+    ) {
+        object { writer in
+            writer.name("op")
+            writer.string(operation)
+            writer.name("path")
+            writer.string(path)
+            guard let value else { return }
+            writer.name("value")
+            value(&writer)
+        }
+    }
+}

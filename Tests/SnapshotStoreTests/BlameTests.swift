@@ -1,0 +1,235 @@
+import JournalLog
+import ObjectModel
+import TestSupport
+import Testing
+
+@testable import SnapshotStore
+
+/// What a store says of who made a value what it is, compared with looking through all its states.
+@Suite struct BlameTests {
+    /// A random history of saves and of undone saves, with every state kept whole.
+    private struct Story {
+        var history: RandomHistory
+        var worlds: [ReferenceModel.World] = [[:], [:]]
+        var store: Store { history.store }
+
+        init(seed: UInt64, steps: Int) throws {
+            history = try RandomHistory(seed: seed, entries: 0)
+            for _ in 0..<steps { try step() }
+        }
+
+        private mutating func step() throws {
+            let store = store
+            let head = try store.head()
+            if history.random.number(in: 0...3) == 0, head > SequenceNumber(2) {
+                let place = history.random.number(in: 2...Int(head.rawValue))
+                do {
+                    try store.commit(store.undoDraft(of: SequenceNumber(UInt64(place))))
+                } catch let error as StoreError where error.code == .undoBlocked {
+                    return
+                }
+            } else {
+                let next = try history.random.step(from: worlds[worlds.count - 1]) {
+                    try store.allocateObjectNumber()
+                }
+                let changes = ReferenceModel.changes(
+                    from: worlds[worlds.count - 1], to: next, store.schema)
+                try store.commit(Draft(changes: changes))
+            }
+            guard try store.head() > head else { return }
+            worlds.append(try store.world())
+        }
+
+        /// A property in one state; nil when there is no such object.
+        func content(_ property: SchemaProperty, of object: ObjectID, at place: Int) -> Content? {
+            guard let state = worlds[place][object] else { return nil }
+            if let slot = property.slot { return Content(value: state.values[slot]) }
+            if property.isStoredToMany {
+                return Content(members: state.members[property.number] ?? [:])
+            }
+            guard let stored = property.end?.inverse.flatMap(store.schema.property) else {
+                return Content()
+            }
+            let owners = ReferenceModel.referrers(
+                to: object, stored, in: worlds[place], store.schema)
+            return Content(members: Dictionary(uniqueKeysWithValues: owners.map { ($0, 0) }))
+        }
+
+        /// The last entry up to a place that changed a property, found by looking at every state.
+        func origin(_ property: SchemaProperty, of object: ObjectID, at place: Int) -> Int {
+            var origin = place
+            let content = content(property, of: object, at: place)
+            while origin > 1, self.content(property, of: object, at: origin - 1) == content {
+                origin -= 1
+            }
+            return origin
+        }
+    }
+
+    private struct Content: Equatable {
+        var value = Value.null
+        var members: [ObjectID: Double] = [:]
+    }
+
+    private func content(
+        _ value: Value, _ members: [Member], of property: SchemaProperty
+    ) -> Content {
+        let isDerived = property.slot == nil && !property.isStoredToMany
+        var all = members.map { ($0.object, $0.order) }
+        if isDerived, let object = value.reference { all.append((object, 0)) }
+        return Content(
+            value: isDerived ? .null : value, members: Dictionary(uniqueKeysWithValues: all))
+    }
+
+    private func check(_ story: Story, seed: UInt64, at place: Int) throws {
+        let store = story.store
+        for object in story.worlds[place].keys.sorted() {
+            let blames = try store.blame(of: object, at: SequenceNumber(UInt64(place)))
+            for blame in try #require(blames) {
+                let property = blame.property
+                let origin = story.origin(property, of: object, at: place)
+                let about: Comment =
+                    "seed \(seed): \(property.name) of \(store.schema.name(of: object)) at \(place)"
+                #expect(blame.sequence == SequenceNumber(UInt64(origin)), about)
+                #expect(blame.isInsert == (story.worlds[origin - 1][object] == nil), about)
+                #expect(
+                    content(blame.value, blame.members, of: property)
+                        == story.content(property, of: object, at: place), about)
+                #expect(
+                    content(blame.previous, blame.previousMembers, of: property)
+                        == story.content(property, of: object, at: origin - 1) ?? Content(),
+                    about)
+            }
+        }
+    }
+
+    @Test(arguments: 1...8 as ClosedRange<UInt64>)
+    func `blame as of every entry names the last one that changed the property`(
+        seed: UInt64
+    ) throws {
+        let story = try Story(seed: seed, steps: 24)
+
+        for place in 1..<story.worlds.count { try check(story, seed: seed, at: place) }
+    }
+
+    @Test(arguments: 21...24 as ClosedRange<UInt64>)
+    func `rebuilding keeps the ages, and the check finds nothing`(seed: UInt64) throws {
+        let story = try Story(seed: seed, steps: 30)
+        let before = try story.store.projectionDigest()
+
+        try story.store.rebuild()
+
+        #expect(try story.store.projectionDigest() == before, "seed \(seed)")
+        try check(story, seed: seed, at: story.worlds.count - 1)
+        let path = story.history.temporary.path
+        try story.store.close()
+        let report = try Store.verify(path: path)
+        #expect(report.findings.isEmpty, "seed \(seed): \(report.findings)")
+    }
+
+    @Test func `who, when and why come from the entry`() throws {
+        let temporary = try TemporaryStore()
+        let store = temporary.store
+        let ada = try store.newObject("Person")
+        try store.commit(
+            Draft(
+                header: EntryHeader(author: "registrar", note: "Hired", occurredAt: 77),
+                changes: [store.insert(ada, ["name": .string("Ada"), "age": .int(36)])]))
+        try store.commit(
+            Draft(
+                header: EntryHeader(author: "Grace"),
+                changes: [store.update(ada, "age", from: .int(36), to: .int(37))]))
+
+        let name = try #require(try store.blame(of: store.property("name", of: ada), in: ada))
+        let age = try #require(try store.blame(of: store.property("age", of: ada), in: ada))
+
+        #expect(name.sequence == SequenceNumber(2))
+        #expect(name.author == "registrar")
+        #expect(name.note == "Hired")
+        #expect(name.time == 77)
+        #expect(name.isInsert)
+        #expect(name.previous == .null)
+        #expect(age.sequence == SequenceNumber(3))
+        #expect(age.author == "Grace")
+        #expect(age.note == nil)
+        #expect(age.time == (try store.entry(SequenceNumber(3)).recordedAt))
+        #expect(!age.isInsert)
+        #expect(age.value == .int(37))
+        #expect(age.previous == .int(36))
+    }
+
+    @Test func `an object that is not there is told apart from one that is there no more`() throws {
+        let temporary = try TemporaryStore()
+        let store = temporary.store
+        let ada = try store.newObject("Person")
+        try store.commit(Draft(changes: [store.insert(ada)]))
+        try store.commit(
+            Draft(header: EntryHeader(author: "Grace"), changes: [try store.delete(ada)]))
+
+        let error = #expect(throws: StoreError.self) { try store.blame(of: ada) }
+
+        #expect(error?.code == .objectDeleted)
+        #expect(error?.message.contains("in entry 3 by 'Grace' at ") == true)
+        #expect(try store.blame(of: ada, at: SequenceNumber(1)) == nil)
+        #expect(try store.blame(of: ada, at: SequenceNumber(2))?.isEmpty == false)
+        #expect(try store.blame(of: store.newObject("Person")) == nil)
+        let past = #expect(throws: StoreError.self) {
+            try store.blame(of: ada, at: SequenceNumber(4))
+        }
+        #expect(past?.code == .noSuchEntry)
+    }
+
+    @Test func `asking for a transient property is a mistake of the caller`() async {
+        await #expect(processExitsWith: .failure) {
+            let temporary = try TemporaryStore()
+            let schema = try Schema(
+                ManagedObjectModel(entities: [
+                    EntityDescription(
+                        name: "Note",
+                        attributes: [
+                            AttributeDescription(name: "draft", type: .string, isTransient: true)
+                        ])
+                ]))
+            let property = try #require(schema.entities.first?.property(named: "draft"))
+            _ = try temporary.store.blame(
+                of: property, in: temporary.store.newObject("Person"))
+        }
+    }
+
+    @Test func `a row that was never updated has no ages`() throws {
+        var encoder = RowEncoder()
+        let since = SequenceNumber(300)
+        let values: [Value] = [.int(1), .null, .string("x")]
+        encoder.encode(since: since, values)
+        let plain = encoder.bytes
+
+        encoder.encode(
+            since: since, values,
+            origins: RowOrigins(
+                birth: since, values: Array(repeating: since, count: 3), members: [since]))
+
+        #expect(encoder.bytes == plain)
+        #expect(plain[8] == 2)
+    }
+
+    @Test(arguments: [0, 70_000])
+    func `ages come back as they were written, and no byte may be missing`(size: Int) throws {
+        var encoder = RowEncoder()
+        let values: [Value] = [.string(String(repeating: "x", count: size)), .null]
+        let origins = RowOrigins(
+            birth: SequenceNumber(2), values: [SequenceNumber(900), SequenceNumber(2)],
+            members: [SequenceNumber(500)])
+
+        encoder.encode(since: SequenceNumber(900), values, origins: origins)
+
+        let bytes = encoder.bytes
+        let layout = try RowLayout(bytes.span.bytes)
+        #expect(try layout.values(in: bytes.span.bytes) == values)
+        #expect(try layout.origins(in: bytes.span.bytes, relationships: 1) == origins)
+        for wrong in [Array(bytes.dropLast()), bytes + [0]] {
+            #expect(throws: DecodingFailure.self) {
+                _ = try RowLayout(wrong.span.bytes).origins(in: wrong.span.bytes, relationships: 1)
+            }
+        }
+    }
+}

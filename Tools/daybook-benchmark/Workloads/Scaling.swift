@@ -1,0 +1,107 @@
+import Foundation
+import JournalLog
+import ObjectModel
+import SnapshotStore
+
+/// How long single questions take in stores of rising length.
+///
+/// Every store has the same shape: many objects, some of them updated now and then, and ten that
+/// every entry updates. So a store of a million changes has ten objects of ten thousand versions
+/// each, whose label nobody has touched since the beginning.
+struct Scaling {
+    /// What is measured, in the order of the table.
+    enum Question: String, CaseIterable, Encodable {
+        case pointRead = "read an object as it is"
+        case pastRead = "read an object as of an entry"
+        case blame = "blame a property of an object updated by every entry"
+        case proof = "prove that an entry is in the journal"
+        case checkpoint = "take a checkpoint"
+        case opening = "open the store"
+    }
+
+    /// The numbers of changes of the stores.
+    let sizes: [Int]
+
+    init(scaleName: String) {
+        switch scaleName {
+        case "tiny": sizes = [1_000, 10_000]
+        case "full": sizes = [10_000, 100_000, 1_000_000, 10_000_000]
+        default: sizes = [10_000, 100_000, 1_000_000]
+        }
+    }
+
+    /// Builds the stores, one after the other, and asks each.
+    func run() throws -> ScalingReport {
+        var report = ScalingReport(sizes: sizes)
+        for size in sizes {
+            let folder = try TemporaryFolder()
+            defer { withExtendedLifetime(folder) {} }
+            let path = folder.url.appendingPathComponent("scaling.daybook").path
+            let builder = try ScalingStore(at: path, changes: size)
+            let store = builder.store
+            report.buildSeconds.append(builder.seconds)
+            try store.close()
+            for question in Question.allCases {
+                report.note(try builder.median(of: question, at: path), of: question)
+            }
+        }
+        return report
+    }
+}
+
+/// The figures of all stores: medians in microseconds.
+struct ScalingReport: Encodable {
+    struct Line: Encodable {
+        let question: String
+        var microseconds: [Double] = []
+        /// Each median divided by the one of the smallest store.
+        var ratios: [Double] { microseconds.map { $0 / (microseconds.first ?? .nan) } }
+
+        private enum Key: String, CodingKey {
+            case question, microseconds, ratios
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: Key.self)
+            try container.encode(question, forKey: .question)
+            try container.encode(microseconds, forKey: .microseconds)
+            try container.encode(ratios, forKey: .ratios)
+        }
+    }
+
+    let sizes: [Int]
+    var buildSeconds: [Double] = []
+    private(set) var lines = Scaling.Question.allCases.map { Line(question: $0.rawValue) }
+
+    init(sizes: [Int]) {
+        self.sizes = sizes
+    }
+
+    mutating func note(_ microseconds: Double, of question: Scaling.Question) {
+        guard let line = lines.firstIndex(where: { $0.question == question.rawValue }) else {
+            return
+        }
+        lines[line].microseconds.append(microseconds)
+    }
+
+    /// The report as JSON, keys sorted.
+    func json() throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+        return String(decoding: try encoder.encode(self), as: UTF8.self)
+    }
+
+    /// The report as a table for people.
+    func table() -> String {
+        var rows = [["median, and ratio to the smallest"] + sizes.map { "\($0.grouped) changes" }]
+        for line in lines {
+            rows.append(
+                [line.question]
+                    + zip(line.microseconds, line.ratios).map {
+                        "\($0.fixed(1)) µs (\($1.fixed(2)))"
+                    })
+        }
+        rows.append(["made in"] + buildSeconds.map { "\($0.fixed(1)) s" })
+        return Report.aligned(rows) + "\n"
+    }
+}

@@ -1,0 +1,143 @@
+import AuditTrail
+import JournalLog
+import ObjectModel
+import SnapshotStore
+
+/// `daybook blame STORE OBJECT`: who made each property of an object what it is.
+struct BlameCommand: Command {
+    private let store = Positional("STORE", .path, "The store to read.")
+    private let object = Positional(
+        "OBJECT", .objectOrProperty, "The object, or one property of it.")
+    private let moment = Option(
+        "--at", "SEQ|TIME", .moment, "Ask as of this entry or time instead of now.")
+
+    var declaration: CommandDeclaration {
+        CommandDeclaration(
+            "blame", in: .read,
+            summary: "Tell for each property which entry made it what it is.",
+            discussion: """
+                For each property the entry is named that last changed it, or that inserted the
+                object, with its time, its author, the value, what the value was before, and the
+                note. However long the history of the object is, it is found at once.
+                """,
+            arguments: [store, object, moment],
+            examples: [
+                .init("daybook blame iso.daybook Country/17", "Who wrote what"),
+                .init(
+                    "daybook blame iso.daybook Country/17.name --at 2011-12-15",
+                    "Who had given it the name that it had then"),
+            ],
+            endings: [
+                .init(.success),
+                .init(.usage, "Wrong usage, or there is no such object at that point."),
+                .init(.unreadable),
+            ])
+    }
+
+    func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+        let name = arguments[object]
+        let store = try StoreReading.open(arguments[store])
+        let object = try StoreReading.object(name, in: store.schema)
+        let entity = try StoreReading.entity(name.entity, in: store.schema)
+        let property = try name.property.map { try StoreReading.property($0, of: entity) }
+        let sequence = try arguments[moment].map { try StoreReading.place(of: $0, in: store) }
+        let blames =
+            if let property {
+                try store.blame(of: property, in: object, at: sequence).map { [$0] }
+            } else {
+                try store.blame(of: object, at: sequence)
+            }
+        guard let blames else {
+            throw ToolError.usage(
+                sequence.map { "There was no '\(name.objectText)' yet as of entry \($0)." }
+                    ?? "There never was an object '\(name.objectText)' in this store.")
+        }
+        try print(blames, of: name.objectText, in: store.schema, on: console)
+        return .success
+    }
+
+    private func print(
+        _ blames: [PropertyBlame], of object: String, in schema: Schema, on console: Console
+    ) throws {
+        var table = TextTable([
+            .init("entry", .trailing), .init("time"), .init("author"), .init("property"),
+            .init("value"), .init("was"), .init("note"),
+        ])
+        var listing = Listing(console)
+        for blame in blames {
+            try listing.append { writer in
+                writer.append(blame, of: object, in: schema)
+            } text: {
+                let note = (blame.note ?? "").split(separator: "\n").first.map(String.init)
+                table.append([
+                    .init(String(describing: blame.sequence), .name),
+                    .init(EntryText.time(blame.time)), .init(blame.author ?? ""),
+                    .init(blame.property.name),
+                    .init(text(blame.value, blame.members, of: blame.property, in: schema)),
+                    .init(
+                        blame.isInsert
+                            ? ""
+                            : text(
+                                blame.previous, blame.previousMembers, of: blame.property,
+                                in: schema)),
+                    .init(note ?? ""),
+                ])
+            }
+        }
+        try listing.close()
+        if !table.isEmpty { try console.print(table) }
+    }
+
+    /// How many members are listed; where there are more, the rest is counted.
+    private static let membersShown = 4
+
+    private func text(
+        _ value: Value, _ members: [Member], of property: SchemaProperty, in schema: Schema
+    ) -> String {
+        guard property.relationship?.isToMany == true else {
+            return EntryText.text(
+                of: AuditValue(value, type: property.attribute?.type, in: schema))
+        }
+        guard !members.isEmpty else { return "none" }
+        let names = members.prefix(Self.membersShown).map { schema.name(of: $0.object) }
+        let rest = members.count - names.count
+        return names.joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
+    }
+}
+
+extension JSONWriter {
+    /// Writes the members of an answer; `was` is left out where there was nothing before.
+    fileprivate mutating func append(
+        _ blame: PropertyBlame, of object: String, in schema: Schema
+    ) {
+        name("object")
+        string(object)
+        name("property")
+        string(blame.property.name)
+        name("sequence")
+        integer(blame.sequence.rawValue)
+        name("time")
+        time(microseconds: blame.time)
+        for (name, text) in [("author", blame.author), ("note", blame.note)] {
+            guard let text else { continue }
+            self.name(name)
+            string(text)
+        }
+        name("value")
+        append(blame.value, blame.members, of: blame.property, in: schema)
+        guard !blame.isInsert else { return }
+        name("was")
+        append(blame.previous, blame.previousMembers, of: blame.property, in: schema)
+    }
+
+    private mutating func append(
+        _ value: Value, _ members: [Member], of property: SchemaProperty, in schema: Schema
+    ) {
+        guard property.relationship?.isToMany == true else {
+            return self.value(value, of: property, in: schema)
+        }
+        array { writer in
+            for member in members { writer.string(schema.name(of: member.object)) }
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import JournalLog
+import ObjectModel
+import SnapshotStore
+
+/// `daybook tag STORE`: names for entries.
+struct TagCommand: Command {
+    private let store = Positional("STORE", .path, "The store.")
+    private let name = OptionalPositional("NAME", .name, "The tag; all are listed when left out.")
+    private let entry = OptionalPositional(
+        "SEQ|TIME", .moment, "The entry to name; the newest when left out.")
+    private let delete = Flag("--delete", short: "-d", "Take the name away.")
+    private let force = Flag("--force", short: "-f", "Take the name from another entry.")
+    private let author = Option("--author", short: "-a", "A", .text, "Who sets the tag.")
+    private let note = Option("--note", "N", .text, "What it stands for.")
+
+    var declaration: CommandDeclaration {
+        CommandDeclaration(
+            "tag", in: .past, summary: "Name an entry, list the names, or take one away.",
+            discussion: """
+                A tag can be given wherever SEQ|TIME is written. Tags stand beside the journal:
+                setting one changes no entry, and exports and replays leave them out.
+
+                A name has no spaces, no '/' and none of ~ ^ : ? * [ \\ or quotes; it is no
+                number, no date, and not 'head'.
+                """,
+            arguments: [store, name, entry, delete, force, author, note],
+            examples: [
+                .init("daybook tag iso.daybook edition-6 --note 'As printed'", "Name the head"),
+                .init("daybook tag iso.daybook edition-5 2010-12-31", "Name an entry of the past"),
+                .init("daybook diff iso.daybook edition-5 edition-6", "What lies between"),
+            ],
+            endings: [
+                .init(.success),
+                .init(.usage, "Wrong usage, a name that is taken or not allowed, or no such tag."),
+                .init(.unreadable),
+            ])
+    }
+
+    func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+        guard let name = arguments[name] else {
+            let isBare =
+                !arguments[delete] && !arguments[force] && arguments[author] == nil
+                && arguments[note] == nil
+            guard isBare else { throw ToolError.usage("NAME is missing: the tag.") }
+            try list(StoreReading.open(arguments[store]).tags(), on: console)
+            return .success
+        }
+        let store = try Store.open(at: arguments[store])
+        if arguments[delete] {
+            guard arguments[entry] == nil else {
+                throw ToolError.usage("'--delete' takes a name only, and no entry.")
+            }
+            let tag = try store.removeTag(named: name)
+            try report(tag, "The tag '\(name)' is taken from entry \(tag.sequence).", on: console)
+        } else {
+            let sequence = try arguments[entry].map { try StoreReading.entry(at: $0, in: store) }
+            let tag = try store.setTag(
+                name, at: sequence, author: arguments[author], note: arguments[note],
+                existing: arguments[force] ? .replace : .refuse)
+            try report(tag, "Entry \(tag.sequence) is tagged '\(name)'.", on: console)
+        }
+        return .success
+    }
+
+    private func report(_ tag: StoreTag, _ sentence: String, on console: Console) throws {
+        try console.format == .text ? console.print(sentence) : console.print(json(of: tag))
+    }
+
+    private func list(_ tags: [StoreTag], on console: Console) throws {
+        var table = TextTable([
+            .init("tag"), .init("entry", .trailing), .init("set"), .init("author"), .init("note"),
+        ])
+        var listing = Listing(console)
+        for tag in tags {
+            try listing.append(json(of: tag)) {
+                table.append([
+                    .init(tag.name, .name), .init(String(describing: tag.sequence)),
+                    .init(EntryText.time(tag.time)), .init(tag.author ?? ""),
+                    .init(tag.note ?? ""),
+                ])
+            }
+        }
+        try listing.close()
+        if !table.isEmpty { try console.print(table) }
+    }
+
+    private func json(of tag: StoreTag) -> JSONText {
+        var members: [JSONText.Member] = [
+            .init("name", .string(tag.name)), .init("sequence", .unsigned(tag.sequence.rawValue)),
+            .init("digest", .string(tag.digest.hexadecimal)),
+            .init("time", .string(DateText.text(microseconds: tag.time))),
+        ]
+        for (name, text) in [("author", tag.author), ("note", tag.note)] {
+            if let text { members.append(.init(name, .string(text))) }
+        }
+        return .object(members)
+    }
+}
