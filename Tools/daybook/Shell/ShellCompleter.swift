@@ -32,7 +32,7 @@ struct ShellCompleter: Sendable {
     private func dotArguments(of command: String) -> [String] {
         switch command {
         case ".help": CommandList.all.map(\.declaration.name)
-        case ".at": ["head"]
+        case ".at": places()
         default: []
         }
     }
@@ -100,7 +100,7 @@ struct ShellCompleter: Sendable {
         if argument.name == "--cursor" || argument.name == "--resume" { return cursors() }
         if place.contains("OBJECT") { return objects(last) }
         if place.contains("ENTITY") { return names { [$0.name] } }
-        return place.contains("SEQ") || place == "A" || place == "B" ? ["head"] : []
+        return place.contains("SEQ") || place == "A" || place == "B" ? places() : []
     }
 
     // MARK: - Names
@@ -109,6 +109,11 @@ struct ShellCompleter: Sendable {
         reading { store in
             Array(Set(store.schema.entities.flatMap(list)))
         }
+    }
+
+    /// The places in the journal that have a name.
+    private func places() -> [String] {
+        ["head"] + reading { try $0.tags().map(\.name) }
     }
 
     private func cursors() -> [String] {
