@@ -24,6 +24,12 @@ let package = Package(
             name: "CSQLite",
             pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+        // Only the command edits lines.
+        .systemLibrary(
+            name: "CEdit",
+            pkgConfig: "libedit",
+            providers: [.apt(["libedit-dev"]), .brew(["libedit"])]),
+        .target(name: "CTerminal", dependencies: ["CEdit"]),
 
         // The layers, bottom first. A target may use only what stands in its list.
         .target(name: "LMDB", dependencies: ["CLMDB"]),
@@ -42,7 +48,9 @@ let package = Package(
         // The tools.
         .executableTarget(
             name: "daybook",
-            dependencies: ["Daybook", "AuditTrail", "SnapshotStore", "ObjectModel", "JournalLog"],
+            dependencies: [
+                "Daybook", "AuditTrail", "SnapshotStore", "ObjectModel", "JournalLog", "CTerminal",
+            ],
             path: "Tools/daybook"),
         .executableTarget(
             name: "daybook-benchmark",

@@ -20,6 +20,8 @@ public struct AuditFilter: Sendable, Hashable {
     /// Entries by which a value comes or goes that holds one of these texts, in any property; letters
     /// count as they are. An object that joins or leaves a relationship is found by its name.
     public var texts: Set<String> = []
+    /// Entries whose note holds one of these texts; letters count as they are.
+    public var notes: Set<String> = []
     /// The first and the last place that is wanted.
     public var range: ClosedRange<SequenceNumber> = .zero...SequenceNumber(.max)
     /// The first and the last time that is wanted, in microseconds since 1970: when it happened, as
@@ -69,6 +71,11 @@ package struct ResolvedFilter: Sendable {
         }
         if !filter.authors.isEmpty {
             guard let author = entry.header.author, filter.authors.contains(author) else {
+                return nil
+            }
+        }
+        if !filter.notes.isEmpty {
+            guard let note = entry.header.note, filter.notes.contains(where: note.contains) else {
                 return nil
             }
         }

@@ -4,13 +4,19 @@ internal import LMDB
 extension Store {
     /// Copies the store, journal and all, as it is now. The copy has the identifier of the original.
     ///
+    /// Others may read and save meanwhile; what they save after the start is not in the copy.
+    ///
+    /// - Parameters:
+    ///   - path: A place where no file is yet.
+    ///   - compacting: Whether free pages, and what they still hold, are left out.
     /// - Throws: ``StoreError`` with ``StoreError/Code/exists`` when something stands at `path`. No
     ///   file is left there when copying fails.
-    /// - Complexity: O(*p*) page reads and writes, *p* the number of pages in use.
-    package func copy(to path: String) throws {
+    /// - Complexity: O(*p*) page reads and writes, *p* the number of pages in use, or of all pages
+    ///   when free ones are copied, too.
+    package func copy(to path: String, compacting: Bool = true) throws {
         let environment = try openEnvironment()
         guard !FileManager.default.fileExists(atPath: path) else { throw StoreError.exists(path) }
-        try wrapping { try environment.copy(to: path, compacting: true) }
+        try wrapping { try environment.copy(to: path, compacting: compacting) }
         do {
             let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
             try file.synchronize()
@@ -19,6 +25,27 @@ extension Store {
             unlink(path)
             throw StoreError(wrapping: error, path: path)
         }
+    }
+
+    /// Copies the store as ``copy(to:compacting:)`` does, and gives the copy its name only once it has
+    /// been checked.
+    ///
+    /// - Parameters:
+    ///   - path: A place where no file is yet.
+    ///   - compacting: Whether free pages are left out.
+    ///   - check: Looks at the copy, which has another name in the same folder, and throws if it is
+    ///     not what it should be.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/exists``; what `check` throws. Nothing is left
+    ///   of the copy then.
+    package func copy(
+        to path: String, compacting: Bool, checking check: (_ draftPath: String) throws -> Void
+    ) throws {
+        guard !FileManager.default.fileExists(atPath: path) else { throw StoreError.exists(path) }
+        let draftPath = "\(path).\(options.makeUUID().uuidString.prefix(8))"
+        defer { Self.remove(draftPath) }
+        try copy(to: draftPath, compacting: compacting)
+        try check(draftPath)
+        try wrapping { try Self.place(draftPath, at: path) }
     }
 
     /// Leaves out object numbers, so that they can be given out by somebody else: by the original of

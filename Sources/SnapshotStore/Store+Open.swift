@@ -63,7 +63,7 @@ extension Store {
     }
 
     /// Gives a file its name, unless there is one of that name that is not empty.
-    private static func place(_ draftPath: String, at path: String) throws {
+    static func place(_ draftPath: String, at path: String) throws {
         let files = FileManager.default
         if files.fileExists(atPath: path), try !hasContent(path) {
             try files.removeItem(atPath: path)
@@ -93,7 +93,7 @@ extension Store {
 
     /// Removes what making a store has left under the other name. What cannot be removed is in
     /// nobody's way.
-    private static func remove(_ path: String) {
+    static func remove(_ path: String) {
         for path in [path, path + "-lock"] { unlink(path) }
     }
 

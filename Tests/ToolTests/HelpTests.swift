@@ -5,7 +5,9 @@ import Testing
     static let commands = [
         "init", "record", "load", "log", "show", "fetch", "history", "blame", "bisect", "diff",
         "document", "tag", "model", "stats",
-        "undo", "redo", "restore", "replay", "verify", "export", "import", "help", "manual", "completion",
+        "undo", "redo", "restore", "replay", "verify", "keygen", "checkpoint", "prove", "check",
+        "tiles", "export", "import", "tail", "cursors", "backup", "compact", "shell", "help",
+        "manual", "completion",
     ]
 
     @Test func `the overview names every command in its group`() throws {
@@ -79,6 +81,10 @@ import Testing
         ("daybook completion z", "zsh"),
         ("daybook log store -n ", ""),
         ("daybook --col", "--color"),
+        ("daybook ba", "backup"),
+        ("daybook tail store --cu", "--cursor"),
+        ("daybook log store --op d", "delete"),
+        ("daybook stats store --no-p", ""),
     ])
     func `bash completes commands, options and values`(typed: String, expected: String) throws {
         let words = typed.split(separator: " ", omittingEmptySubsequences: false)
@@ -93,6 +99,20 @@ import Testing
 
         #expect(result.talk.isEmpty, "\(result.talk)")
         #expect(result.text == expected + "\n")
+    }
+
+    @Test(arguments: [
+        ("daybook ta", "tail"), ("daybook show store --st", "--stat"),
+        ("daybook replay store --st", "--step"),
+        ("daybook log store --op de", "delete"),
+    ])
+    func `fish completes commands, options and values`(typed: String, expected: String) throws {
+        let result = try Tool.shell(
+            "$DAYBOOK completion fish | fish --no-config -c "
+                + "\"source; complete -C '\(typed)'\" | cut -f 1")
+
+        #expect(result.talk.isEmpty, "\(result.talk)")
+        #expect(result.lines == [expected])
     }
 
     @Test(arguments: ["bash", "zsh", "fish"])

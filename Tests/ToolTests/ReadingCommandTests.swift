@@ -28,6 +28,18 @@ import Testing
             ("log STORE --entity Contry", "no-such-entity"),
             ("log STORE --since 5 --until 3", "reversed-range"),
             ("log STORE -n 2 --color always", "colors"),
+            ("log STORE --oneline", "oneline"),
+            ("log STORE --oneline -p --op delete", "oneline-changes"),
+            ("log STORE --stat", "counts"),
+            ("log STORE --stat -n 2 --color always", "counts-colors"),
+            ("log STORE 4..6 --stat --output jsonl", "counts-jsonl"),
+            ("log STORE 3..5 --reverse", "places"), ("log STORE 9.. --oneline", "from-place"),
+            ("log STORE ..1974-12-31 --oneline", "to-time"),
+            ("log STORE --grep Newsletter --grep edition --oneline", "grep"),
+            ("log STORE -S Türkiye -p", "text"), ("log STORE --op delete", "operation"),
+            ("log STORE --property callingCode --oneline", "property"),
+            ("log STORE 5..3", "backward-places"), ("log STORE 5", "no-range"),
+            ("log STORE 3.. --since 2", "range-twice"), ("log STORE ..", "empty-range"),
         ])
     func `the log is as ever`(line: String, name: String) throws {
         try atlas.expect(line, equals: name)
@@ -39,6 +51,10 @@ import Testing
             ("show STORE 8", "batch"), ("show STORE head", "undo"),
             ("show STORE 2012-01-01", "time"), ("show STORE 6 --output json", "json"),
             ("show STORE 6 --output jsonl", "jsonl"), ("show STORE 11", "no-such-entry"),
+            ("show STORE 6 2012-01-01", "several"), ("show STORE 5 --stat", "counts"),
+            ("show STORE 4 head --output json", "several-json"),
+            ("show STORE 5 head --stat --output jsonl", "counts-jsonl"),
+            ("show STORE 5 11", "one-of-two-missing"), ("show STORE", "no-entry"),
             ("show STORE 0", "zero"), ("show STORE 1970-01-01", "before-everything"),
         ])
     func `an entry is shown as ever`(line: String, name: String) throws {

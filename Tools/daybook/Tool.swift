@@ -26,13 +26,14 @@ enum Tool {
     /// Runs the tool with a command line, without the name of the program.
     static func run(_ words: [String]) -> ExitCode {
         SystemCall.ignoreBrokenPipes()
+        SystemCall.heedSignals()
         var console = Console(format: .text, color: .auto, isQuiet: false)
         do {
             let code = try perform(ArgumentParser(CommandList.all).parse(words), on: &console)
             try console.flush()
-            return code
+            return console.finish(code)
         } catch is OutputClosed {
-            return .success
+            return console.finish(.success)
         } catch {
             return report(error, on: console)
         }
@@ -57,7 +58,8 @@ enum Tool {
             console = Console(
                 format: arguments[SharedOptions.output] ?? .text,
                 color: arguments[SharedOptions.color] ?? .auto,
-                isQuiet: arguments[SharedOptions.quiet])
+                isQuiet: arguments[SharedOptions.quiet],
+                isPaged: command.isPaged(arguments) && !arguments[SharedOptions.noPager])
             return try command.run(arguments, console)
         }
         return .success
@@ -77,7 +79,8 @@ enum Tool {
         } catch {
             console.discardOutput()
         }
+        let code = console.finish(failure.code)
         console.fail(failure.message, details: failure.details)
-        return failure.code
+        return code
     }
 }

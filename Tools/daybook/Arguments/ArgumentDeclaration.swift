@@ -12,6 +12,8 @@ struct ArgumentDeclaration: Sendable {
         case once
         case optional
         case repeated
+        /// Once or more.
+        case several
     }
 
     let kind: Kind
@@ -93,6 +95,20 @@ struct OptionalPositional<Value: Sendable>: Argument {
 
     func result(of values: [any Sendable]) -> Value? {
         values.first as? Value
+    }
+}
+
+/// Values that stand on the command line, one at least: `SEQ...`.
+struct SeveralPositionals<Value: Sendable>: Argument {
+    let declaration: ArgumentDeclaration
+
+    init(_ placeholder: String, _ parser: ValueParser<Value>, _ help: String) {
+        declaration = ArgumentDeclaration(
+            .positional, .several, name: placeholder, placeholder: placeholder, parser, help: help)
+    }
+
+    func result(of values: [any Sendable]) -> [Value] {
+        values.compactMap { $0 as? Value }
     }
 }
 

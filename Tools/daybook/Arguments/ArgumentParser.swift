@@ -177,12 +177,13 @@ private struct ArgumentScanner {
     }
 
     private mutating func takePositional(_ word: String) throws(ToolError) {
-        guard let positional = positionals.popFirst() else {
+        guard let positional = positionals.first else {
             let takes = command.positionals.map(\.name).joined(separator: " ")
             let expected = takes.isEmpty ? "takes none" : "takes \(takes)"
             throw usage(
                 "'\(word)' is one argument too many: 'daybook \(command.name)' \(expected).")
         }
+        if positional.occurrence != .several { positionals.removeFirst() }
         try take(word, for: positional, as: positional.name)
     }
 
@@ -204,7 +205,7 @@ private struct ArgumentScanner {
 
     private func checkThatNothingIsMissing() throws(ToolError) {
         let missing = command.arguments.filter {
-            $0.occurrence == .once && parsed.count(of: $0) == 0
+            ($0.occurrence == .once || $0.occurrence == .several) && parsed.count(of: $0) == 0
         }
         guard let first = missing.first else { return }
         let names = missing.map { $0.kind == .option ? "\($0.name) \($0.placeholder)" : $0.name }

@@ -11,6 +11,13 @@ protocol Command: Sendable {
     /// - Throws: ``ToolError`` with the sentence and the code to end with; ``OutputClosed`` when
     ///   nobody reads the output any more.
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode
+
+    /// Whether the text goes through a pager on a terminal, as long as nobody says otherwise.
+    func isPaged(_ arguments: ParsedArguments) -> Bool
+}
+
+extension Command {
+    func isPaged(_ arguments: ParsedArguments) -> Bool { declaration.isPaged }
 }
 
 /// Where a command stands in the overview.
@@ -55,13 +62,17 @@ struct CommandDeclaration: Sendable {
     let arguments: [ArgumentDeclaration]
     /// The forms that `--output` may ask for; a command that writes data of its own form has none.
     let formats: [OutputFormat]
+    /// Whether the text is as a rule longer than a screen.
+    let isPaged: Bool
     let examples: [Example]
     let endings: [Ending]
 
     init(
         _ name: String, in group: CommandGroup, summary: String, discussion: String = "",
         arguments: [any Argument] = [], formats: [OutputFormat] = OutputFormat.allCases,
-        examples: [Example] = [], endings: [Ending] = [Ending(.success), Ending(.usage)]
+        examples: [Example] = [],
+        endings: [Ending] = [Ending(.success), Ending(.usage)],
+        isPaged: Bool = false
     ) {
         self.name = name
         self.group = group
@@ -69,6 +80,7 @@ struct CommandDeclaration: Sendable {
         self.discussion = discussion
         self.arguments = arguments.map(\.declaration)
         self.formats = formats
+        self.isPaged = isPaged
         self.examples = examples
         self.endings = endings
     }
@@ -80,7 +92,11 @@ struct CommandDeclaration: Sendable {
     var allOptions: [ArgumentDeclaration] {
         options
             + SharedOptions.all.filter {
-                !formats.isEmpty || $0.name != SharedOptions.output.declaration.name
+                switch $0.name {
+                case SharedOptions.output.declaration.name: !formats.isEmpty
+                case SharedOptions.noPager.declaration.name: isPaged
+                default: true
+                }
             }
     }
 }
@@ -94,9 +110,14 @@ enum SharedOptions {
         "Colour the text; auto, which is used when left out, does so on a terminal.")
     static let quiet = Flag(
         "--quiet", short: "-q", "Say nothing on standard error but warnings and errors.")
+    static let noPager = Flag(
+        "--no-pager", "Print long text on a terminal as it is, and not through a pager.")
     static let help = Flag("--help", short: "-h", "Print this help.")
 
     static var all: [ArgumentDeclaration] {
-        [output.declaration, color.declaration, quiet.declaration, help.declaration]
+        [
+            output.declaration, color.declaration, quiet.declaration, noPager.declaration,
+            help.declaration,
+        ]
     }
 }

@@ -16,9 +16,11 @@ struct FilterArguments: Sendable {
     private let text = RepeatedOption(
         "--text", short: "-S", "TEXT", .text,
         "Only entries by which a value that holds this text comes or goes.")
+    private let note = RepeatedOption(
+        "--grep", "TEXT", .text, "Only entries whose note holds this text.")
 
     /// The declarations, for the list of a command.
-    var all: [any Argument] { [entity, object, property, author, operation, text] }
+    var all: [any Argument] { [entity, object, property, author, operation, text, note] }
 
     /// The filter that was asked for, over the whole journal.
     func filter(_ arguments: ParsedArguments) -> AuditFilter {
@@ -29,6 +31,7 @@ struct FilterArguments: Sendable {
         filter.properties = Set(arguments[property])
         filter.operations = Set(arguments[operation])
         filter.texts = Set(arguments[text])
+        filter.notes = Set(arguments[note])
         return filter
     }
 }

@@ -22,6 +22,15 @@ struct ManualPage {
         page.section("ENVIRONMENT")
         page.item("NO_COLOR", "When set and not empty, nothing is coloured unless --color says so.")
         page.item("TERM", "When it is 'dumb', nothing is coloured unless --color says so.")
+        page.item(
+            "DAYBOOK_PAGER, PAGER",
+            "The program that long text on a terminal goes through, run by a shell; the first that is "
+                + "set counts, and 'cat' means none. 'less' when neither is set.")
+        page.item("LESS", "When it is not set, the pager is given the options 'FRX' with it.")
+        page.item(
+            "XDG_STATE_HOME",
+            "The folder under which 'daybook shell' keeps its history; ~/.local/state when not set."
+        )
         return page.lines
     }
 

@@ -133,7 +133,8 @@ struct ShellCompletion {
 
     private func zshPositionals(_ command: CommandDeclaration) -> [String] {
         command.positionals.enumerated().map { index, positional in
-            "\(index + 1):\(zshText(positional.placeholder)):\(zshAction(positional))"
+            let place = positional.occurrence == .several ? "*" : "\(index + 1)"
+            return "\(place):\(zshText(positional.placeholder)):\(zshAction(positional))"
         }
     }
 

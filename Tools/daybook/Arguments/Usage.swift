@@ -12,6 +12,7 @@ enum Usage {
         case .once: bare
         case .optional: "[\(bare)]"
         case .repeated: "[\(bare)]..."
+        case .several: "\(bare)..."
         }
     }
 

@@ -31,7 +31,7 @@ struct BlameCommand: Command {
                 .init(.success),
                 .init(.usage, "Wrong usage, or there is no such object at that point."),
                 .init(.unreadable),
-            ])
+            ], isPaged: true)
     }
 
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {

@@ -37,7 +37,7 @@ struct DiffCommand: Command {
             endings: [
                 .init(.success, "No difference."), .init(.finding, "There are differences."),
                 .init(.usage), .init(.unreadable),
-            ])
+            ], isPaged: true)
     }
 
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {

@@ -23,7 +23,7 @@ struct HistoryCommand: Command {
             endings: [
                 .init(.success), .init(.usage, "Wrong usage, or there never was such an object."),
                 .init(.unreadable),
-            ])
+            ], isPaged: true)
     }
 
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {

@@ -1,17 +1,14 @@
 import AuditTrail
+import JournalLog
 import ObjectModel
 import SnapshotStore
 
 /// `daybook log STORE`: the entries of the journal.
 struct LogCommand: Command {
     private let store = Positional("STORE", .path, "The store to read.")
-    private let entity = RepeatedOption(
-        "--entity", short: "-e", "ENTITY", .name, "Only entries that change objects of this entity."
-    )
-    private let object = RepeatedOption(
-        "--object", "OBJECT", .object, "Only entries that change this object.")
-    private let author = RepeatedOption(
-        "--author", short: "-a", "A", .text, "Only entries of this author.")
+    private let range = OptionalPositional(
+        "A..B", .range, "Only entries from A to B, both included; either may be left out.")
+    private let filters = FilterArguments()
     private let since = Option(
         "--since", "SEQ|TIME", .moment, "Only entries from this one or this time on.")
     private let until = Option(
@@ -21,6 +18,12 @@ struct LogCommand: Command {
     private let reverse = Flag("--reverse", short: "-r", "Oldest first.")
     private let changes = Flag(
         "--changes", short: "-p", "Show the changes of each entry, with old and new values.")
+    private let counts = Flag(
+        "--stat", "Show how many objects of each entity are inserted, updated and deleted.")
+    private let isShort = Flag("--oneline", "Show each entry on one line.")
+    private let follow = Flag(
+        "--follow", short: "-f",
+        "Show the last 10 entries, or N, oldest first, and then each new one as it is saved.")
 
     var declaration: CommandDeclaration {
         CommandDeclaration(
@@ -30,38 +33,54 @@ struct LogCommand: Command {
                 given must hold too. --since and --until compare a time with the time at which an
                 entry happened, as its author said, else at which it was recorded.
 
-                With --output json or jsonl each entry is what 'export' writes, with all changes.
+                With --output json or jsonl each entry is what 'export' writes, with all changes;
+                with --stat it has the counts in place of the changes.
+
+                --follow also sees what other programs save. It ends when it is interrupted, or
+                when nobody reads the output any more.
                 """,
-            arguments: [store, entity, object, author, since, until, limit, reverse, changes],
+            arguments: [store, range] + filters.all
+                + [since, until, limit, reverse, changes, counts, isShort, follow],
             examples: [
                 .init("daybook log iso.daybook -n 5", "The newest five entries"),
                 .init(
                     "daybook log iso.daybook --entity Country --since 2011-01-01 -p",
                     "What happened to countries since 2011, value by value"),
+                .init("daybook log iso.daybook 20..30 --oneline", "Eleven entries at a glance"),
+                .init(
+                    "daybook log iso.daybook -S Türkiye",
+                    "By which entries that name came or went"),
             ],
-            endings: [.init(.success), .init(.usage), .init(.unreadable)])
+            endings: [.init(.success), .init(.usage), .init(.unreadable)], isPaged: true)
+    }
+
+    func isPaged(_ arguments: ParsedArguments) -> Bool {
+        !arguments[follow]
     }
 
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+        let layout = EntryLayout(
+            isShort: arguments[isShort], showsCounts: arguments[counts],
+            showsChanges: arguments[changes])
+        if arguments[follow] {
+            try checkFollowing(arguments, console)
+            try Interruption.watch()
+        }
         let store = try StoreReading.open(arguments[store])
-        var filter = AuditFilter()
-        filter.authors = Set(arguments[author])
-        filter.entities = Set(arguments[entity])
-        filter.objects = Set(arguments[object].map(\.objectText))
-        try StoreReading.restrict(
-            &filter, since: arguments[since], until: arguments[until], in: store)
-
+        let filter = try filter(arguments, in: store)
+        if arguments[follow] {
+            let follower = JournalFollower(of: store, filter)
+            try follower.follow(
+                from: arguments[limit] ?? JournalFollower.tailLength, layout, console)
+            return .success
+        }
         let limit = arguments[limit] ?? .max
         var listing = Listing(console)
         if limit > 0 {
             let direction: AuditReader.Direction =
                 arguments[reverse] ? .oldestFirst : .newestFirst
             try AuditReader(store).records(matching: filter, direction) { record in
-                let isFirst = listing.count == 0
-                try listing.append(record) {
-                    if !isFirst { try console.print() }
-                    try print(record, withChanges: arguments[changes], on: console)
-                }
+                try layout.append(record, to: &listing, console)
                 return listing.count < limit ? .proceed : .stop
             }
         }
@@ -69,15 +88,22 @@ struct LogCommand: Command {
         return .success
     }
 
-    private func print(
-        _ record: AuditRecord, withChanges: Bool, on console: Console
-    ) throws {
-        let text = EntryText(console.palette)
-        try console.printLines(text.summary(of: record))
-        guard withChanges else { return }
-        for change in record.shown {
-            let change = AuditChange(change, in: record.schema)
-            try console.printLines(text.lines(of: change, indentation: "    "))
+    private func filter(_ arguments: ParsedArguments, in store: Store) throws -> AuditFilter {
+        var filter = filters.filter(arguments)
+        let range = arguments[range]
+        guard range == nil || (arguments[since] == nil && arguments[until] == nil) else {
+            throw ToolError.usage("Give either A..B, or '--since' and '--until'.")
         }
+        try StoreReading.restrict(
+            &filter, since: range?.first ?? arguments[since],
+            until: range?.last ?? arguments[until], in: store)
+        return filter
+    }
+
+    private func checkFollowing(_ arguments: ParsedArguments, _ console: Console) throws {
+        guard arguments[until] == nil, arguments[range]?.last == nil else {
+            throw ToolError.usage("'--follow' has no last entry: leave out where the list ends.")
+        }
+        try JournalFollower.check(console)
     }
 }

@@ -6,23 +6,54 @@ import SnapshotStore
 /// `daybook replay STORE`: the journal folded again from its first entry.
 struct ReplayCommand: Command {
     private let store = Positional("STORE", .path, "The store whose journal to replay.")
+    private let first = Option(
+        "--from", "SEQ|TIME", .moment,
+        "Stop, check and show from this entry on; those before it are replayed all the same.")
     private let last = Option(
         "--to", "SEQ|TIME", .moment, "Stop after this entry or time; at the head when left out.")
     private let target = Option(
         "--into", "NEW", .path, "Replay into a new store; the file must not exist.")
+    private let until = Option(
+        "--until", "ENTITY:P", .condition,
+        "Stop after the first entry with which an object of ENTITY meets the predicate P.")
+    private let assertions = RepeatedOption(
+        "--assert", "ENTITY:P", .condition,
+        "Stop, with exit code 1, after the first entry with which an object of ENTITY does not meet P."
+    )
+    private let isStepwise = Flag(
+        "--step", "Show each entry and wait for a key on the terminal before the next one.")
 
     var declaration: CommandDeclaration {
         CommandDeclaration(
             "replay", in: .past,
-            summary: "Replay the journal, to check the store or into a new one.",
-            arguments: [store, last, target],
+            summary: "Replay the journal: as a check, step by step, or into a store.",
+            discussion: """
+                The journal is folded again from its first entry, and what comes out is compared
+                with what the store holds. The new store, or else a temporary one, is as it was
+                after the last entry replayed, also when the replay stopped early.
+
+                With --step, Enter or space replays the next entry, n N the next N, c goes on
+                without stopping, q quits. Predicates are as for 'fetch', and are looked at after
+                every entry, which for large stores takes time.
+                """,
+            arguments: [store, first, last, target, until, assertions, isStepwise],
             examples: [
                 .init(
                     "daybook replay iso.daybook --to 6 --into then.daybook",
-                    "A store as it was at entry 6")
+                    "A store as it was at entry 6"),
+                .init(
+                    "daybook replay iso.daybook --assert 'Country: name != nil'",
+                    "Whether there ever was a country without a name"),
+                .init(
+                    "daybook replay iso.daybook --step --from 2011-12-15",
+                    "Watch what happened from then on"),
             ],
             endings: [
-                .init(.success), .init(.finding, "The replay differs from what the store holds."),
+                .init(.success),
+                .init(
+                    .finding,
+                    "The replay differs from what the store holds, or an object does not meet "
+                        + "'--assert'."),
                 .init(.usage, "Wrong usage, or the new file exists already."), .init(.unreadable),
             ])
     }
@@ -33,7 +64,21 @@ struct ReplayCommand: Command {
         guard end >= SequenceNumber(1) else {
             throw ToolError.usage("There is nothing to replay before entry 1.")
         }
-        let replay = Replay(of: store, through: end)
+        var replay = Replay(of: store, through: end)
+        replay.first =
+            try arguments[first].map { try StoreReading.first(from: $0, in: store) }
+            ?? SequenceNumber(1)
+        guard replay.first <= end else {
+            throw ToolError.usage("The range ends before it begins.")
+        }
+        if let condition = arguments[until] {
+            replay.until = try .init(condition, "--until", store.schema)
+        }
+        replay.assertions = try arguments[assertions].map {
+            try .init($0, "--assert", store.schema)
+        }
+        if arguments[isStepwise] { replay.stepper = try Stepper(console) }
+
         if let path = arguments[target] {
             guard !FileManager.default.fileExists(atPath: path) else {
                 throw ToolError.usage(
@@ -54,96 +99,5 @@ struct ReplayCommand: Command {
         } catch {
             console.fail("The folder '\(folder.path)' could not be removed.")
         }
-    }
-}
-
-/// Folds a journal from its first entry and compares what comes out with what the store holds.
-private struct Replay {
-    let store: Store
-    let through: SequenceNumber
-
-    init(of store: Store, through end: SequenceNumber) {
-        self.store = store
-        through = end
-    }
-
-    func run(into path: String, _ console: Console) throws -> ExitCode {
-        let copy = try fold(into: path, console)
-        let differences = try compare(with: copy)
-        let digest = try copy.headDigest()
-        try copy.close()
-        switch console.format {
-        case .text:
-            for difference in differences { try console.print(difference) }
-            let entries = through == SequenceNumber(1) ? "1 entry" : "\(through) entries"
-            try console.print(
-                differences.isEmpty
-                    ? "Replayed \(entries): the store holds exactly this."
-                    : "Replayed \(entries): \(differences.count) differences.")
-        case .json, .jsonl:
-            try console.print(
-                [
-                    "sequence": .unsigned(through.rawValue),
-                    "digest": .string(digest.description),
-                    "differences": .array(differences.map { .string($0) }),
-                ] as JSONText)
-        }
-        return differences.isEmpty ? .success : .finding
-    }
-
-    /// Makes the new store; each entry must come out with its digest.
-    private func fold(into path: String, _ console: Console) throws -> Store {
-        let progress = console.progress("Replaying entry", of: Int(through.rawValue))
-        defer { progress.finish() }
-        var options = StoreOptions()
-        options.durability = .relaxed
-        let copy = try Store.create(
-            at: path, loading: store.entry(SequenceNumber(1)), options: options)
-        progress.advance()
-        try store.entries(from: SequenceNumber(2), through: through) { entry in
-            try copy.append(exported: entry)
-            progress.advance()
-            return .proceed
-        }
-        return copy
-    }
-
-    /// What differs between the store as of the last entry and the replay of it.
-    private func compare(with copy: Store) throws -> [String] {
-        try store.read(at: through) { original in
-            try copy.read { replayed in
-                var differences: [String] = []
-                let entities = store.schema.entities.map(\.number)
-                try original.objects(of: entities) { object in
-                    let state = try replayed.state(of: object)
-                    if state != (try original.state(of: object)) {
-                        let name = store.schema.name(of: object)
-                        differences.append(
-                            state == nil
-                                ? "\(name) is in the store and not in the replay."
-                                : "\(name) has other values in the store than in the replay.")
-                    }
-                    return .proceed
-                }
-                try replayed.objects(of: entities) { object in
-                    if try !original.exists(object) {
-                        differences.append(
-                            "\(store.schema.name(of: object)) is in the replay and not in the store."
-                        )
-                    }
-                    return .proceed
-                }
-                return differences + (try tableDifferences(with: copy))
-            }
-        }
-    }
-
-    /// Tables are compared byte by byte when the whole journal was replayed.
-    private func tableDifferences(with copy: Store) throws -> [String] {
-        guard try store.head() == through else { return [] }
-        let own = try store.projectionDigest()
-        let other = try copy.projectionDigest()
-        return own.keys.sorted().filter { own[$0] != other[$0] }
-            .map { "The table '\($0)' differs from the replay." }
     }
 }

@@ -3,37 +3,69 @@ import JournalLog
 import ObjectModel
 import SnapshotStore
 
-/// `daybook show STORE SEQ`: one entry and all its changes.
+/// `daybook show STORE SEQ...`: entries with all their changes.
 struct ShowCommand: Command {
     private let store = Positional("STORE", .path, "The store to read.")
-    private let entry = Positional(
+    private let entries = SeveralPositionals(
         "SEQ", .moment, "The entry: its sequence number, 'head', or a time.")
+    private let counts = Flag(
+        "--stat", "Show how many objects of each entity are inserted, updated and deleted.")
 
     var declaration: CommandDeclaration {
         CommandDeclaration(
-            "show", in: .read, summary: "Show one entry with all its changes, old values and new.",
-            arguments: [store, entry],
-            examples: [.init("daybook show iso.daybook 7", "Entry 7")],
+            "show", in: .read, summary: "Show entries with all their changes, old values and new.",
+            discussion: """
+                In a text that changes in places, [-words-] that are gone and {+words+} that are
+                new are marked, and a long text is shown only around its changes.
+                """,
+            arguments: [store, entries, counts],
+            examples: [
+                .init("daybook show iso.daybook 7", "Entry 7"),
+                .init("daybook show iso.daybook head --stat", "The size of the newest entry"),
+            ],
             endings: [
                 .init(.success), .init(.usage, "Wrong usage, or there is no such entry."),
                 .init(.unreadable),
-            ])
+            ], isPaged: true)
     }
 
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         let store = try StoreReading.open(arguments[store])
-        let sequence = try StoreReading.place(of: arguments[entry], in: store)
-        if sequence == .zero, case .time = arguments[entry] {
-            throw ToolError.usage("No entry is as old as that.")
+        let sequences = try arguments[entries].map { try StoreReading.entry(at: $0, in: store) }
+        let reader = AuditReader(store)
+        if sequences.count == 1 || console.format == .text {
+            for (index, sequence) in sequences.enumerated() {
+                if index > 0, console.format == .text { try console.print() }
+                try print(try reader.record(at: sequence), arguments[counts], on: console)
+            }
+            return .success
         }
-        try print(try AuditReader(store).record(at: sequence), on: console)
+        var listing = Listing(console)
+        let layout = EntryLayout(showsCounts: arguments[counts])
+        for sequence in sequences {
+            try layout.append(try reader.record(at: sequence), to: &listing, console)
+        }
+        try listing.close()
         return .success
     }
 
     /// Prints an entry in the form that `--output` asks for.
     func print(_ record: AuditRecord, on console: Console) throws {
-        guard console.format == .text else { return try console.print(record) }
+        try print(record, false, on: console)
+    }
+
+    private func print(_ record: AuditRecord, _ isCounted: Bool, on console: Console) throws {
+        guard console.format == .text else {
+            guard isCounted else { return try console.print(record) }
+            return try console.print(EntryLayout.countsDocument(of: record))
+        }
         try printHead(of: record, on: console)
+        if isCounted, record.entry.model == nil {
+            let columns = min(console.columns ?? 80, 100)
+            try console.print()
+            return try console.printLines(
+                EntryCounts(record).lines(fitting: columns, console.palette))
+        }
         let text = EntryText(console.palette)
         for change in record.shown {
             try console.print()

@@ -23,10 +23,13 @@ final class Console {
     private let talkPalette: Palette
     private let isQuiet: Bool
     private let isTerminal: Bool
+    /// Whether a pager is started before the first data leaves.
+    private var wantsPager: Bool
 
-    init(format: OutputFormat, color: ColorChoice, isQuiet: Bool) {
+    init(format: OutputFormat, color: ColorChoice, isQuiet: Bool, isPaged: Bool = false) {
         self.format = format
         self.isQuiet = isQuiet
+        wantsPager = isPaged && format == .text && SystemCall.isTerminal(.output)
         palette = Palette(isColored: color.allows(.output))
         talkPalette = Palette(isColored: color.allows(.errors))
         isTerminal = SystemCall.isTerminal(.output)
@@ -39,6 +42,7 @@ final class Console {
     ///
     /// Values from a store go through ``DisplayText/escaped(_:)`` first.
     func print(_ line: String = "") throws {
+        startPager()
         try output.write(line)
         try endLine()
     }
@@ -55,12 +59,14 @@ final class Console {
 
     /// Prints a document: indented for `json`, on one line for `jsonl`.
     func print(_ document: JSONText) throws {
+        startPager()
         try output.write(format == .json ? document.indented() : document.compact)
         try endLine()
     }
 
     /// Writes bytes that are data already, such as an export.
     func write(_ bytes: some Sequence<UInt8>) throws {
+        startPager()
         try output.write(bytes)
     }
 
@@ -72,6 +78,25 @@ final class Console {
     /// Gives up on output that cannot be written, so that the reason can still be told.
     func discardOutput() {
         output.whenClosed = .discard
+    }
+
+    /// Waits until the reader has left the pager, if there is one.
+    ///
+    /// Everything that is to be read there has been flushed before.
+    ///
+    /// - Parameter code: How the command ended.
+    /// - Returns: The same, unless nothing could be read because there is no such pager.
+    func finish(_ code: ExitCode) -> ExitCode {
+        guard let pager = Pager.finish() else { return code }
+        fail("The pager '\(pager)' cannot be run. Set DAYBOOK_PAGER, or use '--no-pager'.")
+        return .usage
+    }
+
+    /// Nothing is started for a command that fails before it has anything to show.
+    private func startPager() {
+        guard wantsPager else { return }
+        wantsPager = false
+        Pager.start()
     }
 
     private func endLine() throws {
@@ -98,6 +123,17 @@ final class Console {
     func fail(_ sentence: String, details: [String] = []) {
         putTalk(talkPalette("error:", .failure) + " " + DisplayText.escaped(sentence))
         for detail in details { putTalk("  " + DisplayText.escaped(detail)) }
+    }
+
+    /// Asks the user something on the last line of the terminal, whatever `--quiet` says.
+    func ask(_ question: String) throws {
+        try flush()
+        _ = SystemCall.write(Array(question.utf8), to: .errors)
+    }
+
+    /// Takes the question away.
+    func endAsking() {
+        _ = SystemCall.write(Array("\r\u{1B}[K".utf8), to: .errors)
     }
 
     /// Starts to show how far long work has come.

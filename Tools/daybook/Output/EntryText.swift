@@ -37,24 +37,7 @@ struct EntryText {
             let names = model.entities.map(\.name).sorted()
             return "sets the model: " + names.joined(separator: ", ")
         }
-        var counts: [EntityNumber: (inserted: Int, updated: Int, deleted: Int)] = [:]
-        for change in record.shown {
-            switch change.kind {
-            case .insert: counts[change.object.entity, default: (0, 0, 0)].inserted += 1
-            case .update: counts[change.object.entity, default: (0, 0, 0)].updated += 1
-            case .delete: counts[change.object.entity, default: (0, 0, 0)].deleted += 1
-            }
-        }
-        let parts = counts.sorted { $0.key < $1.key }.map { number, count in
-            let words = [
-                (count.inserted, "inserted"), (count.updated, "updated"),
-                (count.deleted, "deleted"),
-            ]
-            let list = words.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
-            let name = record.schema.entity(number)?.name ?? "?\(number.rawValue)"
-            return "\(name): " + list.joined(separator: ", ")
-        }
-        return parts.joined(separator: "; ")
+        return EntryCounts(record).sentence
     }
 
     // MARK: - Changes
@@ -83,7 +66,11 @@ struct EntryText {
             let gap = String(repeating: " ", count: width - DisplayText.width(of: name) + 2)
             return indentation + palette(name, .faint) + gap + text
         }
-        return fields.map { line($0.name, values(of: $0, in: change.operation)) }
+        return fields.flatMap { field in
+            values(of: field, in: change.operation).enumerated().map { index, text in
+                line(index == 0 ? field.name : "", text)
+            }
+        }
             + memberships.flatMap { membership in
                 self.members(of: membership, in: change.operation).map {
                     line(membership.name, $0)
@@ -91,13 +78,21 @@ struct EntryText {
             }
     }
 
-    private func values(of field: AuditField, in operation: AuditChange.Operation) -> String {
+    /// One line, or several for a long text that changes in places.
+    private func values(of field: AuditField, in operation: AuditChange.Operation) -> [String] {
         switch operation {
-        case .insert: palette(Self.text(of: field.new), .added)
-        case .delete: palette(Self.text(of: field.old), .removed)
+        case .insert: return [palette(Self.text(of: field.new), .added)]
+        case .delete: return [palette(Self.text(of: field.old), .removed)]
         case .update:
-            palette(Self.text(of: field.old), .removed) + " → "
-                + palette(Self.text(of: field.new), .added)
+            if field.old.isText, field.new.isText,
+                let words = WordDifference(from: field.old.text, to: field.new.text)
+            {
+                return WordDifferenceText(palette).lines(of: words, quoting: Self.quotable)
+            }
+            return [
+                palette(Self.text(of: field.old), .removed) + " → "
+                    + palette(Self.text(of: field.new), .added)
+            ]
         }
     }
 
@@ -152,8 +147,13 @@ struct EntryText {
     static func text(of value: AuditValue) -> String {
         if value.isNull { return "none" }
         guard value.isText else { return DisplayText.escaped(value.text) }
-        let text = value.text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
-        return "\"\(DisplayText.escaped(text))\""
+        return "\"\(quotable(value.text))\""
+    }
+
+    /// Text as it stands between quotes.
+    private static func quotable(_ text: String) -> String {
+        DisplayText.escaped(
+            text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))
     }
 
     /// `2011-12-15 00:00:00 UTC`.

@@ -28,6 +28,12 @@ enum StoreReading {
         }
     }
 
+    /// The first entry that is not before a moment.
+    static func first(from moment: Moment, in store: Store) throws -> SequenceNumber {
+        guard case .time(let time) = moment else { return try place(of: moment, in: store) }
+        return try store.sequence(atTime: time.first - 1).next
+    }
+
     /// Narrows a filter to what happened from one moment to another, both included.
     ///
     /// A number is a place in the journal. A time is compared with the time of each entry, which

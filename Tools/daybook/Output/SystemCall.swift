@@ -107,6 +107,15 @@ enum SystemCall {
         signal(SIGXFSZ, SIG_IGN)
     }
 
+    /// Lets the user end this process, also where whoever started it had the signals blocked, which
+    /// is inherited.
+    static func heedSignals() {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        for number in [SIGINT, SIGQUIT, SIGTERM, SIGHUP] { sigaddset(&signals, number) }
+        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+    }
+
     /// Ends the process.
     static func end(_ code: ExitCode) -> Never {
         exit(code.rawValue)

@@ -1,0 +1,76 @@
+// What the tool does with a terminal that takes pointers, signals and processes: the door to libedit,
+// the pager, and programs that share the terminal.
+//
+// One thread calls all of it. Texts are UTF-8 and end with a zero byte.
+
+#ifndef CTERMINAL_H
+#define CTERMINAL_H
+
+// Programs
+
+// Forgets the words of the last program.
+void terminal_program_begin(void);
+
+// Adds a word to the command line of the next program, the program's file first. Returns 0 or the
+// number of the error.
+int terminal_program_add(const char *word);
+
+// Runs the program in this process group, so that it may read from the terminal and is stopped with
+// the keys that stop this process, and waits for its end. Without `reads_input` its input is empty.
+// Returns its exit code, or 128 and the number of the signal that ended it; the negative number of
+// the error if it could not be started.
+int terminal_program_run(int reads_input);
+
+// The pager
+
+// Starts `command` with a shell and puts it between this process and standard output. Returns 0 or
+// the number of the error.
+int terminal_pager_start(const char *command);
+
+// Tells the pager that there is no more, waits for its end, and gives standard output back. Returns
+// the pager's exit code, or 0 when there was none.
+int terminal_pager_finish(void);
+
+// Keys
+
+// Lets the terminal give single keys, those for signals among them, and show none. To be called before
+// the user is asked for one.
+void terminal_keys_begin(void);
+
+// Waits for a key. Returns the byte, -1 at the end of the input, -2 when a signal came in between.
+int terminal_key(void);
+
+// Gives the terminal back as it was.
+void terminal_keys_end(void);
+
+// Lines
+
+// Called with what stands before the cursor when the key for completion is pressed; calls
+// `terminal_editor_offer` for each word that the last one could become.
+typedef void (*terminal_completer)(const char *line);
+
+// Opens the editor of lines with the history of a file, which need not be there. Returns 0, or -1
+// when there is no memory or no terminal.
+int terminal_editor_open(const char *name, const char *history_path, terminal_completer completer);
+
+// Offers a word in place of the one before the cursor. Only inside of a completer.
+void terminal_editor_offer(const char *word);
+
+// How reading a line ended.
+enum { TERMINAL_LINE = 0, TERMINAL_END = 1, TERMINAL_INTERRUPTED = 2 };
+
+// Reads a line. What was read is `terminal_editor_line` then.
+int terminal_editor_read(const char *prompt);
+
+// The line that was read last, without its end; valid until the next one is read.
+const char *terminal_editor_line(void);
+
+// Adds a line to the history.
+void terminal_editor_remember(const char *line);
+
+// Writes the history to its file. Returns 0, or -1 when it cannot be written.
+int terminal_editor_save(void);
+
+void terminal_editor_close(void);
+
+#endif

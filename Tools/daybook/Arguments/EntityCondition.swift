@@ -1,0 +1,43 @@
+import ObjectModel
+
+/// A predicate and the entity it is about, as a command line gives them: `Country: name == 'Fiji'`.
+struct EntityCondition: Equatable, Sendable {
+    let entity: String
+    let predicate: String
+
+    init?(_ text: String) {
+        guard let colon = text.firstIndex(of: ":") else { return nil }
+        let name = text[..<colon].filter { !$0.isWhitespace }
+        let rest = text[text.index(after: colon)...]
+        guard !name.isEmpty, rest.contains(where: { !$0.isWhitespace }) else { return nil }
+        entity = String(name)
+        predicate = String(rest)
+    }
+
+    /// The filter, by the names of a model.
+    ///
+    /// - Parameters:
+    ///   - option: The option that gave it.
+    ///   - schema: The model.
+    /// - Returns: The entity and the filter of its objects.
+    /// - Throws: ``ToolError`` when the model has no such names, or the predicate cannot be understood.
+    func resolved(
+        for option: String, in schema: Schema
+    ) throws -> (entity: SchemaEntity, filter: Filter) {
+        let found = try StoreReading.entity(entity, in: schema)
+        do {
+            return (found, try Filter(parsing: predicate, for: found, in: schema))
+        } catch {
+            throw ToolError.usage("'\(option)' cannot be understood: \(error.description)")
+        }
+    }
+}
+
+extension ValueParser where Value == EntityCondition {
+    /// A predicate about the objects of an entity.
+    static var condition: ValueParser {
+        ValueParser("an entity and a predicate such as \"Country: name BEGINSWITH 'F'\"") {
+            EntityCondition($0)
+        }
+    }
+}

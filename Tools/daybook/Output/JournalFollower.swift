@@ -1,0 +1,107 @@
+import AuditTrail
+import JournalLog
+import SnapshotStore
+
+/// Prints entries as they are saved, by whichever program.
+struct JournalFollower {
+    /// How many entries are shown before the first new one, unless the user says otherwise.
+    static let tailLength = 10
+
+    private let store: Store
+    private let filter: AuditFilter
+
+    init(of store: Store, _ filter: AuditFilter) {
+        self.store = store
+        self.filter = filter
+    }
+
+    /// Refuses a form of output that is complete only at its end, which does not come.
+    static func check(_ console: Console) throws {
+        guard console.format != .json else {
+            throw ToolError.usage("'--follow' cannot print json, which has an end: take jsonl.")
+        }
+    }
+
+    /// Prints the last entries that are wanted, and then each new one, until the user or the reader
+    /// of the output wants no more.
+    func follow(from count: Int, _ layout: EntryLayout, _ console: Console) throws {
+        var listing = Listing(console)
+        var reached = try placeBefore(last: count)
+        try eachBatch(after: &reached) { record in
+            try layout.append(record, to: &listing, console)
+        } end: { _ in
+            try console.flush()
+        }
+    }
+
+    /// Hands every wanted entry after a place to `body`, those to come too.
+    ///
+    /// - Parameters:
+    ///   - reached: The last entry that was looked at.
+    ///   - body: Takes an entry.
+    ///   - end: Called when all entries that there are by now have been handed over, with the last
+    ///     one that was looked at, wanted or not.
+    /// - Throws: ``OutputClosed`` when nobody reads the output any more; what the closures throw.
+    func eachBatch(
+        after reached: inout SequenceNumber, _ body: (AuditRecord) throws -> Void,
+        end: (SequenceNumber) throws -> Void
+    ) throws {
+        let watch = FileWatch(store.path)
+        while true {
+            let head = try store.head()
+            if head > reached {
+                reached = try pass(from: reached.next, through: head, body)
+                try end(reached)
+            }
+            if Interruption.isThere { return }
+            switch watch.wait() {
+            case .written: continue
+            case .interrupted: return
+            case .outputClosed: throw OutputClosed()
+            }
+        }
+    }
+
+    /// Hands the wanted entries of a range to `body`.
+    ///
+    /// - Returns: The last entry of the range, or the last one handed over before the user wanted it
+    ///   to end.
+    private func pass(
+        from first: SequenceNumber, through last: SequenceNumber,
+        _ body: (AuditRecord) throws -> Void
+    ) throws -> SequenceNumber {
+        var reached = last
+        try AuditReader(store).records(matching: filter.narrowed(to: first...last)) { record in
+            try body(record)
+            guard Interruption.isThere else { return .proceed }
+            reached = record.sequence
+            return .stop
+        }
+        return reached
+    }
+
+    /// The entry after which the last `count` wanted ones stand.
+    func placeBefore(last count: Int) throws -> SequenceNumber {
+        let head = try store.head()
+        guard count > 0 else { return head }
+        var first = SequenceNumber.zero
+        var found = 0
+        try AuditReader(store).records(matching: filter, .newestFirst) { record in
+            found += 1
+            guard found == count else { return .proceed }
+            first = record.sequence.previous
+            return .stop
+        }
+        return max(
+            first, filter.range.lowerBound > .zero ? filter.range.lowerBound.previous : .zero)
+    }
+}
+
+extension AuditFilter {
+    /// The same filter for a part of the journal.
+    func narrowed(to range: ClosedRange<SequenceNumber>) -> AuditFilter {
+        var filter = self
+        filter.range = range
+        return filter
+    }
+}

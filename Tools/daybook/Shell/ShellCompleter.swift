@@ -1,0 +1,167 @@
+import Foundation
+import ObjectModel
+import SnapshotStore
+
+/// What the last word of a line in the shell could become: commands, options, and the names in the
+/// store.
+struct ShellCompleter: Sendable {
+    /// More than anybody looks through.
+    private static let objectsMaximum = 200
+
+    private let path: String
+
+    init(_ path: String) {
+        self.path = path
+    }
+
+    /// The words that the last one of a line could become; none when the store cannot be read.
+    func candidates(_ line: String) -> [String] {
+        var words = line.split(separator: " ", omittingEmptySubsequences: true).map(String.init)
+        let last = line.hasSuffix(" ") || words.isEmpty ? "" : words.removeLast()
+        let offers: [String]
+        if let first = words.first {
+            offers =
+                first.hasPrefix(".")
+                ? dotArguments(of: first) : arguments(of: first, Array(words.dropFirst()), last)
+        } else {
+            offers = CommandList.all.map(\.declaration.name) + ShellSession.dotCommands
+        }
+        return offers.filter { $0.hasPrefix(last) }.sorted()
+    }
+
+    private func dotArguments(of command: String) -> [String] {
+        switch command {
+        case ".help": CommandList.all.map(\.declaration.name)
+        case ".at": places()
+        default: []
+        }
+    }
+
+    // MARK: - Arguments
+
+    private func arguments(of name: String, _ words: [String], _ last: String) -> [String] {
+        guard let command = CommandList.all.first(where: { $0.declaration.name == name }) else {
+            return []
+        }
+        let declaration = command.declaration
+        let options = declaration.allOptions
+        if let previous = words.last,
+            let option = options.first(where: { $0.takesValue && $0.names.contains(previous) })
+        {
+            return values(of: option, in: words, last)
+        }
+        if last.hasPrefix("-") {
+            guard let sign = last.firstIndex(of: "="),
+                let option = options.first(where: { $0.name == last[..<sign] })
+            else { return options.flatMap(\.names) }
+            let start = last[...sign]
+            return values(of: option, in: words, String(last[last.index(after: sign)...]))
+                .map { start + $0 }
+        }
+        let given = positionals(in: words, options).count
+        let own = declaration.positionals.filter { $0.name != "STORE" }
+        guard
+            let next = given < own.count
+                ? own[given] : own.last(where: { $0.occurrence == .several })
+        else { return [] }
+        return values(of: next, in: words, last)
+    }
+
+    /// The words that are neither options nor values of options.
+    private func positionals(
+        in words: [String], _ options: [ArgumentDeclaration]
+    ) -> [String] {
+        var found: [String] = []
+        var isValue = false
+        for word in words {
+            if isValue {
+                isValue = false
+            } else if word.hasPrefix("-") {
+                isValue = options.contains { $0.takesValue && $0.names.contains(word) }
+            } else {
+                found.append(word)
+            }
+        }
+        return found
+    }
+
+    private func values(
+        of argument: ArgumentDeclaration, in words: [String], _ last: String
+    ) -> [String] {
+        if !argument.choices.isEmpty { return argument.choices }
+        if argument.completion == .files { return files(last) }
+        let place = argument.placeholder
+        if argument.name == "--property" { return names { $0.properties.map(\.name) } }
+        if argument.name == "--sort" {
+            return names { entity in
+                words.contains(entity.name) ? entity.properties.map(\.name) : []
+            }
+        }
+        if argument.name == "--cursor" || argument.name == "--resume" { return cursors() }
+        if place.contains("OBJECT") { return objects(last) }
+        if place.contains("ENTITY") { return names { [$0.name] } }
+        return place.contains("SEQ") || place == "A" || place == "B" ? places() : []
+    }
+
+    // MARK: - Names
+
+    private func names(_ list: (SchemaEntity) -> [String]) -> [String] {
+        reading { store in
+            Array(Set(store.schema.entities.flatMap(list)))
+        }
+    }
+
+    /// The places in the journal that have a name.
+    private func places() -> [String] {
+        ["head"] + reading { try $0.tags().map(\.name) }
+    }
+
+    private func cursors() -> [String] {
+        reading { try $0.cursors().map(\.name) }
+    }
+
+    /// Entities, then the numbers of their objects, then the properties of one.
+    private func objects(_ typed: String) -> [String] {
+        reading { store in
+            guard let slash = typed.firstIndex(of: "/"),
+                let entity = store.schema.entity(named: String(typed[..<slash]))
+            else { return store.schema.entities.filter { !$0.isAbstract }.map { $0.name + "/" } }
+            if let dot = typed[slash...].firstIndex(of: ".") {
+                return entity.properties.map { typed[...dot] + $0.name }
+            }
+            var found: [String] = []
+            try store.read { snapshot in
+                try snapshot.objects(of: [entity.number]) { object in
+                    let name = store.schema.name(of: object)
+                    if name.hasPrefix(typed) { found.append(name) }
+                    return found.count < Self.objectsMaximum ? .proceed : .stop
+                }
+            }
+            return found
+        }
+    }
+
+    /// Somebody who completes a word is told nothing when the store cannot be read: the command will.
+    private func reading(_ body: (Store) throws -> [String]) -> [String] {
+        do {
+            let store = try StoreReading.open(path)
+            let found = try body(store)
+            try store.close()
+            return found
+        } catch {
+            return []
+        }
+    }
+
+    private func files(_ typed: String) -> [String] {
+        let folder = typed.lastIndex(of: "/").map { String(typed[...$0]) } ?? ""
+        do {
+            return try FileManager.default.contentsOfDirectory(
+                atPath: folder.isEmpty ? "." : folder
+            )
+            .filter { !$0.hasPrefix(".") && !$0.contains(" ") }.map { folder + $0 }
+        } catch {
+            return []
+        }
+    }
+}

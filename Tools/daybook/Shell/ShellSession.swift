@@ -1,0 +1,142 @@
+import CTerminal
+import Foundation
+import JournalLog
+import SnapshotStore
+
+/// Commands about one store, one after the other.
+///
+/// Each runs as a process of its own, in the same terminal: so Control-C ends a command and not the
+/// shell, and commands that follow the journal, page their output or ask for keys do so as ever.
+struct ShellSession {
+    /// What the shell itself understands.
+    static let dotCommands = [".at", ".help", ".quit"]
+
+    /// What a line came to.
+    enum Ending: Equatable {
+        case done(ExitCode)
+        case quit
+    }
+
+    /// The place that reading commands look at; nil for the newest state.
+    private(set) var moment: String?
+
+    private let path: String
+    /// Options of the shell that are handed on to every command.
+    private let options: [String]
+    /// Whether commands may read from the terminal.
+    private let isInteractive: Bool
+    private let console: Console
+
+    init(_ path: String, options: [String], isInteractive: Bool, _ console: Console) {
+        self.path = path
+        self.options = options
+        self.isInteractive = isInteractive
+        self.console = console
+    }
+
+    /// `atlas> `, or `atlas@7> ` in the past.
+    var prompt: String {
+        let name = URL(fileURLWithPath: path).deletingPathExtension().lastPathComponent
+        return DisplayText.escaped(name) + (moment.map { "@\($0)" } ?? "") + "> "
+    }
+
+    /// Does what a line says.
+    ///
+    /// - Throws: ``ToolError`` when it cannot be understood; a command that fails has told why itself.
+    mutating func perform(_ line: String) throws -> Ending {
+        guard let words = ShellWords(line)?.words else {
+            throw ToolError.usage("A quote is not closed, or a backslash ends the line.")
+        }
+        guard let first = words.first, !first.hasPrefix("#") else { return .done(.success) }
+        guard first.hasPrefix(".") else {
+            return .done(try run(first, Array(words.dropFirst())))
+        }
+        switch (first, words.dropFirst().first, words.count) {
+        case (".quit", nil, _): return .quit
+        case (".at", let place, ...2): try travel(to: place)
+        case (".help", nil, _): try printHelp()
+        case (".help", let name?, 2): return .done(try start(["help", name]))
+        default:
+            let isKnown = Self.dotCommands.contains(first)
+            let clause = Suggestion.clause(for: first, among: Self.dotCommands)
+            throw ToolError.usage(
+                (isKnown ? "'\(first)' has too many arguments." : "There is no '\(first)'\(clause)")
+                    + " Enter '.help' to see what there is.")
+        }
+        return .done(.success)
+    }
+
+    // MARK: - The shell's own
+
+    private mutating func travel(to place: String?) throws {
+        guard let place, place != "head" else {
+            moment = nil
+            return try console.talk("As of now.")
+        }
+        guard let found = Moment(place) else {
+            throw ToolError.usage(
+                "'.at' cannot be '\(place)': expected \(ValueParser.moment.expectation).")
+        }
+        let store = try StoreReading.open(path)
+        let sequence = try StoreReading.place(of: found, in: store)
+        try store.close()
+        moment = place
+        try console.talk(
+            sequence == .zero ? "As of before the first entry." : "As of entry \(sequence).")
+    }
+
+    private func printHelp() throws {
+        let lines = [
+            ("COMMAND ...", "A command of daybook without the name of the store."),
+            (".at [SEQ|TIME]", "Let commands read as of then; now when left out."),
+            (".help [COMMAND]", "This help, or that of a command."),
+            (".quit", "Leave, as Control-D does."),
+        ]
+        for (name, meaning) in lines {
+            let gap = String(repeating: " ", count: 17 - name.count)
+            try console.print("  " + console.palette(name, .name) + gap + meaning)
+        }
+        try console.print()
+        let names = CommandList.all.map(\.declaration.name).filter { $0 != "shell" }
+        try console.print("Commands: " + names.joined(separator: ", ") + ".")
+    }
+
+    // MARK: - Commands
+
+    private func run(_ name: String, _ words: [String]) throws -> ExitCode {
+        let command = try ArgumentParser(CommandList.all).command(named: name).declaration
+        guard name != "shell" else { throw ToolError.usage("This is the shell already.") }
+        guard command.positionals.first?.name == "STORE" else { return try start([name] + words) }
+        // A store whose name begins with a dash is not taken for an option.
+        let store = path.hasPrefix("-") ? "./" + path : path
+        return try start([name] + options + past(for: command, words) + [store] + words)
+    }
+
+    /// The option with which a command looks at the past, unless the line says when to look at.
+    private func past(for command: CommandDeclaration, _ words: [String]) -> [String] {
+        guard let moment else { return [] }
+        let names = command.options.map(\.name)
+        let option = names.contains("--at") ? "--at" : command.name == "log" ? "--until" : nil
+        guard let option else { return [] }
+        let isGiven = words.contains { word in
+            word == option || word.hasPrefix(option + "=")
+                || (command.name == "log" && (word.contains("..") || word == "-f"))
+        }
+        return isGiven ? [] : [option, moment]
+    }
+
+    private func start(_ words: [String]) throws -> ExitCode {
+        try console.flush()
+        guard let tool = Bundle.main.executableURL else {
+            throw ToolError.usage("The program itself cannot be found.")
+        }
+        terminal_program_begin()
+        for word in [tool.path] + words {
+            let error = terminal_program_add(word)
+            guard error == 0 else { throw ToolError.system("No command can be started", error) }
+        }
+        let status = terminal_program_run(isInteractive ? 1 : 0)
+        guard status >= 0 else { throw ToolError.system("No command can be started", -status) }
+        return ExitCode(rawValue: status) ?? .unreadable
+    }
+}
