@@ -188,10 +188,12 @@ import Testing
 
     // MARK: - Unfit files
 
-    struct Unfit: Sendable {
+    struct Unfit: Sendable, CustomTestStringConvertible {
         var name: String
         var bytes: [UInt8]
         var code: LMDBError.Code
+
+        var testDescription: String { name }
     }
 
     @Test(arguments: [

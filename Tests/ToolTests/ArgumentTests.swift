@@ -28,7 +28,7 @@ import Testing
         (["fetch"], "STORE, ENTITY are missing."),
         (["fetch", "S"], "ENTITY is missing: the entity whose objects to fetch."),
         (["init", "S"], "--model FILE is missing: the model, as JSON"),
-        (["redo", "S", "1", "2"], "'2' is one argument too many: 'daybook redo' takes STORE SEQ."),
+        (["redo", "S", "1", "2"], "one argument too many: 'daybook redo' takes STORE SEQ[..SEQ]."),
         (["manual", "x"], "'x' is one argument too many: 'daybook manual' takes none."),
         (["log", "S", "--limit"], "'--limit' needs a value: a whole number, 0 or more."),
         (["log", "S", "-n"], "'-n' needs a value: a whole number, 0 or more."),

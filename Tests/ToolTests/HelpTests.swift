@@ -102,7 +102,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("daybook ta", "tail"), ("daybook show store --st", "--stat"),
+        ("daybook tai", "tail"), ("daybook show store --st", "--stat"),
         ("daybook replay store --st", "--step"),
         ("daybook log store --op de", "delete"),
     ])

@@ -18,7 +18,7 @@ struct CheckpointCommand: Command {
     var declaration: CommandDeclaration {
         CommandDeclaration(
             "checkpoint", in: .prove,
-            summary: "Sign how many entries there are and the root of the tree over them.",
+            summary: "Sign how many entries there are and the root over them.",
             discussion: """
                 Keep checkpoints where whoever can write the store cannot: with an auditor, in
                 another system, on paper. 'verify --checkpoint' then shows that nothing before the

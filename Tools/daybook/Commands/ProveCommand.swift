@@ -22,8 +22,8 @@ struct ProveCommand: Command {
             arguments: [store, entry, checkpoint, bytes], formats: [],
             examples: [
                 .init(
-                    "daybook prove iso.daybook 7 --checkpoint today.checkpoint --entry 7.entry "
-                        + "> 7.tlog-proof", "Prove entry 7")
+                    "daybook prove iso.daybook 7 --checkpoint now --entry 7.entry > 7.tlog-proof",
+                    "Prove entry 7")
             ],
             endings: [
                 .init(.success, "The proof was printed."),

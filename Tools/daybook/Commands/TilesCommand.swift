@@ -16,7 +16,7 @@ struct TilesCommand: Command {
     var declaration: CommandDeclaration {
         CommandDeclaration(
             "tiles", in: .prove,
-            summary: "Export the journal as a folder that can be checked without the store.",
+            summary: "Export the journal as a folder to be checked without the store.",
             discussion: """
                 The folder has the layout of C2SP's tlog-tiles: the checkpoint, the hashes of the
                 tree in tiles, and the entries in bundles. Any web server can serve it, and tools
@@ -29,7 +29,7 @@ struct TilesCommand: Command {
             arguments: [store, folder, checkpoint, key],
             examples: [
                 .init(
-                    "daybook tiles iso.daybook --into public/ledger --checkpoint today.checkpoint "
+                    "daybook tiles iso.daybook --into public --checkpoint now "
                         + "--key ledger.pub", "Export what is in a checkpoint")
             ],
             endings: [
