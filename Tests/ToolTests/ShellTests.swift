@@ -67,7 +67,7 @@ import Testing
             ["shell", "atlas.daybook"], input: Data(".at +\n".utf8), in: atlas.folder.url)
 
         #expect(result.status == 2)
-        #expect(result.talk.hasPrefix("error: Line 1: There is no tag '+', and it is neither a sequence number"))
+        #expect(result.talk.hasPrefix("error: Line 1: There is no tag '+', and it is neither"))
     }
 
     @Test func `input that is no text is refused with its line`() throws {
