@@ -37,12 +37,14 @@ extension Journal {
     /// - Parameters:
     ///   - transaction: The state to look at.
     ///   - report: Called with each finding, in the order of the entries.
+    ///   - follow: Called with each entry, as long as everything up to it is what was written.
     ///   - progress: Called now and then with the number of the entry reached and the last one.
-    /// - Throws: ``JournalError`` when the tables themselves cannot be walked.
+    /// - Throws: ``JournalError`` when the tables themselves cannot be walked; what `follow` throws.
     /// - Complexity: O(*p*) page reads, *p* the number of the journal's pages.
     package func verify(
         in transaction: borrowing some Reading & ~Copyable,
         _ report: (JournalFinding) -> Void,
+        follow: (JournalEntry) throws -> Void = { _ in },
         progress: (_ done: SequenceNumber, _ last: SequenceNumber) -> Void = { _, _ in }
     ) throws {
         // Only for the progress: a damaged last key must not keep the rest from being looked at.
@@ -68,7 +70,7 @@ extension Journal {
                 let chunk = try reader.uint32(key)
                 if let assembly = current, assembly.sequence != sequence {
                     let stored = try storedDigest(assembly.sequence, in: transaction)
-                    walk.finish(assembly, stored, report)
+                    if let entry = walk.finish(assembly, stored, report) { try follow(entry) }
                     if assembly.sequence.rawValue % 1_024 == 0 {
                         progress(assembly.sequence, last)
                     }
@@ -83,7 +85,7 @@ extension Journal {
         }
         if let assembly = current {
             let stored = try storedDigest(assembly.sequence, in: transaction)
-            walk.finish(assembly, stored, report)
+            if let entry = walk.finish(assembly, stored, report) { try follow(entry) }
         }
         try verifyDigestRows(in: transaction, report)
         progress(last, last)
@@ -130,9 +132,27 @@ extension Journal {
 private struct JournalWalk {
     var previous = SequenceNumber.zero
     private var previousDigest: Digest? = .zero
+    private var isSound = true
 
+    /// Compares an entry with what is kept beside it and with the one before.
+    ///
+    /// - Returns: The entry, if everything up to it is what was written.
     mutating func finish(
         _ assembly: EntryAssembly, _ stored: Digest?, _ report: (JournalFinding) -> Void
+    ) -> JournalEntry? {
+        var entry: JournalEntry?
+        var flawCount = 0
+        check(assembly, stored, &entry) { finding in
+            flawCount += 1
+            report(finding)
+        }
+        if flawCount > 0 { isSound = false }
+        return isSound ? entry : nil
+    }
+
+    private mutating func check(
+        _ assembly: EntryAssembly, _ stored: Digest?, _ found: inout JournalEntry?,
+        _ report: (JournalFinding) -> Void
     ) {
         let sequence = assembly.sequence
         if sequence == .zero {
@@ -157,6 +177,7 @@ private struct JournalWalk {
                 report(.chainBroken(sequence))
             }
             previousDigest = stored ?? entry.digest
+            found = entry
         }
     }
 }

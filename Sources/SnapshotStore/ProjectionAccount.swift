@@ -25,6 +25,8 @@ final class ProjectionAccount {
     private var objects: [EntityNumber: [UInt64: UInt64]] = [:]
     /// Which connections are there: the hashes of their keys.
     private var links: Set<UInt64> = []
+    /// Whether everything so far can be what folding gives.
+    private var isPossible = true
     /// How many records were found in the tables.
     private(set) var count = 0
 
@@ -122,36 +124,25 @@ final class ProjectionAccount {
 
     // MARK: - The whole
 
-    /// The account of a store's journal against its tables.
+    /// Takes in the next entry of the journal.
     ///
-    /// - Parameters:
-    ///   - parts: The store.
-    ///   - head: Its last entry.
-    ///   - transaction: The state to look at.
-    ///   - progress: Called now and then with the entry that was reached.
-    /// - Returns: The account; nil when it does not come out even.
     /// - Throws: ``StoreError`` when the file cannot be read.
-    /// - Complexity: O(*j* log *n*) page reads, *j* the number of changes in the journal; memory for the
-    ///   numbers of all objects and connections.
-    static func closed(
-        _ parts: StoreParts, through head: SequenceNumber,
-        in transaction: borrowing ReadTransaction,
-        progress: (SequenceNumber) -> Void = { _ in }
-    ) throws -> ProjectionAccount? {
-        let account = ProjectionAccount(parts.projection)
-        let first = SequenceNumber(1)
+    /// - Complexity: O(*k* log *n*) page reads, *k* the number of its changes.
+    func follow(_ entry: JournalEntry, in transaction: borrowing ReadTransaction) throws {
+        guard isPossible else { return }
         do {
-            try parts.journal.entries(from: first, through: head, in: transaction) { entry in
-                if entry.sequence.rawValue % 1_024 == 0 { progress(entry.sequence) }
-                try Projector.count(
-                    try Entry(entry), in: account, parts.projection, in: transaction)
-                return .proceed
-            }
+            try Projector.count(try Entry(entry), in: self, projection, in: transaction)
         } catch let error as StoreError where error.code == .corrupt {
             // It cannot come out even; replaying finds out what it is.
-            return nil
+            isPossible = false
         }
-        return try account.closes(in: transaction) ? account : nil
+    }
+
+    /// Whether the account comes out even, now that every entry was taken in.
+    ///
+    /// - Throws: ``StoreError`` when the file cannot be read.
+    func comesOutEven(in transaction: borrowing ReadTransaction) throws -> Bool {
+        try isPossible && closes(in: transaction)
     }
 
     /// Takes everything in the tables from the sum.

@@ -115,8 +115,9 @@ private struct Verification {
         in transaction: borrowing ReadTransaction, _ progress: (String, Double) -> Void
     ) throws {
         try checkMetadata(in: transaction)
-        try checkJournal(in: transaction, progress)
-        if try !balances(in: transaction, progress) { try replay(in: transaction, progress) }
+        if try !balances(checkJournal(in: transaction, progress), in: transaction) {
+            try replay(in: transaction, progress)
+        }
         try checkReferences(in: transaction)
         progress("references", 1)
     }
@@ -124,13 +125,11 @@ private struct Verification {
     /// Whether the tables are what the journal gives, by an account that is quickly made; it says nothing
     /// of where they are not.
     private mutating func balances(
-        in transaction: borrowing ReadTransaction, _ progress: (String, Double) -> Void
+        _ account: ProjectionAccount, in transaction: borrowing ReadTransaction
     ) throws -> Bool {
-        guard report.findings.isEmpty else { return false }
-        let account = try ProjectionAccount.closed(parts, through: report.head, in: transaction) {
-            progress("replay", fraction($0, report.head))
+        guard report.findings.isEmpty, try account.comesOutEven(in: transaction) else {
+            return false
         }
-        guard let account else { return false }
         report.recordsCompared = account.count
         return true
     }
@@ -201,19 +200,23 @@ private struct Verification {
         }
     }
 
+    /// - Returns: The account of the entries against the tables.
     private mutating func checkJournal(
         in transaction: borrowing ReadTransaction, _ progress: (String, Double) -> Void
-    ) throws {
+    ) throws -> ProjectionAccount {
         var findings: [JournalFinding] = []
+        let account = ProjectionAccount(parts.projection)
         report.head = try parts.journal.head(in: transaction)
         try parts.journal.verify(
             in: transaction, { findings.append($0) },
+            follow: { try account.follow($0, in: transaction) },
             progress: { done, last in progress("journal", fraction(done, last)) })
         for finding in findings {
             let place = finding.sequence.map { "entry \($0)" } ?? "journal"
             report.add(.journal, place, finding.message)
         }
         if findings.isEmpty { report.headDigest = try parts.journal.headDigest(in: transaction) }
+        return account
     }
 
     /// Folds as many entries as can be trusted.

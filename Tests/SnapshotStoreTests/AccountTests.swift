@@ -15,8 +15,13 @@ struct AccountTests {
 
     private func account(_ store: Store) throws -> ProjectionAccount? {
         try store.reading { transaction in
-            let head = try store.parts.journal.head(in: transaction)
-            return try ProjectionAccount.closed(store.parts, through: head, in: transaction)
+            let account = ProjectionAccount(store.parts.projection)
+            var findings: [JournalFinding] = []
+            try store.parts.journal.verify(
+                in: transaction, { findings.append($0) },
+                follow: { try account.follow($0, in: transaction) })
+            #expect(findings.isEmpty)
+            return try account.comesOutEven(in: transaction) ? account : nil
         }
     }
 
