@@ -60,9 +60,14 @@ public struct AuditExport: Sendable {
         do {
             for pass in 0..<encoder.passes {
                 try output(try encoder.opening(ofPass: pass))
+                // Each digest covers the one before, so none is told from the first on that covers
+                // something kept back. What stands before the beginning is not looked at.
+                var tellsDigests = redaction.isEmpty || first == SequenceNumber(1)
                 try store.entries(from: first, through: last) { entry in
+                    if tellsDigests, redaction.concerns(entry.changes) { tellsDigests = false }
                     if let record = wanted.record(of: entry) {
-                        let shown = (isWhole ? record.whole : record).redacted(by: redaction)
+                        let shown = (isWhole ? record.whole : record)
+                            .redacted(by: redaction, tellsDigest: tellsDigests)
                         try output(try encoder.bytes(of: shown, inPass: pass))
                     }
                     if pass == 0 { progress(entry.sequence) }

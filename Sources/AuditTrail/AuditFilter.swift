@@ -59,6 +59,14 @@ package struct ResolvedFilter: Sendable {
         for name in filter.entities.sorted() {
             families.formUnion(try Self.entity(name, in: schema).family)
         }
+        let names = Set(schema.entities.flatMap { $0.properties.map(\.name) })
+        for name in filter.properties.sorted() where !names.contains(name) {
+            throw StoreError(
+                .noSuchEntity,
+                "The model has no property '\(name)'"
+                    + (name.suggestion(among: names.sorted()).isEmpty
+                        ? "." : name.suggestion(among: names.sorted())))
+        }
         for name in filter.objects.sorted() {
             objects.insert(try Self.object(name, in: schema))
         }

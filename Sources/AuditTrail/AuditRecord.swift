@@ -29,6 +29,9 @@ public struct AuditRecord: Sendable {
     package let shown: [Change]
     /// Which values are kept back.
     let redaction: Redaction
+    /// Whether the digest may be told: with it, who knows the rest can find out by trying what was kept
+    /// back.
+    private let tellsDigest: Bool
 
     /// Makes an entry readable.
     ///
@@ -37,23 +40,30 @@ public struct AuditRecord: Sendable {
     ///   - schema: The model under which it was written.
     ///   - changes: Those to show; all of them when nil.
     ///   - redaction: Which values to keep back.
+    ///   - tellsDigest: Whether the digest may be told.
     package init(
         _ entry: Entry, in schema: Schema, showing changes: [Change]? = nil,
-        _ redaction: Redaction = .none
+        _ redaction: Redaction = .none, tellsDigest: Bool = true
     ) {
         self.entry = entry
         self.schema = schema
         self.redaction = redaction
+        self.tellsDigest = tellsDigest
         shown = changes ?? entry.changes
     }
 
     /// The same record with all changes of its entry.
-    package var whole: AuditRecord { AuditRecord(entry, in: schema, redaction) }
-
-    /// The same record with some values kept back.
-    package func redacted(by redaction: Redaction) -> AuditRecord {
-        AuditRecord(entry, in: schema, showing: shown, redaction)
+    package var whole: AuditRecord {
+        AuditRecord(entry, in: schema, redaction, tellsDigest: tellsDigest)
     }
+
+    /// The same record with some values kept back, and the digest, too, if that would give them away.
+    package func redacted(by redaction: Redaction, tellsDigest: Bool) -> AuditRecord {
+        AuditRecord(entry, in: schema, showing: shown, redaction, tellsDigest: tellsDigest)
+    }
+
+    /// The digest in hexadecimal; nil where it would give away what is kept back.
+    package var toldDigest: String? { tellsDigest ? entry.digest.hexadecimal : nil }
 
     /// The place of the entry in the journal.
     public var sequence: SequenceNumber { entry.sequence }

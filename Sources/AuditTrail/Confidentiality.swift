@@ -5,7 +5,9 @@ internal import SnapshotStore
 /// What an export does with the values of properties that are confidential.
 ///
 /// A property is confidential if the model says so, or this does. Names, times, authors and notes are
-/// always told, and so is that a confidential property has changed.
+/// always told, and so is that a confidential property has changed. From the first entry on in which
+/// something is kept back no digest is told, as values that can have few forms could be found by it;
+/// whoever has a signed checkpoint or a digest from elsewhere can still try.
 public struct Confidentiality: Sendable, Hashable {
     /// What stands in place of a value.
     public enum Treatment: Sendable, Hashable {
@@ -62,21 +64,33 @@ public struct Confidentiality: Sendable, Hashable {
                         + (suggestion.isEmpty ? "." : suggestion))
             }
             hidden.insert(property.number)
+            // Of a relationship and its inverse only one is in the journal, under its own name.
+            if let inverse = property.end?.inverse { hidden.insert(inverse) }
         }
-        return Redaction(hidden: hidden, treatment: treatment)
+        let entities = schema.entities.filter { entity in
+            entity.properties.contains { hidden.contains($0.number) }
+        }
+        return Redaction(
+            hidden: hidden, entities: Set(entities.map(\.number)), treatment: treatment)
     }
 }
 
 /// Which properties of one model are kept back, and what stands in their place.
 package struct Redaction: Sendable {
     /// Nothing is kept back.
-    package static let none = Redaction(hidden: [], treatment: .show)
+    package static let none = Redaction(hidden: [], entities: [], treatment: .show)
 
     private let hidden: Set<PropertyNumber>
+    /// The entities that have one of these properties.
+    private let entities: Set<EntityNumber>
     private let treatment: Confidentiality.Treatment
 
-    fileprivate init(hidden: Set<PropertyNumber>, treatment: Confidentiality.Treatment) {
+    fileprivate init(
+        hidden: Set<PropertyNumber>, entities: Set<EntityNumber>,
+        treatment: Confidentiality.Treatment
+    ) {
         self.hidden = hidden
+        self.entities = entities
         self.treatment = treatment
     }
 
@@ -86,6 +100,18 @@ package struct Redaction: Sendable {
     /// Whether the values of a property are kept back.
     func hides(_ property: PropertyNumber) -> Bool {
         hidden.contains(property)
+    }
+
+    /// Whether any of the changes may have a value that is kept back.
+    func concerns(_ changes: [Change]) -> Bool {
+        !hidden.isEmpty
+            && changes.contains { change in
+                if change.members.contains(where: { hidden.contains($0.property) }) { return true }
+                return switch change.kind {
+                case .insert, .delete: entities.contains(change.object.entity)
+                case .update(let edits, _): edits.contains { hidden.contains($0.property) }
+                }
+            }
     }
 
     /// Whether nothing stands in place of the values of a property.

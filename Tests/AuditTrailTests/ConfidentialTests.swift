@@ -123,6 +123,57 @@ import Testing
         #expect(!hashes.contains { again.contains($0) })
     }
 
+    @Test func `no digest is told from the first entry on that has something kept back`() throws {
+        let temporary = try Self.write()
+
+        let told = try Self.text(temporary, as: "jsonl", .standard)
+        let hashed = try Self.text(
+            temporary, as: "jsonl", Confidentiality(.hash(secret: [UInt8](repeating: 7, count: 16)))
+        )
+
+        for text in [told, hashed] {
+            let lines = text.split(separator: "\n")
+            #expect(lines.map { $0.contains("\"digest\"") } == [true, false, false])
+        }
+    }
+
+    @Test(arguments: AuditFormats.all.map { type(of: $0).name })
+    func `no format tells a digest that covers something kept back`(format: String) throws {
+        let temporary = try Self.write()
+        guard let kind = AuditFormats.format(named: format), !type(of: kind).writesFile else {
+            return
+        }
+        let head = try temporary.store.entry(try temporary.store.head())
+        let earlier = try temporary.store.entry(head.sequence.previous)
+
+        let text = try Self.text(temporary, as: format, .standard)
+
+        #expect(!text.contains(head.digest.hexadecimal))
+        #expect(!text.contains(earlier.digest.hexadecimal))
+    }
+
+    @Test func `an export that begins later tells no digest at all`() throws {
+        let temporary = try Self.write()
+        var filter = AuditFilter()
+        filter.range = SequenceNumber(3)...SequenceNumber(3)
+
+        let bytes = try Exporting.bytes(of: temporary.store, matching: filter)
+
+        #expect(!String(decoding: bytes, as: UTF8.self).contains("\"digest\""))
+    }
+
+    @Test func `hiding one side of a relationship hides the side that the journal has`() throws {
+        let story = try AtlasStory.write()
+
+        let bytes = try Exporting.bytes(
+            of: story.store, as: "csv",
+            confidentiality: Confidentiality(.omit, properties: ["Country.subdivisions"]))
+
+        let text = String(decoding: bytes, as: UTF8.self)
+        #expect(text.contains(",country,(confidential),(confidential)"))
+        #expect(!text.contains(",country,,Country/1"))
+    }
+
     @Test func `a property can be named that the model does not call confidential`() throws {
         let temporary = try Self.write()
 

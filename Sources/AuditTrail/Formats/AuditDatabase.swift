@@ -38,7 +38,7 @@ final class AuditDatabase {
             .integer(entry.recordedAt), .text(record.kind.rawValue), .text(header.author),
             .text(header.note), .text(header.context), .integer(header.base),
             header.undoes.map { .integer($0.lowerBound) } ?? .null,
-            header.undoes.map { .integer($0.upperBound) } ?? .null, .text(entry.digest.hexadecimal))
+            header.undoes.map { .integer($0.upperBound) } ?? .null, .text(record.toldDigest))
     }
 
     /// Adds a change of an entry.
@@ -122,7 +122,7 @@ final class AuditDatabase {
             base INTEGER NOT NULL,
             undoes INTEGER,
             undoes_through INTEGER,
-            digest TEXT NOT NULL) STRICT;
+            digest TEXT) STRICT;
         CREATE TABLE change(
             id INTEGER PRIMARY KEY,
             sequence INTEGER NOT NULL REFERENCES entry,

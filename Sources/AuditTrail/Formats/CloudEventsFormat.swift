@@ -100,7 +100,7 @@ private struct CloudEventsEncoder: AuditEncoder {
             writer.object { writer in
                 JSONLinesEncoder.append(headOf: record, to: &writer)
                 data(&writer)
-                writer.append("digest", string: entry.digest.hexadecimal)
+                writer.append("digest", string: record.toldDigest)
             }
         }
         writer.endLine()

@@ -141,7 +141,7 @@ private struct DebeziumEncoder: AuditEncoder {
         writer.append("author", string: record.author)
         writer.append("note", string: record.note)
         writer.append("context", string: record.context)
-        writer.append("digest", string: record.digest.hexadecimal)
+        writer.append("digest", string: record.toldDigest)
     }
 
     /// Writes a time in three units, except in those that cannot hold it.

@@ -122,7 +122,8 @@ private struct GitEncoder: AuditEncoder {
         if let context = header.context { text += "Daybook-Context: \(context.onOneLine)\n" }
         if record.kind != .save { text += "Daybook-Kind: \(record.kind.rawValue)\n" }
         if let undoes = record.undoesText { text += "Daybook-Undoes: \(undoes)\n" }
-        return text + "Daybook-Digest: \(entry.digest.hexadecimal)\n"
+        if let digest = record.toldDigest { text += "Daybook-Digest: \(digest)\n" }
+        return text
     }
 
     /// The subject of an entry without a note.

@@ -13,7 +13,7 @@ internal import SnapshotStore
 // | kind | if not save | batch, undo, model |
 // | model | kind model | the model, as `daybook init` takes it |
 // | changes | always | op, object, entity, cause, old, new, added, removed |
-// | digest | always | SHA-256 in hexadecimal |
+// | digest | unless something in it or before it is kept back | SHA-256 in hexadecimal |
 //
 // In a change, "old" and "new" hold values by property: an insert has "new", a delete "old", an
 // update both, with the same properties. Properties without a value are left out of inserts and
@@ -72,7 +72,7 @@ package struct JSONLinesEncoder: AuditEncoder {
                 writer.object { $0.append(record.readable(change)) }
             }
         }
-        writer.append("digest", string: entry.digest.hexadecimal)
+        writer.append("digest", string: record.toldDigest)
     }
 
     /// `"undoes":7`, or `"undoes":[5,9]` for several entries.

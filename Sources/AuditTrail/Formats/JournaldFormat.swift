@@ -94,7 +94,7 @@ private struct JournaldEncoder: AuditEncoder {
         fields.append("DAYBOOK_CONTEXT", header.context)
         fields.append("DAYBOOK_KIND", record.kind.rawValue)
         fields.append("DAYBOOK_UNDOES", record.undoesText)
-        fields.append("DAYBOOK_DIGEST", entry.digest.hexadecimal)
+        fields.append("DAYBOOK_DIGEST", record.toldDigest)
         return fields.bytes
     }
 }

@@ -198,7 +198,7 @@ private struct OCSFEncoder: AuditEncoder {
             JSONLinesEncoder.append(undoes: record.undoes, to: &writer)
             if let change { writer.append(change) }
             writer.append("recorded", string: DateText.text(microseconds: record.entry.recordedAt))
-            writer.append("digest", string: record.digest.hexadecimal)
+            writer.append("digest", string: record.toldDigest)
         }
     }
 }

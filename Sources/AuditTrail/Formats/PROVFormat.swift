@@ -144,7 +144,7 @@ private struct PROVEncoder: AuditEncoder {
             writer.append("daybook:recorded", DateText.text(microseconds: record.entry.recordedAt))
             writer.append("daybook:context", record.context)
             writer.append("daybook:undoes", record.undoesText)
-            writer.append("daybook:digest", record.digest.hexadecimal)
+            writer.append("daybook:digest", record.toldDigest)
         }
     }
 

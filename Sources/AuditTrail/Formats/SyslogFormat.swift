@@ -110,7 +110,7 @@ private struct StructuredData {
         append("context", header.context)
         append("kind", record.kind == .save ? nil : record.kind.rawValue)
         append("undoes", record.undoesText)
-        append("digest", record.digest.hexadecimal)
+        append("digest", record.toldDigest)
     }
 
     mutating func append(_ change: AuditChange) {

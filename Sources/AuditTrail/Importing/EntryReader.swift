@@ -28,7 +28,7 @@ package struct EntryReader: Sendable {
         let sequence = try members.required("sequence", read: .number)
         guard sequence == previous + 1 else { throw outOfOrder(sequence) }
         previous = sequence
-        let digest = try members.required("digest", read: .digest)
+        let digest = try members.digest()
         let stream = self.stream ?? "jsonl/\(digest.hexadecimal.prefix(16))"
         self.stream = stream
 

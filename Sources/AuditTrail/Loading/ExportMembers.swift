@@ -35,6 +35,17 @@ struct ExportMembers {
         return value
     }
 
+    /// The digest of an entry, which an export leaves out where it keeps values back.
+    func digest() throws(JSONError) -> Digest {
+        guard let digest = try optional("digest", read: .digest) else {
+            throw JSONError(
+                "is missing. An export tells none from the first entry on in which it keeps values "
+                    + "back; take one that shows them all ('daybook export --confidential show').",
+                at: "digest")
+        }
+        return digest
+    }
+
     /// A member that may be left out.
     func optional<Form>(
         _ name: String, read form: MemberForm<Form>

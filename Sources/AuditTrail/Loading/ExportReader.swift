@@ -36,7 +36,7 @@ package struct ExportReader: Sendable {
             base: base.map { SequenceNumber(rawValue: $0) }
                 ?? SequenceNumber(rawValue: max(sequence.rawValue, 1) - 1),
             undoes: try members.optional("undoes", read: .undoes))
-        let digest = try members.required("digest", read: .digest)
+        let digest = try members.digest()
         let model = try model(members, kind)
         let entry = Entry(
             sequence: sequence, recordedAt: recorded ?? time, digest: digest, previous: previous,

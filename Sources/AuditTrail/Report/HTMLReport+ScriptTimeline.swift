@@ -206,7 +206,7 @@ extension HTMLReport {
                     : read.base === 0 ? "nothing" : entryLink(read.base)],
                 ["Undoes", read.undoes && make("span", {}, ...[read.undoes].flat().flatMap(
                     (number, place) => place ? [" to ", entryLink(number)] : [entryLink(number)]))],
-                ["Digest", make("span", { class: "code" }, read.digest)],
+                ["Digest", read.digest && make("span", { class: "code" }, read.digest)],
             ];
             return make("dl", { class: "facts" }, facts.filter(([, fact]) => fact)
                 .map(([name, fact]) =>

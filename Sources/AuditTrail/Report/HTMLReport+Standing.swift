@@ -85,7 +85,13 @@ extension HTMLReport {
             let last: HTMLText =
                 "\(scope.head.rawValue), recorded \(DateText.readable(recorded))"
             facts.append(Self.fact("Last entry", last))
-            facts.append(Self.fact("Its digest", Self.code(digest.hexadecimal)))
+            if tellsDigests {
+                facts.append(Self.fact("Its digest", Self.code(digest.hexadecimal)))
+            }
+        }
+        guard tellsDigests else {
+            let reason: HTMLText = "not told, as values are kept back that could be guessed by them"
+            return Self.list(facts + [Self.fact("Digest and root", reason)])
         }
         facts.append(Self.fact("Root of the tree", Self.code(Self.base64(standing.journal.root))))
         return Self.list(facts)
@@ -94,9 +100,11 @@ extension HTMLReport {
     private var checkpoint: HTMLText {
         guard let checkpoint = standing.checkpoint else { return "<p>None was given.</p>" }
         var facts = [
-            Self.fact("Origin and size", "\(checkpoint.origin), \(checkpoint.size) entries"),
-            Self.fact("Its root", Self.code(Self.base64(checkpoint.root))),
+            Self.fact("Origin and size", "\(checkpoint.origin), \(checkpoint.size) entries")
         ]
+        if tellsDigests {
+            facts.append(Self.fact("Its root", Self.code(Self.base64(checkpoint.root))))
+        }
         facts += standing.signatures.map { signature in
             Self.fact("Signature line", "\(signature.name), key \(signature.keyID)")
         }
@@ -105,6 +113,9 @@ extension HTMLReport {
         }
         return Self.list(facts)
     }
+
+    /// Whether digests and roots stand in the page.
+    private var tellsDigests: Bool { scope.redaction.isEmpty }
 
     private static func list(_ facts: [HTMLText]) -> HTMLText {
         "<dl class=\"facts\">\(HTMLText(facts, separator: "\n"))</dl>"

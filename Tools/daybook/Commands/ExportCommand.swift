@@ -56,8 +56,10 @@ struct ExportCommand: Command {
                 other formats write only the changes that are asked for.
 
                 Values of properties that the model calls confidential are left out. With hash, a
-                keyed hash stands in their place, the same for the same value, which nobody can
-                undo who has not the secret.
+                keyed hash stands in their place, the same for the same value. From the first
+                entry on in which something is kept back no digest is told either, as a value that
+                can have few forms could be found by it. Whoever has a checkpoint, a proof or the
+                digest of a later entry can still try; so keep those from readers of such exports.
                 """,
             arguments: [store, form, first, last] + filters.all
                 + [cursor, secrecy, secret, hidden, source, host, checkpoint, key, file],
@@ -128,6 +130,13 @@ struct ExportCommand: Command {
 
     private func confidentiality(_ arguments: ParsedArguments) throws -> Confidentiality {
         let properties = Set(arguments[hidden])
+        guard arguments[secret] == nil || arguments[secrecy] == .hash else {
+            throw ToolError.usage("'--secret' goes with '--confidential hash' only.")
+        }
+        guard properties.isEmpty || arguments[secrecy] != .show else {
+            throw ToolError.usage(
+                "'--hide' contradicts '--confidential show': leave one of them out.")
+        }
         switch arguments[secrecy] ?? .omit {
         case .omit: return Confidentiality(.omit, properties: properties)
         case .show: return Confidentiality(.show, properties: properties)

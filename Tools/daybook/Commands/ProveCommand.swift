@@ -10,6 +10,9 @@ struct ProveCommand: Command {
         "--checkpoint", "FILE", .path, "A signed checkpoint that counts the entry.")
     private let bytes = Option(
         "--entry", "FILE", .path, "Write the bytes of the entry, too; the file must not exist.")
+    private let secrecy = Option<WholeEntries>(
+        "--confidential", "WHAT", .oneOf,
+        "show: write the entry although the model calls some of it confidential.")
 
     var declaration: CommandDeclaration {
         CommandDeclaration(
@@ -19,7 +22,7 @@ struct ProveCommand: Command {
                 to check it, with 'check' or with any tool that reads C2SP tlog proofs. Nothing
                 else of the journal is given away.
                 """,
-            arguments: [store, entry, checkpoint, bytes], formats: [],
+            arguments: [store, entry, checkpoint, bytes, secrecy], formats: [],
             examples: [
                 .init(
                     "daybook prove iso.daybook 7 --checkpoint now --entry 7.entry > 7.tlog-proof",
@@ -48,6 +51,7 @@ struct ProveCommand: Command {
         let proof = try EntryProof(
             store.inclusionProof(of: sequence, amongFirst: checkpoint.size), note)
         if let path = arguments[bytes] {
+            try WholeEntries.check(arguments[secrecy], in: store)
             try TextFile.make(path, store.bytes(of: sequence), mode: 0o644)
         }
         try console.write(proof.description.utf8)

@@ -12,6 +12,9 @@ struct TilesCommand: Command {
     private let key = Option(
         "--key", short: "-k", "FILE", .path,
         "The public key that must have signed the checkpoint.")
+    private let secrecy = Option<WholeEntries>(
+        "--confidential", "WHAT", .oneOf,
+        "show: write whole entries although the model calls some of it confidential.")
 
     var declaration: CommandDeclaration {
         CommandDeclaration(
@@ -26,7 +29,7 @@ struct TilesCommand: Command {
                 A bundle cannot hold an entry longer than 65,535 bytes. The up to 256 entries of
                 such a tile stand in files of their own instead, in 'entry'.
                 """,
-            arguments: [store, folder, checkpoint, key],
+            arguments: [store, folder, checkpoint, key, secrecy],
             examples: [
                 .init(
                     "daybook tiles iso.daybook --into public --checkpoint now "
@@ -44,7 +47,9 @@ struct TilesCommand: Command {
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         let note = try CheckpointFile.read(arguments[checkpoint])
         if let path = arguments[key] { _ = try CheckpointFile.verified(note, byKeyIn: path) }
-        let reader = try AuditReader(path: arguments[store])
+        let store = try StoreReading.open(arguments[store])
+        try WholeEntries.check(arguments[secrecy], in: store)
+        let reader = AuditReader(store)
         let folder = URL(fileURLWithPath: arguments[folder], isDirectory: true)
         let export = try TilesExport(reader, into: folder, checkpoint: note)
         let progress = console.progress("Exporting entries", of: nil)
