@@ -48,8 +48,9 @@ import Testing
         (["log", "S", "-n", "many"], "'-n' cannot be 'many': expected a whole number, 0 or more."),
         (["log", "S", "--limit=-1"], "'--limit' cannot be '-1'"),
         (
-            ["undo", "S", "2011-12-15"],
-            "expected a sequence number such as 42, or a range such as 42..45."
+            ["undo", "S", "42..45..46"],
+            "expected a sequence number such as 42, 'head', a time, a tag, or a range such as "
+                + "42..45."
         ),
         (["show", "S", "99999999999999999999"], "'SEQ' cannot be '99999999999999999999'"),
         (

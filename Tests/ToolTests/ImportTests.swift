@@ -70,7 +70,10 @@ import Testing
 
         #expect(again.status == 0)
         #expect(again.text == "Nothing was imported.\n")
-        #expect(again.talk.hasSuffix("events were imported before and were passed over.\n"))
+        #expect(again.talk.hasPrefix("warning: "), "\(again.talk)")
+        #expect(
+            again.talk.hasSuffix(
+                ", up to which this stream was imported, and were passed over.\n"))
         #expect(try story.head() == head)
     }
 
@@ -230,7 +233,29 @@ import Testing
         let result = try shop.importing(input, "--skip-repeated")
 
         #expect(result.text == "Imported 3 entries, 2 to 4: 3 inserted.\n")
-        #expect(result.talk == "2 events were imported before and were passed over.\n")
+        #expect(result.talk == "2 events repeat earlier ones and were passed over.\n")
+    }
+
+    @Test func `an event that comes late is not said to have been imported`() throws {
+        let shop = try ImportShop()
+        let early = [shop.insert("a@x", at: 1), shop.insert("d@x", at: 4)]
+        try #require(try shop.importing(early.joined(separator: "\n")).status == 0)
+        let late = [shop.insert("b@x", at: 2), shop.insert("c@x", at: 3)]
+
+        let several = try shop.importing(
+            (late + [shop.insert("e@x", at: 5)]).joined(separator: "\n"))
+        let one = try shop.importing(late[0])
+
+        #expect(several.status == 0)
+        #expect(several.text == "Imported entry 4: 1 inserted.\n")
+        #expect(
+            several.talk
+                == "warning: 2 events of 'shop/shop' stand at or before lsn 4, up to which this "
+                + "stream was imported, and were passed over.\n")
+        #expect(
+            one.talk
+                == "warning: 1 event of 'shop/shop' stands at or before lsn 5, up to which this "
+                + "stream was imported, and was passed over.\n")
     }
 
     @Test func `what somebody else has changed is overruled only when that is asked for`() throws {

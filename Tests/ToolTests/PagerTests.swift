@@ -97,6 +97,24 @@ import Testing
         #expect(session.transcript.contains("The pager '/no/such/pager' cannot be run."))
     }
 
+    @Test func `where there is no less, and no pager was asked for, text stands as it is`() throws {
+        let programs = atlas.folder.url.appending(path: "programs")
+        try FileManager.default.createDirectory(at: programs, withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(
+            at: programs.appending(path: "script"),
+            withDestinationURL: URL(fileURLWithPath: "/usr/bin/script"))
+
+        let plain = try session("log atlas.daybook -n 1", ["PATH": programs.path])
+        let asked = try session(
+            "log atlas.daybook -n 1", ["PATH": programs.path, "PAGER": "less"])
+        let status = (plain: plain.end(), asked: asked.end())
+
+        #expect(status.plain == 0)
+        #expect(plain.transcript.contains("That was a joke"), "\(plain.transcript)")
+        #expect(status.asked == 2)
+        #expect(asked.transcript.contains("The pager 'less' cannot be run."))
+    }
+
     @Test func `a command that fails at once starts no pager`() throws {
         let session = try session("log atlas.daybook --entity Land", marking)
 

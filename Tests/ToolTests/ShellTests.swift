@@ -62,6 +62,38 @@ import Testing
         #expect(try atlas.run("cursors STORE").text.contains("c          11"))
     }
 
+    @Test(arguments: [
+        (#"replay --until 'Country: name == "Atlantis"'"#, 1),
+        (#"replay --assert 'Country: callingCode > 0'"#, 1),
+        ("diff 2 head --stat", 0),
+        (#"bisect Country --where 'name == "Atlantis"'"#, 0),
+    ])
+    func `a finding ends the shell, and a difference that was asked for does not`(
+        line: String, status: Int32
+    ) throws {
+        let result = try Tool.run(
+            ["shell", "atlas.daybook"], input: Data("\(line)\nlog -n 1 --oneline\n".utf8),
+            in: atlas.folder.url)
+
+        #expect(result.status == status)
+        #expect(result.text.contains("That was a joke") == (status == 0))
+        #expect(
+            result.talk.hasSuffix("error: Line 1 failed; the rest was not run.\n")
+                == (status == 1), "\(result.talk)")
+    }
+
+    @Test func `a command that does not look at the past is told from those that do`() throws {
+        let input = ".at 3\nhistory Country/1\nfetch Country --count\nshow 7\n.at\nstats\n"
+
+        let result = try Tool.run(
+            ["shell", "atlas.daybook"], input: Data(input.utf8), in: atlas.folder.url)
+
+        #expect(result.status == 0)
+        #expect(
+            result.talk
+                == "As of entry 3.\n'.at 3' does not hold for 'history'.\nAs of now.\n")
+    }
+
     @Test func `what is no place in the journal is refused`() throws {
         let result = try Tool.run(
             ["shell", "atlas.daybook"], input: Data(".at +\n".utf8), in: atlas.folder.url)

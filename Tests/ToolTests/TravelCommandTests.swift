@@ -80,10 +80,12 @@ import Testing
         let named = try bisect(
             "test $DAYBOOK_ENTRY = $1 -a -f $DAYBOOK_STORE && echo seen && test 4 -gt")
         let skipped = try bisect(
-            "case $DAYBOOK_ENTRY in 4|5|6) exit 125;; [123]) exit 0;; *) exit 126;; esac;")
+            "case $DAYBOOK_ENTRY in 4|5|6) exit 125;; [123]) exit 0;; *) exit 124;; esac;")
         let unknownEnd = try bisect("exit 125;")
         let killed = try bisect("kill -9 $$;")
         let loud = try bisect("exit 128;")
+        let missing = try bisect("./no-such-program")
+        let unusable = try bisect("./atlas.daybook")
 
         #expect(found.status == 0)
         #expect(found.text.hasPrefix(#"{"sequence":7,"#))
@@ -104,6 +106,11 @@ import Testing
         #expect(killed.talk.contains("with signal 9"))
         #expect(loud.status == 2)
         #expect(loud.talk.contains("with code 128"))
+        #expect(missing.status == 2)
+        #expect(
+            missing.talk.contains("The command cannot be run: it ended at entry 1 with code 127."))
+        #expect(unusable.status == 2)
+        #expect(unusable.talk.contains("with code 126."))
     }
 
     // MARK: - Tags

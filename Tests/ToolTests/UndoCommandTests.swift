@@ -115,14 +115,70 @@ import Testing
         try library.expect(["undo", "library.daybook", "5"], equals: "already")
     }
 
-    @Test(arguments: ["5..4", "0", "4..", "..4", "4..5..6", "4-5", ""])
-    func `a run that is none is a usage error`(text: String) throws {
+    @Test(arguments: [
+        ("4..", "a range such as 42..45"), ("..4", "a range such as 42..45"),
+        ("2..3..3", "a range such as 42..45"), ("", "a range such as 42..45"),
+        ("3..2", "The range ends before it begins."),
+        ("head..2", "The range ends before it begins."),
+        ("0", "There is no entry 0: the journal has entries 1 to 3."),
+        ("0..2", "There is no entry 0: the journal has entries 1 to 3."),
+        ("2..4", "There is no entry 4: the journal has entries 1 to 3."),
+        ("4-5", "There is no tag '4-5'"), ("1999-01-01", "No entry is as old as that."),
+    ])
+    func `a run that is none is a usage error`(text: String, expected: String) throws {
         let library = try LibraryStore()
+        let bytes = try library.bytes
 
-        let result = try library.run(["undo", "library.daybook", text])
+        for command in ["undo", "redo"] {
+            let result = try library.run([command, "library.daybook", text])
 
-        #expect(result.status == 2)
-        #expect(result.talk.contains("a range such as 42..45"))
+            #expect(result.status == 2)
+            #expect(result.talk.contains(expected), "\(result.talk)")
+        }
+        #expect(try library.bytes == bytes)
+    }
+
+    @Test func `entries to undo and to redo are named by head, tag and time, too`() throws {
+        let library = try library(Self.edits)
+        try #require(try library.run(["tag", "library.daybook", "renamed", "4"]).status == 0)
+
+        let both = try library.run([
+            "undo", "library.daybook", "renamed..2003-03-04", "--dry-run",
+        ])
+        let last = try library.run(["undo", "library.daybook", "head"])
+        let again = try library.run(["redo", "library.daybook", "2003-03-04"])
+        let tagged = try library.run(["undo", "library.daybook", "renamed"])
+
+        #expect(both.text.contains("updated Book/5") && both.text.contains("inserted Book/6"))
+        #expect(last.text.hasPrefix("Entry 6 takes entry 5 back: "), "\(last.talk)")
+        #expect(again.text.hasPrefix("Entry 7 takes entry 6 back: "), "\(again.talk)")
+        #expect(tagged.text.hasPrefix("Entry 8 takes entry 4 back: "), "\(tagged.talk)")
+    }
+
+    @Test func `members are shown in the order in which they stand`() throws {
+        let people = ["Cid", "Dan", "Eve", "Fay"]
+        let inserts = people.map {
+            #"{"op":"insert","entity":"Person","values":{"name":"\#($0)"}}"#
+        }
+        func authors(_ names: [String]) -> String {
+            let list = names.map { #"{"match":{"name":"\#($0)"}}"# }.joined(separator: ",")
+            return #"{"op":"update","object":"Book/7","values":{"authors":[\#(list)]}}"#
+        }
+        let save = #"{"op":"save"}"#
+        let library = try library(
+            (inserts + [save, authors(people), save, authors(people.reversed()), save])
+                .joined(separator: "\n"))
+
+        let set = try library.run(["show", "library.daybook", "5"])
+        let turned = try library.run(["show", "library.daybook", "6"])
+
+        let first = try #require(set.text.firstMatch(of: /with (.*)\n/)).1
+        let second = try #require(turned.text.firstMatch(of: /in another order: (.*)\n/)).1
+        let names = first.split(separator: ", ")
+        let moved = second.split(separator: ", ")
+        #expect(names == ["Person/9", "Person/10", "Person/11", "Person/12"])
+        #expect(moved.count > 1)
+        #expect(moved == names.reversed().filter { moved.contains($0) })
     }
 
     // MARK: - Restore

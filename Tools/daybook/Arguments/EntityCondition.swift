@@ -4,6 +4,8 @@ import ObjectModel
 struct EntityCondition: Equatable, Sendable {
     let entity: String
     let predicate: String
+    /// How many characters stand before the predicate.
+    private let offset: Int
 
     init?(_ text: String) {
         guard let colon = text.firstIndex(of: ":") else { return nil }
@@ -12,6 +14,7 @@ struct EntityCondition: Equatable, Sendable {
         guard !name.isEmpty, rest.contains(where: { !$0.isWhitespace }) else { return nil }
         entity = String(name)
         predicate = String(rest)
+        offset = text.count - rest.count
     }
 
     /// The filter, by the names of a model.
@@ -28,7 +31,9 @@ struct EntityCondition: Equatable, Sendable {
         do {
             return (found, try Filter(parsing: predicate, for: found, in: schema))
         } catch {
-            throw ToolError.usage("'\(option)' cannot be understood: \(error.description)")
+            // Columns are those of the option's text.
+            let mistake = QueryError(error.message, at: error.column.map { $0 + offset })
+            throw ToolError.usage("'\(option)' cannot be understood: \(mistake.description)")
         }
     }
 }

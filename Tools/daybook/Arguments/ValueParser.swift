@@ -1,5 +1,3 @@
-import JournalLog
-
 /// Turns the text of an argument into a value, and can say what it expects.
 struct ValueParser<Value: Sendable>: Sendable {
     /// What would be right, as it reads after "expected": "a whole number from 1".
@@ -45,6 +43,16 @@ extension ValueParser where Value == String {
         ValueParser("a name") { $0.isEmpty ? nil : $0 }
     }
 
+    /// The name of a cursor, which stands in tables and sentences as it is.
+    static var cursor: ValueParser {
+        ValueParser("a name without control characters") { text in
+            let isFit = text.unicodeScalars.allSatisfy {
+                $0.properties.generalCategory != .control
+            }
+            return isFit && !text.isEmpty ? text : nil
+        }
+    }
+
     /// One of several words.
     static func word(among words: [String]) -> ValueParser {
         ValueParser(list(words), choices: words) { words.contains($0) ? $0 : nil }
@@ -64,19 +72,6 @@ extension ValueParser where Value == UInt64 {
     /// The number of one entry.
     static var sequence: ValueParser {
         ValueParser("a sequence number such as 42") { Moment.sequence(from: $0) }
-    }
-}
-
-extension ValueParser where Value == ClosedRange<SequenceNumber> {
-    /// The number of one entry, or of the first and last of several.
-    static var entries: ValueParser {
-        ValueParser("a sequence number such as 42, or a range such as 42..45") { text in
-            let ends = text.split(separator: "..", omittingEmptySubsequences: false)
-            guard ends.count < 3, let first = Moment.sequence(from: String(ends[0])), first > 0,
-                let last = Moment.sequence(from: String(ends[ends.count - 1])), first <= last
-            else { return nil }
-            return SequenceNumber(first)...SequenceNumber(last)
-        }
     }
 }
 

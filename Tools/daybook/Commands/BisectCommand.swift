@@ -34,7 +34,8 @@ struct BisectCommand: Command {
                 With --run no predicate is needed. The command is run with a sequence number as
                 its last argument and in DAYBOOK_ENTRY, and with the store in DAYBOOK_STORE. As
                 with git, 0 means not yet, 125 that this entry cannot be judged, and any other
-                code up to 127 that it is so; what it prints goes to standard error.
+                code up to 124 that it is so; what it prints goes to standard error. 126 and 127,
+                with which a shell says that there is nothing it can run, end the search.
                 """,
             arguments: [store, subject, filter, count, first, last, program],
             examples: [
@@ -166,7 +167,8 @@ private struct JudgingProgram {
     let store: String
 
     private static let unknownCode: Int32 = 125
-    private static let codeMaximum: Int32 = 127
+    /// What a shell says of a command that is not there or that it may not run.
+    private static let unusableCodes: ClosedRange<Int32> = 126...127
 
     func judge(_ sequence: SequenceNumber) throws -> Bisection.Answer {
         let process = Process()
@@ -180,11 +182,16 @@ private struct JudgingProgram {
         try process.run()
         process.waitUntilExit()
         let code = process.terminationStatus
-        guard process.terminationReason == .exit, code <= Self.codeMaximum else {
+        let isExit = process.terminationReason == .exit
+        guard !isExit || !Self.unusableCodes.contains(code) else {
+            throw ToolError.usage(
+                "The command cannot be run: it ended at entry \(sequence) with code \(code).")
+        }
+        guard isExit, code <= Self.unknownCode else {
             throw ToolError.usage(
                 "The command ended at entry \(sequence) with "
-                    + "\(process.terminationReason == .exit ? "code" : "signal") \(code). It must "
-                    + "end with a code from 0 to 127.")
+                    + "\(isExit ? "code" : "signal") \(code). It must end with a code from 0 to "
+                    + "125.")
         }
         switch code {
         case 0: return .no

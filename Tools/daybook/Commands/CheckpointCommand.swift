@@ -52,15 +52,19 @@ struct CheckpointCommand: Command {
         }
         var note = checkpoint.note
         try note.sign(with: key)
-        if let path = arguments[growth] {
-            guard let older else {
-                throw ToolError.usage(
-                    "'--growth' needs the earlier checkpoint: add '--previous FILE'.")
-            }
-            let proof = try store.consistencyProof(from: older.size, to: checkpoint.size)
-            try TextFile.make(path, Array(proof.witnessRequest(for: note).utf8), mode: 0o644)
+        guard let path = arguments[growth] else {
+            try console.write(note.description.utf8)
+            return .success
         }
-        try console.write(note.description.utf8)
+        guard let older else {
+            throw ToolError.usage(
+                "'--growth' needs the earlier checkpoint: add '--previous FILE'.")
+        }
+        let proof = try store.consistencyProof(from: older.size, to: checkpoint.size)
+        try TextFile.make(path, Array(proof.witnessRequest(for: note).utf8), mode: 0o644) {
+            try console.write(note.description.utf8)
+            try console.flush()
+        }
         return .success
     }
 

@@ -4,7 +4,7 @@ import SnapshotStore
 /// `daybook cursors STORE`: how far readers have come.
 struct CursorsCommand: Command {
     private let store = Positional("STORE", .path, "The store to read, or to change.")
-    private let name = OptionalPositional("NAME", .name, "The cursor; all of them when left out.")
+    private let name = OptionalPositional("NAME", .cursor, "The cursor; all of them when left out.")
     private let place = OptionalPositional(
         "SEQ|TIME", .moment, "Put the cursor after this entry; 0 is before the first.")
     private let isDeleted = Flag("--delete", short: "-d", "Forget the cursor.")
@@ -47,9 +47,13 @@ struct CursorsCommand: Command {
         }
         let store = try Store.open(at: arguments[store])
         guard let moment = arguments[place] else {
-            _ = try cursor(named: name, of: store)
+            let cursor = try cursor(named: name, of: store)
+            let document = try json(of: cursor, in: store)
             try store.setCursor(name, to: nil)
-            return try console.talk("The cursor '\(name)' is deleted.")
+            guard console.format == .text else { return try console.print(document) }
+            return try console.print(
+                "The cursor '\(DisplayText.escaped(name))', after entry \(cursor.sequence), is "
+                    + "deleted.")
         }
         try store.setCursor(name, to: try StoreReading.place(of: moment, in: store))
         try list(name, of: store, console)
@@ -57,19 +61,14 @@ struct CursorsCommand: Command {
 
     private func list(_ name: String?, of store: Store, _ console: Console) throws {
         let cursors = try name.map { [try cursor(named: $0, of: store)] } ?? store.cursors()
-        let head = try store.head()
         var listing = Listing(console)
         var table = TextTable([
             .init("cursor"), .init("entry", .trailing), .init("behind", .trailing), .init("state"),
         ])
         for cursor in cursors {
-            let isLost = try isLost(cursor, in: store)
-            let behind = isLost ? nil : head.rawValue - cursor.sequence.rawValue
-            try listing.append([
-                "name": .string(cursor.name), "sequence": .unsigned(cursor.sequence.rawValue),
-                "digest": .string(cursor.digest.hexadecimal),
-                "behind": behind.map { .unsigned($0) } ?? .null, "lost": .bool(isLost),
-            ]) {
+            let behind = try lag(of: cursor, in: store)
+            let isLost = behind == nil
+            try listing.append(try json(of: cursor, in: store)) {
                 table.append([
                     .init(cursor.name, .name), .init(String(cursor.sequence.rawValue)),
                     .init(behind.map { String($0) } ?? "?"),
@@ -84,6 +83,21 @@ struct CursorsCommand: Command {
         } else {
             try console.print(table)
         }
+    }
+
+    private func json(of cursor: StoreCursor, in store: Store) throws -> JSONText {
+        let behind = try lag(of: cursor, in: store)
+        return [
+            "name": .string(cursor.name), "sequence": .unsigned(cursor.sequence.rawValue),
+            "digest": .string(cursor.digest.hexadecimal),
+            "behind": behind.map { .unsigned($0) } ?? .null, "lost": .bool(behind == nil),
+        ]
+    }
+
+    /// How many entries a reader has not read yet; nil when what was read is no longer there.
+    private func lag(of cursor: StoreCursor, in store: Store) throws -> UInt64? {
+        let head = try store.head()
+        return try isLost(cursor, in: store) ? nil : head.rawValue - cursor.sequence.rawValue
     }
 
     private func cursor(named name: String, of store: Store) throws -> StoreCursor {

@@ -20,7 +20,7 @@ struct ExportCommand: Command {
         "--to", "SEQ|TIME", .moment, "End with this entry or time; a date alone includes its day.")
     private let filters = FilterArguments()
     private let cursor = Option(
-        "--resume", "CURSOR", .name,
+        "--resume", "CURSOR", .cursor,
         "Go on after the entry at which this cursor stands, and move it; it is kept in the store.")
     private let secrecy = Option<Secrecy>(
         "--confidential", "WHAT", .oneOf,
@@ -97,6 +97,11 @@ struct ExportCommand: Command {
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         guard let format = AuditFormats.format(named: arguments[form]) else {
             throw ToolError.usage("There is no format '\(arguments[form])'.")
+        }
+        guard arguments[file] != "-" else {
+            throw ToolError.usage(
+                "'--into' takes the path of a new file: leave it out to write to standard output, "
+                    + "or write './-'.")
         }
         if arguments[cursor] != nil, !type(of: format).canResume {
             throw ToolError.usage(

@@ -60,8 +60,10 @@ struct ImportCommand: Command {
                 What a line says was there before must be there. The events of a stream must come
                 in order (lsn, file and pos, commit_lsn, scn, else the time). How far a stream was
                 imported is kept in the store with its entries, so the same stream again adds
-                nothing, and one that was cut off goes on when it is imported again. A stream
-                whose events tell only the time is not remembered.
+                nothing, and one that was cut off goes on when it is imported again; a warning
+                tells how many events were passed over so. An event that comes late, at a place
+                before the last one imported, is among these. A stream whose events tell only the
+                time is not remembered.
                 """,
             arguments: [
                 store, form, keys, tables, author, note, ignoresUnknown, ignoresBefore,
@@ -148,13 +150,23 @@ struct ImportCommand: Command {
             throw error
         }
         try report.close()
-        if importer.passedOver > 0 {
-            let count = importer.passedOver
-            try console.talk(
-                count == 1
-                    ? "1 event was imported before and was passed over."
-                    : "\(count) events were imported before and were passed over.")
+        try tellPassedOver(importer, console)
+    }
+
+    private func tellPassedOver(_ importer: Importer, _ console: Console) throws {
+        for (stream, place, count) in importer.passages {
+            let events = count == 1 ? "1 event" : "\(count) events"
+            let (stand, were) = count == 1 ? ("stands", "was") : ("stand", "were")
+            try console.warn(
+                "\(events) of '\(stream)' \(stand) at or before \(place), up to which this stream "
+                    + "was imported, and \(were) passed over.")
         }
+        let count = importer.repeated
+        guard count > 0 else { return }
+        try console.talk(
+            count == 1
+                ? "1 event repeats an earlier one and was passed over."
+                : "\(count) events repeat earlier ones and were passed over.")
     }
 
     private func options(_ arguments: ParsedArguments) throws -> Importer.Options {

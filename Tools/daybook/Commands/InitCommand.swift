@@ -91,12 +91,7 @@ struct InitCommand: Command {
             guard FileManager.default.fileExists(atPath: place) else {
                 throw ToolError.usage("There is no model file '\(place)'.")
             }
-            do {
-                bytes = Array(try Data(contentsOf: URL(fileURLWithPath: place)))
-            } catch {
-                throw ToolError.usage(
-                    "The model file '\(place)' cannot be read: \(error.localizedDescription)")
-            }
+            bytes = Array(try TextFile.data(place, "model file"))
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw ToolError.usage("The model '\(place)' is not UTF-8 text.")

@@ -26,12 +26,26 @@ struct KeygenCommand: Command {
 
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         let key = try SigningKey.random(name: arguments[name])
-        try TextFile.make(arguments[file], Array((key.secretText + "\n").utf8), mode: 0o600)
-        if console.format == .text {
-            try console.print(key.verifierKey.description)
-        } else {
-            try console.print(["verifierKey": .string(key.verifierKey.description)] as JSONText)
+        // Nobody could check with a private key whose public key is not known.
+        try TextFile.make(
+            arguments[file], Array((key.secretText + "\n").utf8), mode: 0o600
+        ) {
+            try print(key.verifierKey, console)
         }
         return .success
+    }
+
+    private func print(_ key: VerifierKey, _ console: Console) throws {
+        do {
+            if console.format == .text {
+                try console.print(key.description)
+            } else {
+                try console.print(["verifierKey": .string(key.description)] as JSONText)
+            }
+            try console.flush()
+        } catch is OutputClosed {
+            throw ToolError.usage(
+                "Nobody reads the public key, so no key was made. Send it to a file.")
+        }
     }
 }

@@ -50,11 +50,15 @@ struct ProveCommand: Command {
         }
         let proof = try EntryProof(
             store.inclusionProof(of: sequence, amongFirst: checkpoint.size), note)
-        if let path = arguments[bytes] {
-            try WholeEntries.check(arguments[secrecy], in: store)
-            try TextFile.make(path, store.bytes(of: sequence), mode: 0o644)
+        guard let path = arguments[bytes] else {
+            try console.write(proof.description.utf8)
+            return .success
         }
-        try console.write(proof.description.utf8)
+        try WholeEntries.check(arguments[secrecy], in: store)
+        try TextFile.make(path, store.bytes(of: sequence), mode: 0o644) {
+            try console.write(proof.description.utf8)
+            try console.flush()
+        }
         return .success
     }
 }

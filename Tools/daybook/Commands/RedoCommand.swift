@@ -32,13 +32,15 @@ struct RedoCommand: Command {
     }
 
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
-        let range = arguments[entries]
         let store = try PlannedEntry.open(arguments[store], isDry: arguments[isDry])
+        let range = try StoreReading.entries(arguments[entries], in: store)
+        let choice = arguments[choice] ?? .refuse
         let plan = try store.redoPlan(
-            of: range, policy: arguments[choice]?.policy ?? .refuse, author: arguments[author],
+            of: range, policy: choice.policy, author: arguments[author],
             note: arguments[note])
         let claim = plan.draft.header.undoes.map { "takes \($0.entryName) back" } ?? ""
-        try PlannedEntry(plan, claim: claim, isDry: arguments[isDry]).carryOut(in: store, console)
+        try PlannedEntry(plan, choice, claim: claim, isDry: arguments[isDry])
+            .carryOut(in: store, console)
         return .success
     }
 }

@@ -67,19 +67,25 @@ struct Replay {
         let differences = try compare(with: copy, at: reached)
         let digest = try copy.headDigest()
         try copy.close()
+        // Who leaves a stepwise replay early has not asked about the rest.
+        let isUnmet = until != nil && stop == nil && reached == through
         switch console.format {
         case .text:
             if let stop { try console.print(DisplayText.escaped(stop.sentence)) }
+            if isUnmet, let until {
+                try console.print(DisplayText.escaped("No entry meets '\(until.text)'."))
+            }
             for difference in differences { try console.print(difference) }
             let entries = reached == SequenceNumber(1) ? "1 entry" : "\(reached) entries"
             try console.print(
                 differences.isEmpty
                     ? "Replayed \(entries): the store holds exactly this."
-                    : "Replayed \(entries): \(differences.count) differences.")
+                    : "Replayed \(entries): \(differences.count) "
+                        + (differences.count == 1 ? "difference." : "differences."))
         case .json, .jsonl:
             try console.print(document(reached, digest, differences, stop))
         }
-        return differences.isEmpty && stop?.isFailure != true ? .success : .finding
+        return differences.isEmpty && stop?.isFailure != true && !isUnmet ? .success : .finding
     }
 
     private func document(

@@ -52,8 +52,8 @@ struct ReplayCommand: Command {
                 .init(.success),
                 .init(
                     .finding,
-                    "The replay differs from what the store holds, or an object does not meet "
-                        + "'--assert'."),
+                    "The replay differs from what the store holds, an object does not meet "
+                        + "'--assert', or none ever meets '--until'."),
                 .init(.usage, "Wrong usage, or the new file exists already."), .init(.unreadable),
             ])
     }

@@ -50,12 +50,20 @@ struct RestoreCommand: Command {
         let name = arguments[object]
         let store = try PlannedEntry.open(arguments[store], isDry: arguments[isDry])
         let sequence = try arguments[moment].map { try StoreReading.place(of: $0, in: store) }
-        let plan = try store.restorePlan(
-            of: try StoreReading.object(name, in: store.schema), at: sequence,
-            policy: arguments[choice]?.policy ?? .refuse, author: arguments[author],
-            note: arguments[note])
+        let choice = arguments[choice] ?? .refuse
+        let restored = try StoreReading.object(name, in: store.schema)
+        let plan: UndoPlan
+        do {
+            plan = try store.restorePlan(
+                of: restored, at: sequence, policy: choice.policy, author: arguments[author],
+                note: arguments[note])
+        } catch let error as StoreError where error.code == .undoBlocked && sequence == nil {
+            let refusal = ToolError(error)
+            throw ToolError(
+                refusal.code, refusal.message + " Use '--at' for that.", details: refusal.details)
+        }
         let entry = PlannedEntry(
-            plan, claim: "restores \(name.objectText)", isDry: arguments[isDry],
+            plan, choice, claim: "restores \(name.objectText)", isDry: arguments[isDry],
             members: [.init("restores", .string(name.objectText))])
         try entry.carryOut(in: store, console)
         return .success

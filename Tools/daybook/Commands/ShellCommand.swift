@@ -16,7 +16,9 @@ struct ShellCommand: Command {
                 On a terminal there are a history, kept from session to session, and completion of
                 commands, options, entities, objects and properties with Tab; Control-D leaves.
                 From a file or a pipe, lines are read one after the other, '#' begins a line that
-                is passed over, and the first command that fails ends the shell with its exit code.
+                is passed over, and the first command that fails ends the shell with its exit code:
+                also 'verify', 'check' or 'replay' with a finding, but not 'diff' with differences
+                and not 'bisect' without a turn.
                 """,
             arguments: [store], formats: [],
             examples: [
@@ -24,7 +26,8 @@ struct ShellCommand: Command {
                 .init("daybook shell iso.daybook < questions", "Run the lines of a file"),
             ],
             endings: [
-                .init(.success), .init(.usage, "Wrong usage, or a line that is."),
+                .init(.success), .init(.finding, "A line found something wrong."),
+                .init(.usage, "Wrong usage, or a line that is."),
                 .init(.unreadable),
                 .init(.unverifiable), .init(.conflict),
             ])
@@ -56,7 +59,7 @@ struct ShellCommand: Command {
             do {
                 switch try session.perform(line) {
                 case .quit: return .success
-                case .done(.success), .done(.finding): continue
+                case .done(.success): continue
                 case .done(let code):
                     throw ToolError(code, "Line \(number) failed; the rest was not run.")
                 }
@@ -102,7 +105,7 @@ struct ShellCommand: Command {
         do {
             return try LineEditor.historyFile()
         } catch {
-            try console.warn("The history cannot be kept: \(error.localizedDescription)")
+            try console.warn("The history cannot be kept: \(ToolError.words(for: error)).")
             return URL(fileURLWithPath: "/dev/null")
         }
     }

@@ -6,7 +6,7 @@ import SnapshotStore
 struct TailCommand: Command {
     private let store = Positional("STORE", .path, "The store to read.")
     private let cursor = Option(
-        "--cursor", short: "-c", "NAME", .name,
+        "--cursor", short: "-c", "NAME", .cursor,
         "Go on after the entry at which this cursor stands, and move it; it is kept in the store.")
     private let follow = Flag(
         "--follow", short: "-f", "Go on with each new entry as it is saved.")

@@ -64,7 +64,7 @@ struct TilesCommand: Command {
         } catch let error as CocoaError {
             throw ToolError.usage(
                 "The folder '\(arguments[self.folder])' cannot be written: "
-                    + error.localizedDescription)
+                    + "\(ToolError.words(for: error)).")
         }
         try print(summary, console)
         return .success

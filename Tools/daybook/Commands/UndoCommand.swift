@@ -19,7 +19,8 @@ struct UndoCommand: Command {
             "undo", in: .past, summary: "Undo entries by appending their inverse.",
             discussion: """
                 Nothing is removed from the journal: the undo is an entry of its own, and can be
-                undone. Several entries in a row are taken back together.
+                undone. Several entries in a row are taken back together. An entry is named by its
+                number, as 'head', by a time or by a tag.
 
                 Entries can be undone as long as no later entry has touched the same properties,
                 members, objects or unique values; otherwise nothing is changed and everything in
@@ -31,7 +32,7 @@ struct UndoCommand: Command {
             arguments: [store, entries, choice, isDry, author, note],
             examples: [
                 .init("daybook undo iso.daybook 7 --dry-run", "See what undoing entry 7 would do"),
-                .init("daybook undo iso.daybook 7 --note 'Wrong newsletter'", "Undo it"),
+                .init("daybook undo iso.daybook head --note 'Wrong newsletter'", "Undo the last"),
                 .init(
                     "daybook undo iso.daybook 7..9 --on-conflict keep-later",
                     "Undo three entries, except for what was changed since"),
@@ -44,13 +45,14 @@ struct UndoCommand: Command {
     }
 
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
-        let range = arguments[entries]
         let store = try PlannedEntry.open(arguments[store], isDry: arguments[isDry])
+        let range = try StoreReading.entries(arguments[entries], in: store)
+        let choice = arguments[choice] ?? .refuse
         let plan = try store.undoPlan(
-            of: range, policy: arguments[choice]?.policy ?? .refuse, author: arguments[author],
+            of: range, policy: choice.policy, author: arguments[author],
             note: arguments[note])
         let entry = PlannedEntry(
-            plan, claim: "takes \(range.entryName) back", isDry: arguments[isDry])
+            plan, choice, claim: "takes \(range.entryName) back", isDry: arguments[isDry])
         try entry.carryOut(in: store, console)
         return .success
     }

@@ -100,22 +100,19 @@ struct EntryText {
         of membership: AuditMembership, in operation: AuditChange.Operation
     ) -> [String] {
         if operation != .update {
-            let objects = (membership.added + membership.removed).map(\.object)
+            let objects = membership.inOrder(membership.added + membership.removed)
             return [palette(objects.joined(separator: ", "), style(operation))]
         }
         let stayed = Set(membership.added.map(\.object))
             .intersection(membership.removed.map(\.object))
+        let (added, removed) = (
+            membership.inOrder(membership.added), membership.inOrder(membership.removed)
+        )
         let groups =
             [
-                (
-                    "without", membership.removed.map(\.object).filter { !stayed.contains($0) },
-                    .removed
-                ),
-                ("with", membership.added.map(\.object).filter { !stayed.contains($0) }, .added),
-                (
-                    "in another order:",
-                    membership.added.map(\.object).filter { stayed.contains($0) }, .changed
-                ),
+                ("without", removed.filter { !stayed.contains($0) }, .removed),
+                ("with", added.filter { !stayed.contains($0) }, .added),
+                ("in another order:", added.filter { stayed.contains($0) }, .changed),
             ] as [(String, [String], Style)]
         return groups.filter { !$0.1.isEmpty }.map { words, objects, style in
             "\(words) " + palette(objects.joined(separator: ", "), style)
@@ -168,5 +165,12 @@ struct EntryText {
         return text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
             line.isEmpty ? "" : indentation + DisplayText.escaped(String(line))
         }
+    }
+}
+
+extension AuditMembership {
+    /// The names of members as they stand in the relationship, where it has an order.
+    fileprivate func inOrder(_ members: [Member]) -> [String] {
+        (isOrdered ? members.sorted { $0.order < $1.order } : members).map(\.object)
     }
 }

@@ -43,7 +43,8 @@ final class NewFile {
         do {
             try body()
         } catch {
-            throw ToolError.usage("'\(path)' cannot be written: \(error.localizedDescription)")
+            throw ToolError.usage(
+                "'\(path)' cannot be written: \(ToolError.words(for: error)).")
         }
     }
 }

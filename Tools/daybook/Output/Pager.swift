@@ -17,8 +17,11 @@ enum Pager {
     }
 
     /// What the user wants to read with; nil for nothing but the terminal.
+    ///
+    /// Who has chosen nothing gets `less` where there is one.
     private static var command: String? {
         let chosen = SystemCall.environment("DAYBOOK_PAGER") ?? SystemCall.environment("PAGER")
-        return chosen == "cat" ? nil : chosen ?? "less"
+        guard let chosen else { return SystemCall.isProgram("less") ? "less" : nil }
+        return chosen == "cat" ? nil : chosen
     }
 }

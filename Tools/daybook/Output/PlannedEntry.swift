@@ -21,13 +21,18 @@ enum ConflictChoice: String, CaseIterable, Sendable {
 /// An undo, a redo or a restore that has been worked out: it is shown, or carried out and told.
 struct PlannedEntry {
     private let plan: UndoPlan
+    private let choice: ConflictChoice
     private let claim: String
     private let isDry: Bool
     private let members: [JSONText.Member]
 
     /// Takes what the entry does, as it reads after "Entry 8", and what a JSON document says besides.
-    init(_ plan: UndoPlan, claim: String, isDry: Bool, members: [JSONText.Member] = []) {
+    init(
+        _ plan: UndoPlan, _ choice: ConflictChoice, claim: String, isDry: Bool,
+        members: [JSONText.Member] = []
+    ) {
         self.plan = plan
+        self.choice = choice
         self.claim = claim
         self.isDry = isDry
         self.members = members
@@ -42,7 +47,7 @@ struct PlannedEntry {
     ///
     /// - Throws: `StoreError` with code `undoBlocked` when something stands in the way.
     func carryOut(in store: Store, _ console: Console) throws {
-        let draft = try plan.permitted()
+        let draft = try permitted()
         guard !isDry else { return try show(draft.changes, in: store.schema, console) }
         let receipt = try store.commit(draft)
         guard let sequence = receipt.sequence, let digest = receipt.digest else {
@@ -57,6 +62,20 @@ struct PlannedEntry {
             try console.print(document(sequence, digest))
         }
         try tellLeftOut(console)
+    }
+
+    /// The draft; a refusal names the options that would get past it.
+    private func permitted() throws -> Draft {
+        do {
+            return try plan.permitted()
+        } catch  where choice == .refuse && !plan.obstacles.isEmpty {
+            let refusal = ToolError(error)
+            throw ToolError(
+                refusal.code,
+                refusal.message
+                    + " Use '--on-conflict keep-later' or '--on-conflict overwrite' for that.",
+                details: refusal.details)
+        }
     }
 
     private func document(_ sequence: SequenceNumber, _ digest: Digest) -> JSONText {

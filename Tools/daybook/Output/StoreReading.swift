@@ -86,6 +86,37 @@ enum StoreReading {
         return sequence
     }
 
+    /// The entries that a command line names, from the first to the last.
+    ///
+    /// - Throws: ``ToolError`` when one of them is not there, or the last one is before the first.
+    static func entries(
+        _ range: EntryRange, in store: Store
+    ) throws -> ClosedRange<SequenceNumber> {
+        guard let end = range.last else {
+            let sequence = try existing(entry(at: range.first, in: store), in: store)
+            return sequence...sequence
+        }
+        let first = try existing(self.first(from: range.first, in: store), in: store)
+        let last: SequenceNumber =
+            if case .time(let time) = end {
+                try store.sequence(atTime: time.last)
+            } else {
+                try place(of: end, in: store)
+            }
+        guard first <= last else { throw ToolError.usage("The range ends before it begins.") }
+        return first...last
+    }
+
+    private static func existing(
+        _ sequence: SequenceNumber, in store: Store
+    ) throws -> SequenceNumber {
+        guard sequence > .zero else {
+            throw ToolError.usage(
+                "There is no entry 0: the journal has entries 1 to \(try store.head()).")
+        }
+        return sequence
+    }
+
     /// The filter that a `--where` gives.
     static func filter(
         _ text: String, for entity: SchemaEntity, in schema: Schema

@@ -52,18 +52,52 @@ enum SystemCall {
 
     /// Reads up to `buffer.count` bytes into the buffer; 0 at the end of the input.
     static func read(into buffer: inout [UInt8], from descriptor: Descriptor) throws -> Int {
+        do {
+            return try readOnce(into: &buffer, from: descriptor.rawValue)
+        } catch {
+            throw ToolError.system("Standard input cannot be read", error.number)
+        }
+    }
+
+    /// Why a call of the system failed.
+    struct Failure: Error {
+        let number: Int32
+    }
+
+    /// The bytes of a file, or of a pipe or a device up to its end.
+    ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - limit: How many bytes are enough; no more than these and a buffer full are read.
+    /// - Returns: The bytes; where there are more than `limit`, the first of them.
+    /// - Throws: ``Failure`` with the number of the error.
+    static func contents(of path: String, upTo limit: Int) throws(Failure) -> [UInt8] {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Failure(number: errno) }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 64 * 1024)
+        while bytes.count < limit {
+            let count = try readOnce(into: &buffer, from: descriptor)
+            guard count > 0 else { break }
+            bytes += buffer.prefix(count)
+        }
+        return bytes
+    }
+
+    private static func readOnce(
+        into buffer: inout [UInt8], from descriptor: Int32
+    ) throws(Failure) -> Int {
         while true {
             #if canImport(Glibc)
-            let count = Glibc.read(descriptor.rawValue, &buffer, buffer.count)
+            let count = Glibc.read(descriptor, &buffer, buffer.count)
             #elseif canImport(Musl)
-            let count = Musl.read(descriptor.rawValue, &buffer, buffer.count)
+            let count = Musl.read(descriptor, &buffer, buffer.count)
             #else
-            let count = Darwin.read(descriptor.rawValue, &buffer, buffer.count)
+            let count = Darwin.read(descriptor, &buffer, buffer.count)
             #endif
             if count >= 0 { return count }
-            guard errno == EINTR else {
-                throw ToolError.system("Standard input cannot be read", errno)
-            }
+            guard errno == EINTR else { throw Failure(number: errno) }
         }
     }
 
@@ -96,6 +130,13 @@ enum SystemCall {
         guard let value = getenv(name) else { return nil }
         let text = String(cString: value)
         return text.isEmpty ? nil : text
+    }
+
+    /// Whether a program of that name stands in one of the folders of `PATH`.
+    static func isProgram(_ name: String) -> Bool {
+        (environment("PATH") ?? "").split(separator: ":").contains { folder in
+            access("\(folder)/\(name)", X_OK) == 0
+        }
     }
 
     /// Makes a write to a closed pipe an answer instead of the end of the process, so that a

@@ -3,7 +3,9 @@ import Foundation
 /// Small files that a command is given or makes: keys, checkpoints, proofs.
 enum TextFile {
     /// More than any of them has; what is larger is something else.
-    private static let bytesMaximum = 1 << 20
+    private static let textMaximum = 1 << 20
+    /// More than any entry has.
+    private static let dataMaximum = 1 << 30
 
     /// The text of a file.
     ///
@@ -13,19 +15,26 @@ enum TextFile {
     /// - Returns: The text.
     /// - Throws: ``ToolError`` when it cannot be read or is no text.
     static func read(_ path: String, _ what: String) throws -> String {
-        let bytes = try data(path, what)
-        guard bytes.count <= bytesMaximum, let text = String(validating: bytes, as: UTF8.self)
+        let bytes = try bytes(path, what, upTo: textMaximum + 1)
+        guard bytes.count <= textMaximum, let text = String(validating: bytes, as: UTF8.self)
         else { throw ToolError.usage("The \(what) '\(path)' is not a text of reasonable length.") }
         return text
     }
 
-    /// The bytes of a file.
+    /// The bytes of a file, which may be a pipe.
     static func data(_ path: String, _ what: String) throws -> Data {
+        let bytes = try bytes(path, what, upTo: dataMaximum + 1)
+        guard bytes.count <= dataMaximum else {
+            throw ToolError.usage("The \(what) '\(path)' is longer than any \(what) can be.")
+        }
+        return Data(bytes)
+    }
+
+    private static func bytes(_ path: String, _ what: String, upTo limit: Int) throws -> [UInt8] {
         do {
-            return try Data(contentsOf: URL(fileURLWithPath: path))
+            return try SystemCall.contents(of: path, upTo: limit)
         } catch {
-            throw ToolError.usage(
-                "The \(what) '\(path)' cannot be read: \(error.localizedDescription)")
+            throw ToolError.system("The \(what) '\(path)' cannot be read", error.number)
         }
     }
 
@@ -35,19 +44,31 @@ enum TextFile {
     ///   - path: The file.
     ///   - bytes: What goes into it.
     ///   - mode: Who may read and write it.
-    /// - Throws: ``ToolError`` when it is there already or cannot be written.
-    static func make(_ path: String, _ bytes: [UInt8], mode: mode_t) throws {
+    ///   - work: What belongs to it: the file is taken away again when this fails.
+    /// - Throws: ``ToolError`` when it is there already or cannot be written; what `work` throws.
+    static func make(
+        _ path: String, _ bytes: [UInt8], mode: mode_t, with work: () throws -> Void
+    ) throws {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         guard descriptor >= 0 else {
             throw ToolError.system("'\(path)' cannot be made", errno)
         }
         let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         do {
-            try file.write(contentsOf: bytes)
-            try file.close()
+            do {
+                try file.write(contentsOf: bytes)
+                try file.close()
+            } catch {
+                throw ToolError.usage(
+                    "'\(path)' cannot be written: \(ToolError.words(for: error)).")
+            }
+            try work()
         } catch {
-            throw ToolError.usage(
-                "'\(path)' cannot be written: \(error.localizedDescription)")
+            guard unlink(path) == 0 else {
+                throw ToolError.system(
+                    "\(ToolError(error).message) '\(path)' could not be taken away again", errno)
+            }
+            throw error
         }
     }
 }

@@ -48,8 +48,18 @@ final class Importer {
     /// Where the states end in which the streams begin.
     private var snapshots: [String: ForeignPosition] = [:]
 
-    /// How many events were imported before or are repeated.
-    private(set) var passedOver = 0
+    /// How many events repeat others of this input.
+    private(set) var repeated = 0
+    /// How many events of each stream stand at or before the place that earlier imports reached.
+    private var passedOver: [String: Int] = [:]
+
+    /// The streams of which events were passed over, because they stand at or before `place`, up to
+    /// which earlier imports reached; whether they were among these the store cannot tell.
+    var passages: [(stream: String, place: ForeignPosition, count: Int)] {
+        passedOver.sorted { $0.key < $1.key }.compactMap { stream, count in
+            kept[stream].map { (stream, $0, count) }
+        }
+    }
 
     /// Prepares an import.
     ///
@@ -82,7 +92,6 @@ final class Importer {
     func take(_ event: ForeignEvent, line: Int) throws -> Recorder.RecordedEntry? {
         guard try isNew(event, line) else {
             directory.noteSeen(event)
-            passedOver += 1
             return nil
         }
         var entry: Recorder.RecordedEntry?
@@ -138,6 +147,7 @@ final class Importer {
         let origin = event.origin
         guard let position = origin.position else { return true }
         if let kept = kept[origin.stream], let order = position.order(to: kept), order != .after {
+            passedOver[origin.stream, default: 0] += 1
             return false
         }
         // The rows of a first state all have the place at which it was read.
@@ -149,6 +159,7 @@ final class Importer {
                     throw outOfOrder(position, after: last, isRepeated: isRepeated, line)
                 }
                 reached[origin.stream]?.isRewound = true
+                repeated += 1
                 return false
             }
         }

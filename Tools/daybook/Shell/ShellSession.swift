@@ -11,6 +11,9 @@ struct ShellSession {
     /// What the shell itself understands.
     static let dotCommands = [".at", ".help", ".quit"]
 
+    /// The commands whose exit code 1 is an answer that was asked for, and no fault that was found.
+    private static let comparing: Set<String> = ["bisect", "diff"]
+
     /// What a line came to.
     enum Ending: Equatable {
         case done(ExitCode)
@@ -88,7 +91,7 @@ struct ShellSession {
     private func printHelp() throws {
         let lines = [
             ("COMMAND ...", "A command of daybook without the name of the store."),
-            (".at [SEQ|TIME]", "Let commands read as of then; now when left out."),
+            (".at [SEQ|TIME]", "Let commands with --at read as of then; now when left out."),
             (".help [COMMAND]", "This help, or that of a command."),
             (".quit", "Leave, as Control-D does."),
         ]
@@ -109,15 +112,22 @@ struct ShellSession {
         guard command.positionals.first?.name == "STORE" else { return try start([name] + words) }
         // A store whose name begins with a dash is not taken for an option.
         let store = path.hasPrefix("-") ? "./" + path : path
-        return try start([name] + options + past(for: command, words) + [store] + words)
+        let code = try start([name] + options + past(for: command, words) + [store] + words)
+        return code == .finding && Self.comparing.contains(name) ? .success : code
     }
 
     /// The option with which a command looks at the past, unless the line says when to look at.
-    private func past(for command: CommandDeclaration, _ words: [String]) -> [String] {
+    private func past(for command: CommandDeclaration, _ words: [String]) throws -> [String] {
         guard let moment else { return [] }
         let names = command.options.map(\.name)
         let option = names.contains("--at") ? "--at" : command.name == "log" ? "--until" : nil
-        guard let option else { return [] }
+        guard let option else {
+            // Where the line itself names entries, nobody expects anything else.
+            if !command.positionals.contains(where: { $0.placeholder.contains("SEQ") }) {
+                try console.talk("'.at \(moment)' does not hold for '\(command.name)'.")
+            }
+            return []
+        }
         let isGiven = words.contains { word in
             word == option || word.hasPrefix(option + "=")
                 || (command.name == "log" && (word.contains("..") || word == "-f"))
