@@ -15,6 +15,11 @@ public struct AttributeOptions: OptionSet, Sendable {
     /// No two objects may have the same value; any number may have none.
     public static let unique = AttributeOptions(rawValue: 2)
     /// Exports leave the values out, or give hashes in their place, unless told otherwise.
+    ///
+    /// A store keeps the mark it was made with, and exports go by that. Adding the mark to a model later
+    /// does not keep a program out of its store, and does not mark the store either: name such
+    /// attributes when you export, with `--hide` or in the library `DaybookAudit` with
+    /// `Confidentiality.properties`.
     public static let confidential = AttributeOptions(rawValue: 4)
 }
 

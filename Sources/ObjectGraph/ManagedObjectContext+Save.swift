@@ -21,9 +21,10 @@ extension ManagedObjectContext {
     /// - Returns: The number of the entry, the last one where several stores were saved; nil when
     ///   nothing was left to append, and for a child.
     /// - Throws: ``StoreError`` with code `validation` and every failure, `duplicate`, `conflict` with
-    ///   every ``MergeConflict``, `crossStoreRelationship`, `readOnly`, `noSuchStore`, `full` or `io`; with `undoBlocked`, once, when an undo of a saved entry
-    ///   was blocked and there is no ``undoFailureHandler``. Everything is then still pending, except
-    ///   in stores that were saved before the one that refused: mend it and save again.
+    ///   every ``MergeConflict``, `crossStoreRelationship`, `readOnly`, `noSuchStore`, `full` or `io`;
+    ///   with `undoBlocked`, once, when an undo of a saved entry was blocked and there is no
+    ///   ``undoFailureHandler``. Everything is then still pending, except in stores that were saved
+    ///   before the one that refused: mend it and save again.
     /// - Complexity: O(*k* log *n*), *k* the number of changes, *n* of objects in the store.
     @discardableResult
     public func save(

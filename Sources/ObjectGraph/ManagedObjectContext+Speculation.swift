@@ -42,10 +42,12 @@ extension ManagedObjectContext {
     /// What ``save(author:note:at:)`` would come to if it were called now, without saving.
     ///
     /// Looks for collisions with what others have saved since the context read what it changes: in a
-    /// speculative context, with everything after the point it stands on. The hooks of objects
-    /// are not called, and a ``customMergePolicy`` is not asked.
+    /// speculative context, with everything after the point it stands on. The rules of the model are
+    /// checked before that, as in a save. The hooks of objects are not called, and a
+    /// ``customMergePolicy`` is not asked. An undo that was blocked is told of and stays to be thrown by
+    /// the save.
     ///
-    /// - Returns: What collides, and whether the save would be refused.
+    /// - Returns: What collides, and what the save would throw.
     /// - Throws: ``StoreError`` with code `readOnly` for a context that reads at a point in the past;
     ///   `corrupt` and others when the store cannot be read.
     /// - Precondition: The context works with stores. What a child saves is merged into its parent.
@@ -58,9 +60,11 @@ extension ManagedObjectContext {
         processPendingChanges()
         var preview = SavePreview()
         do {
+            if let undoFailure { throw undoFailure }
             try refuseCrossStoreReferences()
-            emptyReferencesToDeleted()
             try refuseUnsavable()
+            emptyReferencesToDeleted()
+            try checkRules()
             for draft in try drafts(of: pending.items, header(SaveCredit(), nil)) {
                 try preview.add(draft)
             }

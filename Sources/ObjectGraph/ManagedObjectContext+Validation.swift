@@ -12,20 +12,35 @@ extension ManagedObjectContext {
     func validate() throws {
         var failures: [ValidationFailure] = []
         try untilSettled("Validation") { _ in
-            failures = pendingFailures()
+            failures = pendingFailures(.called)
         }
-        if !failures.isEmpty {
-            throw StoreError.validation(failures.sorted { $0.precedes($1) })
-        }
+        try refuse(failures)
     }
 
-    private func pendingFailures() -> [ValidationFailure] {
+    /// Checks everything pending against the rules of the model alone, and changes nothing.
+    ///
+    /// - Throws: ``StoreError`` with code `validation` and every failure.
+    func checkRules() throws {
+        try refuse(pendingFailures(.passedOver))
+    }
+
+    private func refuse(_ failures: [ValidationFailure]) throws {
+        guard !failures.isEmpty else { return }
+        throw StoreError.validation(failures.sorted { $0.precedes($1) })
+    }
+
+    /// What becomes of the hooks of objects in a check.
+    private enum Hooks {
+        case called, passedOver
+    }
+
+    private func pendingFailures(_ hooks: Hooks) -> [ValidationFailure] {
         var failures: [ValidationFailure] = []
         var counts = CountedRelationships()
         let hasCounts = coordinator.model.schema.entities.contains { !$0.counted.isEmpty }
         for item in pending.items {
             guard let change = item.change else { continue }
-            failures += self.failures(of: item.object, change)
+            failures += self.failures(of: item.object, change, hooks)
             if hasCounts { counts.note(change, of: item.object, self) }
         }
         return failures + counts.failures(in: self)
@@ -33,23 +48,25 @@ extension ManagedObjectContext {
 
     // MARK: - One object
 
-    private func failures(of object: ManagedObject, _ change: Change) -> [ValidationFailure] {
+    private func failures(
+        of object: ManagedObject, _ change: Change, _ hooks: Hooks
+    ) -> [ValidationFailure] {
         var failures: [ValidationFailure] = []
         let schema = object.binding.schema
         do {
             switch change.kind {
             case .insert:
-                for property in schema.slots { check(property, of: object, &failures) }
-                try object.validateForInsert()
+                for property in schema.slots { check(property, of: object, hooks, &failures) }
+                if hooks == .called { try object.validateForInsert() }
             case .update(let edits, _):
                 for edit in edits {
                     guard let property = schema.property(edit.property) else { continue }
-                    check(property, of: object, &failures)
+                    check(property, of: object, hooks, &failures)
                 }
-                try object.validateForUpdate()
+                if hooks == .called { try object.validateForUpdate() }
             case .delete(let values, let members):
                 failures += denials(of: object, values, members)
-                try object.validateForDelete()
+                if hooks == .called { try object.validateForDelete() }
             }
         } catch {
             failures += object.failures(error, property: nil)
@@ -58,10 +75,11 @@ extension ManagedObjectContext {
     }
 
     private func check(
-        _ property: SchemaProperty, of object: ManagedObject, _ failures: inout [ValidationFailure]
+        _ property: SchemaProperty, of object: ManagedObject, _ hooks: Hooks,
+        _ failures: inout [ValidationFailure]
     ) {
         guard let slot = property.slot else { return }
-        if property.isAttribute {
+        if property.isAttribute, hooks == .called {
             var value = object.values[slot]
             do {
                 try object.validate(&value, forKey: property.name)

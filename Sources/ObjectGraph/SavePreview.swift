@@ -38,6 +38,7 @@ extension StoreError {
     var isRefusal: Bool {
         [
             .conflict, .validation, .duplicate, .crossStoreRelationship, .readOnly, .noSuchStore,
+            .undoBlocked,
         ].contains(code)
     }
 }

@@ -16,7 +16,7 @@ struct GraphPlan {
     private let parts: StoreParts
     private let ignored: Set<SequenceNumber>
     private var states: [ObjectID: ObjectState?] = [:]
-    private var isChanged = false
+    private var queue = SettlingQueue()
     private var noted: Set<UndoObstacle> = []
     private var entries: [SequenceNumber: (author: String?, time: Int64)] = [:]
 
@@ -74,36 +74,42 @@ struct GraphPlan {
     ///
     /// Under ``UndoPolicy/refuse`` nothing is changed, only reported.
     mutating func settle(in transaction: borrowing ReadTransaction) throws {
-        repeat {
-            isChanged = false
-            for object in wanted.keys.sorted() {
-                guard let state = wanted[object] else { continue }
-                if let state {
-                    try settleReferences(of: object, state, in: transaction)
-                    try settleUniqueValues(of: object, in: transaction)
-                } else {
-                    try settleReferrers(of: object, in: transaction)
-                }
+        queue = SettlingQueue(wanted, schema)
+        while let object = queue.next() {
+            guard let state = wanted[object] else { continue }
+            if let state {
+                try settleReferences(of: object, state, in: transaction)
+                try settleUniqueValues(of: object, in: transaction)
+            } else {
+                try settleReferrers(of: object, in: transaction)
             }
-        } while isChanged
+        }
     }
+
+    /// How many times settling has looked at an object.
+    var visitCount: Int { queue.visitCount }
 
     /// Whether a plan is only to say what is wrong.
     private var onlyReports: Bool { policy == .refuse }
 
     /// Leaves an object as it is.
-    private mutating func leave(_ object: ObjectID) {
+    private mutating func leave(
+        _ object: ObjectID, in transaction: borrowing ReadTransaction
+    ) throws {
         guard !onlyReports else { return }
         wanted[object] = nil
-        isChanged = true
+        queue.noteLeft(object, as: try current(object, in: transaction), schema)
     }
 
     /// Gives a property another value than the wanted one.
-    private mutating func set(_ value: Value, _ slot: Int, of object: ObjectID) {
+    private mutating func set(
+        _ value: Value, _ slot: Int, of object: ObjectID,
+        in transaction: borrowing ReadTransaction
+    ) throws {
         guard !onlyReports, case .some(.some(var state)) = wanted[object] else { return }
         state.values[slot] = value
         wanted[object] = .some(state)
-        isChanged = true
+        queue.noteSet(object, as: try current(object, in: transaction), schema)
     }
 
     // MARK: - References that would be made
@@ -119,11 +125,11 @@ struct GraphPlan {
                 try !mayRefer(object, property, to: target, in: transaction)
             else { continue }
             if let current {
-                set(current.values[slot], slot, of: object)
+                try set(current.values[slot], slot, of: object, in: transaction)
             } else if property.relationship?.isOptional == true {
-                set(.null, slot, of: object)
+                try set(.null, slot, of: object, in: transaction)
             } else {
-                return leave(object)
+                return try leave(object, in: transaction)
             }
         }
         for property in entity.storedToMany {
@@ -131,19 +137,19 @@ struct GraphPlan {
             for member in (state.members[property.number] ?? [:]).keys.sorted()
             where old[member] == nil {
                 guard try !mayRefer(object, property, to: member, in: transaction) else { continue }
-                setMember(nil, member, property.number, of: object)
+                leaveOut(member, property.number, of: object)
             }
         }
     }
 
-    private mutating func setMember(
-        _ order: Double?, _ member: ObjectID, _ property: PropertyNumber, of object: ObjectID
+    private mutating func leaveOut(
+        _ member: ObjectID, _ property: PropertyNumber, of object: ObjectID
     ) {
         guard !onlyReports, case .some(.some(var state)) = wanted[object] else { return }
-        state.members[property, default: [:]][member] = order
+        state.members[property]?[member] = nil
         if state.members[property]?.isEmpty == true { state.members[property] = nil }
         wanted[object] = .some(state)
-        isChanged = true
+        queue.add(object)
     }
 
     /// Whether a reference can be made: its object is there, and nobody else holds what only one can
@@ -160,7 +166,7 @@ struct GraphPlan {
                 property.number, owner, in: transaction)
             return false
         }
-        guard let end = property.end, end.inverse != nil, !end.inverseIsToMany else { return true }
+        guard property.isExclusive else { return true }
         for link in try links(to: target, property.number, in: transaction)
         where link.other != owner {
             guard try refers(link.other, property, to: target, in: transaction) else { continue }
@@ -192,7 +198,7 @@ struct GraphPlan {
             try note(
                 link.since, "made a reference to \(schema.name(of: object)) of", link.property,
                 link.other, in: transaction)
-            if !onlyReports { return leave(object) }
+            if !onlyReports { return try leave(object, in: transaction) }
         }
     }
 
@@ -214,7 +220,7 @@ struct GraphPlan {
             }
         }
         want(state, for: owner)
-        isChanged = true
+        queue.add(owner)
         return true
     }
 
@@ -265,7 +271,7 @@ struct GraphPlan {
             try note(
                 since, "gave \(schema.name(of: holder)) the same unique value as",
                 constraint.properties.first?.number, object, in: transaction)
-            leaveOut(constraint, of: object, current)
+            try leaveOut(constraint, of: object, current, in: transaction)
         }
     }
 
@@ -286,17 +292,20 @@ struct GraphPlan {
     }
 
     private mutating func leaveOut(
-        _ constraint: SchemaConstraint, of object: ObjectID, _ current: ObjectState?
-    ) {
+        _ constraint: SchemaConstraint, of object: ObjectID, _ current: ObjectState?,
+        in transaction: borrowing ReadTransaction
+    ) throws {
         let slots = constraint.properties.compactMap(\.slot)
         if let current {
-            for slot in slots { set(current.values[slot], slot, of: object) }
+            for slot in slots {
+                try set(current.values[slot], slot, of: object, in: transaction)
+            }
         } else if let spare = constraint.properties.first(where: {
             $0.attribute?.isOptional == true
         })?.slot {
-            set(.null, spare, of: object)
+            try set(.null, spare, of: object, in: transaction)
         } else {
-            leave(object)
+            try leave(object, in: transaction)
         }
     }
 

@@ -107,7 +107,8 @@ extension Store {
     /// - Throws: ``StoreError`` with ``StoreError/Code/modelMismatch`` and every difference;
     ///   with ``StoreError/Code/newerFormat`` or ``StoreError/Code/notAStore`` for a file that is
     ///   left as it is; with ``StoreError/Code/olderFormat`` when it would have to be brought up to
-    ///   date first and is opened for reading only.
+    ///   date first and is opened for reading only; with ``StoreError/Code/corrupt`` when it cannot
+    ///   be brought up to date, because it is damaged. It is left as it is then, too.
     /// - Complexity: O(log *n*) page reads; once, when a store of an older format is opened for
     ///   writing, what ``rebuild()`` takes.
     package static func open(
@@ -162,8 +163,19 @@ extension Store {
         let store = Store(
             path: path, schema: schema, metadata: metadata, options: options,
             parts: try StoreParts(environment, schema), environment: environment)
-        if isOutdated { try store.rebuild() }
+        if isOutdated { try bringUpToDate(store, from: formatVersion) }
         return store
+    }
+
+    /// Folds the journal of a store of an older format again.
+    private static func bringUpToDate(_ store: Store, from formatVersion: UInt32) throws {
+        do {
+            try store.rebuild()
+        } catch {
+            let error = StoreError(wrapping: error, path: store.path)
+            guard error.code == .corrupt || error.code == .digestMismatch else { throw error }
+            throw StoreError.notBroughtUpToDate(store.path, formatVersion, error)
+        }
     }
 
     /// Looks at the format version before the file is opened for good, and writes nothing.

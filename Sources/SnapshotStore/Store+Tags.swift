@@ -162,7 +162,7 @@ extension StoreError {
         StoreError(
             .tag,
             "There is a tag '\(tag.name)' already, at entry \(tag.sequence). Delete it first, or "
-                + "replace it with --force.")
+                + "replace it.")
     }
 
     /// There is no tag of that name.

@@ -22,6 +22,21 @@ extension StoreError {
                 + "date: with 'daybook record STORE </dev/null', for example.")
     }
 
+    /// A damaged store of an older format: this version cannot look at it more closely.
+    static func notBroughtUpToDate(
+        _ path: String, _ version: UInt32, _ error: StoreError
+    ) -> StoreError {
+        let reason =
+            error.message.hasSuffix(verifyRemedy)
+            ? String(error.message.dropLast(verifyRemedy.count)) : error.message
+        return StoreError(
+            .corrupt,
+            "'\(path)' has format \(version) and could not be brought up to date, so it is left as it "
+                + "is: \(reason) Export it with the version of Daybook that wrote it, and import that "
+                + "into a new store.",
+            cause: error, details: error.details)
+    }
+
     static func exists(_ path: String) -> StoreError {
         StoreError(
             .exists, "'\(path)' exists already. Open it, or choose another path for a new store.")
@@ -32,9 +47,11 @@ extension StoreError {
         let end = reason.hasSuffix(".") ? "" : "."
         return StoreError(
             .corrupt,
-            "\(what)\(reason)\(end) Run 'daybook verify' to see how far the damage goes.",
+            "\(what)\(reason)\(end)\(verifyRemedy)",
             cause: cause)
     }
+
+    private static let verifyRemedy = " Run 'daybook verify' to see how far the damage goes."
 
     static func entryUnreadable(
         _ sequence: SequenceNumber, cause: (any Error)?

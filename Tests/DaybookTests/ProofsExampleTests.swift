@@ -99,5 +99,24 @@ import Testing
         #expect(sizes == sizes.sorted())
         #expect(Set(sizes).count == sizes.count)
         #expect(sizes.allSatisfy { (2...5).contains($0) })
+
+        let lastKept = kept.withLock { $0.last }
+
+        // example
+        options.checkpoints = CheckpointPolicy(every: 2, signedBy: key, after: lastKept) { result in
+            if case .success(let note) = result { send(note) }
+        }
+        // end of example
+
+        let again = try coordinator.addPersistentStore(at: store.url, options: options)
+        let later = container.newBackgroundContext()
+        try later.performAndWait {
+            for name in ["Nepal", "Oman"] {
+                Country(context: later).name = name
+                try later.save()
+            }
+        }
+        try coordinator.remove(again)
+        #expect(kept.withLock { $0.count } > sizes.count)
     }
 }

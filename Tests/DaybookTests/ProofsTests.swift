@@ -1,5 +1,6 @@
 import Daybook
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -122,6 +123,91 @@ import Testing
         }
         #expect(
             refusal { _ = try store.consistencyProof(from: notes[4], to: notes[0]) } == .mismatch)
+    }
+
+    // MARK: - Checkpoints by themselves
+
+    /// Adds the store again with a policy, saves a country for each name, and removes the store.
+    private func save(_ names: [String], under policy: CheckpointPolicy) throws {
+        let coordinator = container.persistentStoreCoordinator
+        var options = PersistentStoreOptions()
+        options.checkpoints = policy
+        let store = try coordinator.addPersistentStore(at: self.store.url, options: options)
+        let context = container.newBackgroundContext()
+        try context.performAndWait {
+            for name in names {
+                Country(context: context).name = name
+                try context.save()
+            }
+        }
+        try coordinator.remove(store)
+    }
+
+    /// Puts a copy of the store from an earlier time in its place while `body` has changed it.
+    private func bringBack(_ body: () throws -> Void) throws {
+        let older = folder.url.appendingPathComponent("older.daybook")
+        try FileManager.default.copyItem(at: store.url, to: older)
+        try body()
+        try FileManager.default.removeItem(at: store.url)
+        try FileManager.default.moveItem(at: older, to: store.url)
+    }
+
+    private func sizes(
+        _ results: [Result<SignedNote, any Error>]
+    ) throws -> [Result<UInt64, ProofError>] {
+        try results.map { result in
+            switch result {
+            case .success(let note):
+                .success(try note.checkpoint(signedBy: key.verifierKey).size)
+            case .failure(let error): .failure(try #require(error as? ProofError))
+            }
+        }
+    }
+
+    private func code(_ result: Result<UInt64, ProofError>) -> ProofError.Code? {
+        if case .failure(let error) = result { error.code } else { nil }
+    }
+
+    @Test func `a policy signs nothing of an older copy that was put in place of the store`() throws
+    {
+        let told = Mutex<[Result<SignedNote, any Error>]>([])
+        let policy = CheckpointPolicy(every: 1, signedBy: key) { result in
+            told.withLock { $0.append(result) }
+        }
+        try container.persistentStoreCoordinator.remove(store)
+        try bringBack { try save(["Nauru"], under: policy) }
+
+        try save(["Oman"], under: policy)
+        try save(["Peru"], under: policy)
+
+        let results = try sizes(told.withLock { $0 })
+        #expect(results.count == 3)
+        #expect(try results.first?.get() == 6)
+        #expect(results.dropFirst().allSatisfy { code($0) == .mismatch })
+    }
+
+    @Test func `a policy that is given the last checkpoint goes on from it after a restart`() throws
+    {
+        let told = Mutex<[Result<SignedNote, any Error>]>([])
+        @Sendable func tell(_ result: Result<SignedNote, any Error>) {
+            told.withLock { $0.append(result) }
+        }
+        try container.persistentStoreCoordinator.remove(store)
+        let first = CheckpointPolicy(every: 1, signedBy: key, handler: tell)
+        try bringBack {
+            try save(["Nauru"], under: first)
+            let last = try #require(try told.withLock { $0.last }?.get())
+            try save(["Oman"], under: .init(every: 1, signedBy: key, after: last, handler: tell))
+        }
+        let last = try #require(try told.withLock { $0.last }?.get())
+
+        try save(["Peru"], under: .init(every: 1, signedBy: key, after: last, handler: tell))
+        let stranger = try SigningKey.random(name: key.verifierKey.name)
+        try save(["Qatar"], under: .init(every: 1, signedBy: stranger, after: last, handler: tell))
+
+        let results = try sizes(told.withLock { $0 })
+        #expect(try results.prefix(2).map { try $0.get() } == [6, 7])
+        #expect(results.dropFirst(2).map(code) == [.mismatch, .unsigned])
     }
 
     @Test func `a checkpoint policy without an interval stops the program`() async {

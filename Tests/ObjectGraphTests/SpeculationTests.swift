@@ -639,6 +639,62 @@ import Testing
         }
     }
 
+    @Test func `a preview refuses with the words of the save`() throws {
+        let store = try StaffStore()
+        try store.inContext { (context) throws in
+            let department = Department(context: context)
+            let project = Project(context: context)
+            (department.name, project.sponsor) = ("R&D", department)
+            try context.save()
+            context.delete(department)
+
+            let preview = try context.previewSave()
+
+            let error = #expect(throws: StoreError.self) { try context.save() }
+            #expect(error?.code == .validation)
+            #expect(preview.refusal?.message == error?.message)
+            #expect(preview.refusal?.failures == error?.failures)
+            #expect(preview.conflicts.isEmpty)
+        }
+    }
+
+    @Test func `a preview tells of a blocked undo, which the save still throws`() throws {
+        let store = try StaffStore()
+        try store.inContext { (context) throws in
+            let blocked = StoreError(.undoBlocked, "Entry 3 cannot be undone.")
+            Department(context: context).name = "R&D"
+            context.noteUndoFailure(blocked)
+
+            let refusals = try (0..<2).map { _ in try context.previewSave().refusal }
+
+            #expect(refusals.map { $0?.code } == [.undoBlocked, .undoBlocked])
+            let error = #expect(throws: StoreError.self) { try context.save() }
+            #expect(error?.message == refusals[0]?.message)
+            #expect(try context.previewSave().refusal == nil)
+            #expect(try context.save() != nil)
+        }
+    }
+
+    @Test func `a preview calls no hooks of objects`() throws {
+        let store = try ClassStore(diaries)
+        try store.inContext { (context) throws in
+            let updated = Diary(context: context)
+            let deleted = Diary(context: context)
+            try context.save()
+            let inserted = Diary(context: context)
+            updated.title = "  two"
+            context.delete(deleted)
+            let diaries = [inserted, updated, deleted]
+            for diary in diaries { diary.log.removeAll() }
+
+            let preview = try context.previewSave()
+
+            #expect(preview.refusal == nil)
+            #expect(diaries.allSatisfy { $0.log.isEmpty })
+            #expect(updated.title == "  two")
+        }
+    }
+
     @Test func `previewing the save of a child stops the program`() async {
         await #expect(processExitsWith: .failure) {
             let child = ManagedObjectContext(parent: try StaffStore().context())

@@ -88,6 +88,32 @@ struct CorruptFixtureTests {
         for store in stores { try store.close() }
     }
 
+    @Test func `a damaged store of the first format says how to go on`() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path("earlier.daybook")
+        var bytes = try Fixture.data("corrupt/format-1.daybook")
+        let name = Data("Augusta".utf8)
+        while let found = bytes.range(of: name) { bytes[found.lowerBound] ^= 1 }
+        try bytes.write(to: URL(fileURLWithPath: path))
+
+        let recorded = try ChildProcess.run(BuiltTool.daybook, ["record", path])
+        let verified = try ChildProcess.run(BuiltTool.daybook, ["verify", path])
+
+        #expect(recorded.ending == .exited(3), "\(recorded)")
+        #expect(
+            recorded.talk.contains(
+                "'\(path)' has format 1 and could not be brought up to date, so it is left as it is: "
+                    + "Entry "), "\(recorded.talk)")
+        #expect(
+            recorded.talk.contains(
+                "Export it with the version of Daybook that wrote it, and import that into a new "
+                    + "store."), "\(recorded.talk)")
+        #expect(!recorded.talk.contains("daybook verify"), "\(recorded.talk)")
+        #expect(verified.ending == .exited(3))
+        #expect(verified.talk.contains("has format 1"))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == bytes)
+    }
+
     /// Places of every kind: first pages, page headers, and each copy of some texts.
     private static func damages(of bytes: Data) -> [(name: String, offset: Int)] {
         let fields = [

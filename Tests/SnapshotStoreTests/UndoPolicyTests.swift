@@ -142,6 +142,31 @@ struct UndoPolicyTests {
         #expect(try shop.store.world()[company] != nil)
     }
 
+    @Test func `settling looks at each of a long chain of objects a few times only`() throws {
+        let shop = try Shop()
+        let store = shop.store
+        var people: [ObjectID] = []
+        for _ in 0..<5_000 { people.append(try store.newObject("Person")) }
+        let others = try (0..<3).map { _ in try store.newObject("Skill") }
+        // Each refers to the one before, so what keeps the last keeps them all, from the end on.
+        let chain = zip(people, [nil] + people.map(Optional.some)).map { person, friend in
+            store.insert(person, ["friend": friend.map { .object($0) } ?? .null])
+        }
+        let skills = others.map { store.insert($0, ["title": .string("x")]) }
+        try store.commit(Draft(changes: chain + skills))
+        let fan = try store.newObject("Person")
+        try store.commit(
+            Draft(changes: [store.insert(fan, ["friend": .object(people[4_999])])]))
+
+        var plan = GraphPlan(store.parts, .keepLater)
+        for object in people + others { plan.want(nil, for: object) }
+        try store.reading { try plan.settle(in: $0) }
+
+        #expect(Set(plan.wanted.keys) == Set(others))
+        #expect(plan.obstacles.count == 5_000)
+        #expect(plan.visitCount <= 2 * (people.count + others.count), "\(plan.visitCount)")
+    }
+
     @Test func `a unique value that was taken since stays where it is`() throws {
         let shop = try Shop()
         let store = shop.store

@@ -132,7 +132,10 @@ import Testing
                 #"{"name":"v2","sequence":10,"digest":"2bdd495ac5984b98a86981fa1388fd47b5b1d39c"#),
             "\(head.text)")
         #expect(taken.status == 2)
-        #expect(taken.talk.contains("There is a tag 'v1' already, at entry 5."))
+        #expect(
+            taken.talk.contains(
+                "There is a tag 'v1' already, at entry 5. Delete it first, or replace it. '--force' "
+                    + "replaces it."))
         #expect(moved.text == "Entry 6 is tagged 'v1'.\n")
         #expect(
             list.text.contains(

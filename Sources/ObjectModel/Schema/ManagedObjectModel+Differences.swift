@@ -2,7 +2,8 @@ extension ManagedObjectModel {
     /// What is different in another model, a sentence each; empty when both mean the same.
     ///
     /// Transient attributes do not count, because nothing of them is stored; neither do the order of
-    /// declaration and the configurations, which say what goes to which store and not what it is.
+    /// declaration and the configurations, which say what goes to which store and not what it is, nor which attributes are confidential,
+    /// which changes nothing that is stored.
     package func differences(from stored: ManagedObjectModel) -> [String] {
         let ours = entitiesByName
         let theirs = stored.entitiesByName
@@ -60,7 +61,6 @@ extension EntityDescription {
                 attribute.isOptional ? "optional" : "mandatory",
                 attribute.isUnique ? "unique" : "not unique",
                 attribute.isIndexed ? "indexed" : "not indexed",
-                attribute.isConfidential ? "confidential" : "not confidential",
                 attribute.defaultValue.isNull
                     ? "without a default value" : "given the default \(attribute.defaultValue)",
             ]

@@ -38,6 +38,14 @@ import Testing
             ])
     }
 
+    @Test func `a mark that changes nothing that is stored is no difference`() {
+        var marked = plain
+        marked.isConfidential = true
+
+        #expect(model(marked).differences(from: model(plain)).isEmpty)
+        #expect(model(plain).differences(from: model(marked)).isEmpty)
+    }
+
     @Test func `what is new and what is missing is named`() {
         let other = AttributeDescription(name: "y", type: .string)
         var larger = model(plain)

@@ -54,12 +54,25 @@ struct TagCommand: Command {
             try report(tag, "The tag '\(name)' is taken from entry \(tag.sequence).", on: console)
         } else {
             let sequence = try arguments[entry].map { try StoreReading.entry(at: $0, in: store) }
-            let tag = try store.setTag(
-                name, at: sequence, author: arguments[author], note: arguments[note],
+            let tag = try set(
+                name, at: sequence, in: store, author: arguments[author], note: arguments[note],
                 existing: arguments[force] ? .replace : .refuse)
             try report(tag, "Entry \(tag.sequence) is tagged '\(name)'.", on: console)
         }
         return .success
+    }
+
+    private func set(
+        _ name: String, at sequence: SequenceNumber?, in store: Store, author: String?,
+        note: String?, existing: Store.TagReplacement
+    ) throws -> StoreTag {
+        do {
+            return try store.setTag(
+                name, at: sequence, author: author, note: note, existing: existing)
+        } catch let error as StoreError where error.code == .tag {
+            guard try store.tags().contains(where: { $0.name == name }) else { throw error }
+            throw ToolError.usage("\(error.message) '--force' replaces it.")
+        }
     }
 
     private func report(_ tag: StoreTag, _ sentence: String, on console: Console) throws {
