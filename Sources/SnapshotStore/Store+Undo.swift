@@ -231,13 +231,15 @@ private struct UndoPlanner {
         guard isEmpty else { return nil }
         if isNetEmpty {
             return .undoBlocked(
-                "\(name) cancel each other: together they changed nothing, so there is nothing to "
-                    + "undo.")
+                range.isSingle
+                    ? "\(name) changed nothing, so there is nothing to undo."
+                    : "\(name) cancel each other: together they changed nothing, so there is "
+                        + "nothing to undo.")
         }
         if let undo = later.takenBackBy, plan.obstacles.isEmpty {
             return .undoBlocked(
-                "\(name) has been undone already, by entry \(undo). Undo that one to have it again."
-            )
+                "\(name) \(range.isSingle ? "has" : "have") been undone already, by entry \(undo). "
+                    + "Undo that one to have \(range.isSingle ? "it" : "them") again.")
         }
         return .undoBlocked(
             "Nothing of \(range.entryName) can be undone: later entries touched all of it.",
