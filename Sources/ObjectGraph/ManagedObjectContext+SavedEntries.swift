@@ -32,8 +32,8 @@ extension ManagedObjectContext {
     ///   - selection: Whose saves.
     ///   - limit: How many steps at most.
     ///   - store: In which store; the first one when nil.
-    /// - Returns: How many steps there are now from earlier saves; 0 in a context without undo
-    ///   manager.
+    /// - Returns: How many steps were added, less those that ``UndoManager/levelsOfUndo`` had no room
+    ///   for; 0 in a context without undo manager.
     /// - Throws: ``StoreError`` with code `noSuchStore`, `readOnly`, or `corrupt` when an entry cannot
     ///   be read. The undo stack is as it was then.
     /// - Precondition: The context works with stores and not with a parent; `limit` is not negative.
@@ -46,23 +46,34 @@ extension ManagedObjectContext {
         guard let undoManager else { return 0 }
         precondition(limit >= 0, "Undo goes on with no steps or some.")
         processPendingChanges()
-        let known = undoManager.groups.flatMap { group in
-            [group.origins[store.number]?.entries.lowerBound]
-                + [group.unread.flatMap { $0.store == store.number ? $0.sequence : nil }]
-        }
-        let found = try store.store.lastSaves(limit: limit + known.count) { header in
-            switch selection {
+        let known = knownEntries(of: store, undoManager)
+        let found = try store.store.lastSaves(limit: limit) { sequence, header in
+            guard !known.contains(where: { $0.contains(sequence) }) else { return false }
+            return switch selection {
             case .author(let name): header.author == name
             case .context(let name): header.context == name
             }
         }
-        let steps = found.filter { !known.contains($0.sequence) }.prefix(limit).map { save in
+        let steps = found.map { save in
             ChangeGroup(
                 actionName: save.header.note ?? "",
                 unread: UnreadEntry(store: store.number, sequence: save.sequence))
         }
-        undoManager.insertBelow(steps.reversed())
-        return steps.count
+        return undoManager.insertBelow(steps.reversed())
+    }
+
+    /// The saved entries that steps stand for or that are being taken back here.
+    private func knownEntries(
+        of store: PersistentStore, _ undoManager: UndoManager
+    ) -> [ClosedRange<SequenceNumber>] {
+        var known = unrecordedOrigins.filter { $0.store == store.number }.map(\.origin.entries)
+        for group in undoManager.groups + [undoManager.open] {
+            if let origin = group.origins[store.number] { known.append(origin.entries) }
+            if let unread = group.unread, unread.store == store.number {
+                known.append(unread.sequence...unread.sequence)
+            }
+        }
+        return known
     }
 
     /// What a step changed that stands for a saved entry, if it can be undone in spite of entries that

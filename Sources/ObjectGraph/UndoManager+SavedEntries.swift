@@ -50,12 +50,16 @@ extension UndoManager {
     }
 
     /// Puts steps of the past under all others, oldest first.
-    func insertBelow(_ steps: [ChangeGroup]) {
+    ///
+    /// - Returns: How many of them there was room for.
+    func insertBelow(_ steps: [ChangeGroup]) -> Int {
         groups.insert(contentsOf: steps, at: 0)
         cursor += steps.count
         savedCursor += steps.count
         settledCount += steps.count
+        let count = cursor
         trim()
+        return max(steps.count - (count - cursor), 0)
     }
 
     /// Adds a step that has been made and takes saved entries back.

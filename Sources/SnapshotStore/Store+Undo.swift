@@ -161,13 +161,13 @@ extension Store {
     ///
     /// - Parameters:
     ///   - limit: How many at most.
-    ///   - isWanted: Whether an entry with that header counts.
+    ///   - isWanted: Whether the entry of a number, with a header, counts.
     /// - Returns: The saves; fewer than `limit` when there are no more.
     /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when an entry cannot be read.
     /// - Complexity: O(*e*) page reads, *e* the size of the entries from the head back to the oldest
     ///   one that is found.
     package func lastSaves(
-        limit: Int, where isWanted: (EntryHeader) -> Bool
+        limit: Int, where isWanted: (SequenceNumber, EntryHeader) -> Bool
     ) throws -> [(sequence: SequenceNumber, header: EntryHeader)] {
         var found: [(sequence: SequenceNumber, header: EntryHeader)] = []
         var undone: [ClosedRange<SequenceNumber>] = []
@@ -178,7 +178,9 @@ extension Store {
             undone.removeAll { $0.lowerBound >= sequence }
             if let undoes = header.undoes {
                 if !isUndone { undone.append(undoes) }
-            } else if !isUndone, header.kind != .model, isWanted(header) {
+            } else if !isUndone, header.kind != .model,
+                isWanted(sequence, header)
+            {
                 found.append((sequence, header))
             }
             sequence = sequence.previous
