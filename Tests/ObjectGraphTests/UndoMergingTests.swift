@@ -49,6 +49,37 @@ import Testing
     // MARK: - Groups, ranges and limits
 
     @Test(arguments: [true, false])
+    func `an entry undone in a group is named by the save`(groupsByEvent: Bool) throws {
+        let second = try rename("two")
+        try staff.inContext { (context) throws in
+            let manager = try #require(context.undoManager)
+            manager.groupsByEvent = groupsByEvent
+            if groupsByEvent { manager.beginUndoGrouping() }
+            try context.undo(entry: second)
+            if groupsByEvent { manager.endUndoGrouping() }
+
+            let undo = try #require(try context.save())
+
+            #expect(try header(undo).undoes == second...second)
+        }
+    }
+
+    @Test func `a group that changes something besides is a plain save`() throws {
+        let second = try rename("two")
+        try staff.inContext { (context) throws in
+            let manager = try #require(context.undoManager)
+            manager.beginUndoGrouping()
+            try context.undo(entry: second)
+            try employee(in: context).firstName = "Ada"
+            manager.endUndoGrouping()
+
+            let saved = try #require(try context.save())
+
+            #expect(try header(saved).undoes == nil)
+        }
+    }
+
+    @Test(arguments: [true, false])
     func `undo does not go on with any entry of a run that is taken back here`(
         isRecorded: Bool
     ) throws {
