@@ -18,8 +18,9 @@ extension ManagedObjectContext {
     ///
     /// The steps lie under those that are there already. Saves that have been undone, undos
     /// themselves, and saves that are steps here already are left out. An entry is read when its step
-    /// is undone, and undone only if no later entry has touched the same; else nothing changes, the
-    /// step is dropped, and ``undoFailureHandler`` is told.
+    /// is undone, and undone only if no later entry has touched the same and the context has merged
+    /// what it starts from; else nothing changes, the step is dropped, and ``undoFailureHandler`` is
+    /// told.
     ///
     /// ```swift
     /// context.undoFailureHandler = { error in print(error) }
@@ -77,7 +78,8 @@ extension ManagedObjectContext {
     }
 
     /// What a step changed that stands for a saved entry, if it can be undone in spite of entries that
-    /// have been taken back here and not saved yet. Otherwise throws every obstacle.
+    /// have been taken back here and not saved yet. Otherwise throws every obstacle, or that there is
+    /// nothing to undo.
     func changes(
         of unread: UnreadEntry, ignoring ignored: Set<SequenceNumber>
     ) throws -> [RecordedChange] {
@@ -91,9 +93,25 @@ extension ManagedObjectContext {
         if isBlocked, let refusal = plan.refusal {
             throw refusal
         }
-        return try store.store.netChanges(of: range).map {
+        let net = try store.store.netChanges(of: range)
+        try refuseUnmerged(net, of: range, in: store)
+        let changes = net.map {
             recorded($0, comesBack: $0.isDelete, isSaved: true, in: store)
         }
+        guard changes.contains(where: { makesDifference($0.inverse) }) else {
+            throw StoreError.undoPending(range)
+        }
+        return changes
+    }
+
+    /// Refuses changes that start from what others have saved and this context has not merged.
+    private func refuseUnmerged(
+        _ changes: [Change], of entries: ClosedRange<SequenceNumber>, in store: PersistentStore
+    ) throws {
+        let position = position(in: store)
+        let unmerged = try store.store.touches(
+            of: changes, after: position.base, except: position.ownEntries)
+        if !unmerged.isEmpty { throw StoreError.undoNotMerged(entries, unmerged) }
     }
 
     /// Tells that an undo was blocked.
@@ -111,17 +129,18 @@ extension ManagedObjectContext {
     /// which the next save appends as an entry that says what it undoes.
     ///
     /// Only what is saved counts: an undo of a later entry that is pending here does not clear the way.
-    /// What has been saved by others must have been merged, as for any other edit; else the save is a
-    /// conflict. A container's `undo(_:policy:author:note:)` saves
-    /// at once.
+    /// What others have saved to the same must have been merged, by ``mergeChanges()`` or by itself;
+    /// so a speculative context takes back what had been saved up to its point in the past. A
+    /// container's `undo(_:policy:author:note:)` saves at once.
     ///
     /// - Parameters:
     ///   - entry: The entry. Undoing an undo is a redo.
     ///   - policy: What becomes of what later entries have touched.
     ///   - store: Whose entry it is; one of the first store when nil.
     /// - Returns: What was left out.
-    /// - Throws: ``StoreError`` with code `undoBlocked` and every ``UndoObstacle``, `noSuchEntry`,
-    ///   `noSuchStore` or `readOnly`. Nothing has changed then.
+    /// - Throws: ``StoreError`` with code `undoBlocked` and every ``UndoObstacle``, also when what the
+    ///   undo starts from has not been merged, or the entry is taken back here already;
+    ///   `noSuchEntry`, `noSuchStore` or `readOnly`. Nothing has changed then.
     /// - Precondition: The context works with stores and not with a parent.
     /// - Complexity: O(*k* log *n*), *k* the number of changes and of later versions of their objects.
     @discardableResult
@@ -132,6 +151,9 @@ extension ManagedObjectContext {
     }
 
     /// Takes several saved entries in a row back in this context, as one step.
+    ///
+    /// - Throws: As for a single one.
+    /// - Complexity: As for a single one.
     @discardableResult
     public func undo(
         entries: ClosedRange<SequenceNumber>, policy: UndoPolicy = .refuse,
@@ -160,15 +182,15 @@ extension ManagedObjectContext {
         let plan = try makePlan(store.store)
         let draft = try plan.permitted()
         guard let undone = draft.header.undoes else { return plan.obstacles }
+        try refuseUnmerged(draft.changes, of: undone, in: store)
+        let wanted = draft.changes.map {
+            recorded($0, comesBack: $0.isInsert, isSaved: false, in: store)
+        }.filter(makesDifference)
+        guard !wanted.isEmpty else { throw StoreError.undoPending(undone) }
         let isRecorded = undoManager?.isUndoRegistrationEnabled == true
         undoManager?.prepareToRegister()
         var group = ChangeGroup(actionName: draft.header.note ?? "")
-        for change in draft.changes {
-            let wanted = recorded(change, comesBack: change.isInsert, isSaved: false, in: store)
-            if let made = make(wanted, as: isRecorded ? .forward : .unrecorded) {
-                group.changes.append(made)
-            }
-        }
+        group.changes = wanted.compactMap { make($0, as: isRecorded ? .forward : .unrecorded) }
         let origin = EntryOrigin(entries: undone, changes: draft.changes)
         group.origins = [store.number: origin]
         awake(after: group.changes)

@@ -124,6 +124,29 @@ extension Store {
         return sum.ordered
     }
 
+    /// What has been done after an entry to what some changes start from, even if it has been taken
+    /// back since.
+    ///
+    /// - Parameters:
+    ///   - changes: Inserts and deletes, for which the whole object counts, and updates, for which
+    ///     their properties and members count.
+    ///   - base: The entry.
+    ///   - own: Later entries that do not count.
+    /// - Returns: One obstacle for each entry and each property or object; none when the changes start
+    ///   from what stood at the entry.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when something cannot be read.
+    /// - Complexity: O(*k* log *n*) page reads, *k* the number of changes and of later versions of
+    ///   their objects.
+    package func touches(
+        of changes: [Change], after base: SequenceNumber, except own: Set<SequenceNumber> = []
+    ) throws -> [UndoObstacle] {
+        try reading { transaction in
+            var planner = UndoPlanner(parts, since: base, except: own)
+            try planner.noteTouches(of: changes, in: transaction)
+            return planner.plan.obstacles
+        }
+    }
+
     /// The entry that has undone a run of entries and has not been undone itself; nil when there is
     /// none.
     ///
@@ -217,6 +240,31 @@ private struct UndoPlanner {
         projection = parts.projection
         later = LaterTouches(parts, after: range, ignoring: ignored)
         plan = GraphPlan(parts, policy, ignoring: ignored)
+    }
+
+    /// Looks for what was done after an entry, whether or not it has been taken back since.
+    init(_ parts: StoreParts, since base: SequenceNumber, except own: Set<SequenceNumber>) {
+        range = base...base
+        schema = parts.projection.schema
+        projection = parts.projection
+        later = LaterTouches(parts, after: range, ignoring: own, cancelsUndone: false)
+        plan = GraphPlan(parts, .refuse, ignoring: own)
+    }
+
+    /// Notes what was done to what changes start from.
+    mutating func noteTouches(
+        of changes: [Change], in transaction: borrowing ReadTransaction
+    ) throws {
+        for change in changes {
+            switch change.kind {
+            case .insert, .delete:
+                for sequence in try later.ofObject(change.object, in: transaction) {
+                    try note(sequence, "changed", nil, change.object, in: transaction)
+                }
+            case .update(let edits, let members):
+                try takeBack(edits, members, of: change.object, in: transaction)
+            }
+        }
     }
 
     /// The last entry that has taken back something of ours.
@@ -338,7 +386,7 @@ private struct UndoPlanner {
 
     /// Notes what a later entry has done to a property, or to its object as a whole.
     private mutating func note(
-        _ sequence: SequenceNumber, _ verb: String, _ property: PropertyNumber,
+        _ sequence: SequenceNumber, _ verb: String, _ property: PropertyNumber?,
         _ object: ObjectID, in transaction: borrowing ReadTransaction
     ) throws {
         func isThere(_ sequence: SequenceNumber) throws -> Bool {

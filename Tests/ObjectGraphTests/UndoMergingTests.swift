@@ -46,6 +46,133 @@ import Testing
         return try #require(stores.first).store.entry(sequence).header
     }
 
+    // MARK: - What has not been merged
+
+    @Test(arguments: [false, true])
+    func `an entry that a context has not merged is undone there only after merging`(
+        isSpeculative: Bool
+    ) throws {
+        let context =
+            isSpeculative
+            ? try staff.container.speculativeContext(at: .sequence(SequenceNumber(2)))
+            : staff.context()
+        try context.performAndWait { () throws in
+            #expect(try employee(in: context).lastName == "one")
+            let second = try rename("two", author: "bob")
+
+            for policy in UndoPolicy.allCases {
+                let error = #expect(throws: StoreError.self) {
+                    try context.undo(entry: second, policy: policy)
+                }
+                #expect(error?.code == .undoBlocked)
+                #expect(error?.obstacles.map(\.propertyName) == ["lastName"])
+                #expect(error?.obstacles.map(\.author) == ["bob"])
+                #expect(error?.message.contains("mergeChanges()") == true)
+            }
+            #expect(!context.hasChanges)
+            #expect(context.undoManager?.canUndo == false)
+
+            try context.mergeChanges()
+            try context.undo(entry: second)
+            let undo = try #require(try context.save())
+            #expect(try header(undo).undoes == second...second)
+            #expect(try savedName() == "one")
+        }
+    }
+
+    @Test func `a delete that a context has not merged is not undone there`() throws {
+        let context = staff.context()
+        try context.performAndWait { () throws in
+            _ = try employee(in: context)
+            let deletion = try staff.inContext { (other) throws in
+                other.delete(try employee(in: other))
+                return try #require(try other.save())
+            }
+
+            let error = #expect(throws: StoreError.self) { try context.undo(entry: deletion) }
+
+            #expect(error?.code == .undoBlocked)
+            #expect(error?.obstacles.map(\.entry) == [deletion])
+            #expect(!context.hasChanges)
+        }
+    }
+
+    @Test func `what others have saved elsewhere needs no merging`() throws {
+        let first = try rename("two")
+        let context = staff.context()
+        try context.performAndWait { () throws in
+            _ = try employee(in: context)
+            try staff.inContext { (other) throws in
+                try employee(in: other).firstName = "Ada"
+                try other.save()
+            }
+
+            try context.undo(entry: first)
+            try context.save()
+
+            #expect(try savedName() == "one")
+        }
+    }
+
+    @Test func `a step of the past that has not been merged is told and dropped`() throws {
+        let context = staff.context()
+        try context.performAndWait { () throws in
+            #expect(try employee(in: context).lastName == "one")
+            try rename("two", author: "bob")
+            var told: [StoreError] = []
+            context.undoFailureHandler = { error in
+                if let error = error as? StoreError { told.append(error) }
+            }
+            #expect(try context.continueUndo(savesBy: .author("bob")) == 1)
+
+            context.undo()
+
+            #expect(told.map(\.code) == [.undoBlocked])
+            #expect(told.first?.message.contains("mergeChanges()") == true)
+            #expect(!context.hasChanges)
+        }
+    }
+
+    // MARK: - What is done already
+
+    @Test(arguments: [true, false])
+    func `an entry is not undone twice before a save`(hasUndoManager: Bool) throws {
+        let second = try rename("two")
+        try staff.inContext { (context) throws in
+            if !hasUndoManager { context.undoManager = nil }
+            try context.undo(entry: second)
+
+            let error = #expect(throws: StoreError.self) { try context.undo(entry: second) }
+
+            #expect(error?.code == .undoBlocked)
+            #expect(error?.message.contains("already") == true)
+            #expect(context.undoManager.map(\.undoCount) == (hasUndoManager ? 1 : nil))
+            let undo = try #require(try context.save())
+            #expect(try header(undo).undoes == second...second)
+        }
+    }
+
+    @Test func `an insert and a delete are not undone twice before a save either`() throws {
+        let deletion = try staff.inContext { (context) throws in
+            context.delete(try employee(in: context))
+            return try #require(try context.save())
+        }
+        try staff.inContext { (context) throws in
+            try context.undo(entry: deletion)
+            #expect(throws: StoreError.self) { try context.undo(entry: deletion) }
+            try context.save()
+        }
+        let made = try staff.inContext { (context) throws in
+            _ = Employee(context: context)
+            return try #require(try context.save())
+        }
+        try staff.inContext { (context) throws in
+            try context.undo(entry: made)
+            #expect(throws: StoreError.self) { try context.undo(entry: made) }
+            #expect(try context.save() != nil)
+        }
+    }
+
     // MARK: - Groups, ranges and limits
 
     @Test(arguments: [true, false])
