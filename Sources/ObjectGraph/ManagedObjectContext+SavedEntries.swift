@@ -18,8 +18,9 @@ extension ManagedObjectContext {
     ///
     /// The steps lie under those that are there already. Saves that have been undone, undos
     /// themselves, and saves that are steps here already are left out. An entry is read when its step
-    /// is undone, and undone only if no later entry has touched the same; else nothing changes, the
-    /// step is dropped, and ``undoFailureHandler`` is told.
+    /// is undone, and undone only if no later entry has touched the same and the context has merged
+    /// what it starts from; else nothing changes, the step is dropped, and ``undoFailureHandler`` is
+    /// told.
     ///
     /// ```swift
     /// context.undoFailureHandler = { error in print(error) }
@@ -32,8 +33,8 @@ extension ManagedObjectContext {
     ///   - selection: Whose saves.
     ///   - limit: How many steps at most.
     ///   - store: In which store; the first one when nil.
-    /// - Returns: How many steps there are now from earlier saves; 0 in a context without undo
-    ///   manager.
+    /// - Returns: How many steps were added, less those that ``UndoManager/levelsOfUndo`` had no room
+    ///   for; 0 in a context without undo manager.
     /// - Throws: ``StoreError`` with code `noSuchStore`, `readOnly`, or `corrupt` when an entry cannot
     ///   be read. The undo stack is as it was then.
     /// - Precondition: The context works with stores and not with a parent; `limit` is not negative.
@@ -46,27 +47,39 @@ extension ManagedObjectContext {
         guard let undoManager else { return 0 }
         precondition(limit >= 0, "Undo goes on with no steps or some.")
         processPendingChanges()
-        let known = undoManager.groups.flatMap { group in
-            [group.origins[store.number]?.entries.lowerBound]
-                + [group.unread.flatMap { $0.store == store.number ? $0.sequence : nil }]
-        }
-        let found = try store.store.lastSaves(limit: limit + known.count) { header in
-            switch selection {
+        let known = knownEntries(of: store, undoManager)
+        let found = try store.store.lastSaves(limit: limit) { sequence, header in
+            guard !known.contains(where: { $0.contains(sequence) }) else { return false }
+            return switch selection {
             case .author(let name): header.author == name
             case .context(let name): header.context == name
             }
         }
-        let steps = found.filter { !known.contains($0.sequence) }.prefix(limit).map { save in
+        let steps = found.map { save in
             ChangeGroup(
                 actionName: save.header.note ?? "",
                 unread: UnreadEntry(store: store.number, sequence: save.sequence))
         }
-        undoManager.insertBelow(steps.reversed())
-        return steps.count
+        return undoManager.insertBelow(steps.reversed())
+    }
+
+    /// The saved entries that steps stand for or that are being taken back here.
+    private func knownEntries(
+        of store: PersistentStore, _ undoManager: UndoManager
+    ) -> [ClosedRange<SequenceNumber>] {
+        var known = unrecordedOrigins.filter { $0.store == store.number }.map(\.origin.entries)
+        for group in undoManager.groups + [undoManager.open] {
+            if let origin = group.origins[store.number] { known.append(origin.entries) }
+            if let unread = group.unread, unread.store == store.number {
+                known.append(unread.sequence...unread.sequence)
+            }
+        }
+        return known
     }
 
     /// What a step changed that stands for a saved entry, if it can be undone in spite of entries that
-    /// have been taken back here and not saved yet. Otherwise throws every obstacle.
+    /// have been taken back here and not saved yet. Otherwise throws every obstacle, or that there is
+    /// nothing to undo.
     func changes(
         of unread: UnreadEntry, ignoring ignored: Set<SequenceNumber>
     ) throws -> [RecordedChange] {
@@ -80,9 +93,25 @@ extension ManagedObjectContext {
         if isBlocked, let refusal = plan.refusal {
             throw refusal
         }
-        return try store.store.netChanges(of: range).map {
+        let net = try store.store.netChanges(of: range)
+        try refuseUnmerged(net, of: range, in: store)
+        let changes = net.map {
             recorded($0, comesBack: $0.isDelete, isSaved: true, in: store)
         }
+        guard changes.contains(where: { makesDifference($0.inverse) }) else {
+            throw StoreError.undoPending(range)
+        }
+        return changes
+    }
+
+    /// Refuses changes that start from what others have saved and this context has not merged.
+    private func refuseUnmerged(
+        _ changes: [Change], of entries: ClosedRange<SequenceNumber>, in store: PersistentStore
+    ) throws {
+        let position = position(in: store)
+        let unmerged = try store.store.touches(
+            of: changes, after: position.base, except: position.ownEntries)
+        if !unmerged.isEmpty { throw StoreError.undoNotMerged(entries, unmerged) }
     }
 
     /// Tells that an undo was blocked.
@@ -100,17 +129,18 @@ extension ManagedObjectContext {
     /// which the next save appends as an entry that says what it undoes.
     ///
     /// Only what is saved counts: an undo of a later entry that is pending here does not clear the way.
-    /// What has been saved by others must have been merged, as for any other edit; else the save is a
-    /// conflict. A container's `undo(_:policy:author:note:)` saves
-    /// at once.
+    /// What others have saved to the same must have been merged, by ``mergeChanges()`` or by itself;
+    /// so a speculative context takes back what had been saved up to its point in the past. A
+    /// container's `undo(_:policy:author:note:)` saves at once.
     ///
     /// - Parameters:
     ///   - entry: The entry. Undoing an undo is a redo.
     ///   - policy: What becomes of what later entries have touched.
     ///   - store: Whose entry it is; one of the first store when nil.
     /// - Returns: What was left out.
-    /// - Throws: ``StoreError`` with code `undoBlocked` and every ``UndoObstacle``, `noSuchEntry`,
-    ///   `noSuchStore` or `readOnly`. Nothing has changed then.
+    /// - Throws: ``StoreError`` with code `undoBlocked` and every ``UndoObstacle``, also when what the
+    ///   undo starts from has not been merged, or the entry is taken back here already;
+    ///   `noSuchEntry`, `noSuchStore` or `readOnly`. Nothing has changed then.
     /// - Precondition: The context works with stores and not with a parent.
     /// - Complexity: O(*k* log *n*), *k* the number of changes and of later versions of their objects.
     @discardableResult
@@ -121,6 +151,9 @@ extension ManagedObjectContext {
     }
 
     /// Takes several saved entries in a row back in this context, as one step.
+    ///
+    /// - Throws: As for a single one.
+    /// - Complexity: As for a single one.
     @discardableResult
     public func undo(
         entries: ClosedRange<SequenceNumber>, policy: UndoPolicy = .refuse,
@@ -149,15 +182,15 @@ extension ManagedObjectContext {
         let plan = try makePlan(store.store)
         let draft = try plan.permitted()
         guard let undone = draft.header.undoes else { return plan.obstacles }
+        try refuseUnmerged(draft.changes, of: undone, in: store)
+        let wanted = draft.changes.map {
+            recorded($0, comesBack: $0.isInsert, isSaved: false, in: store)
+        }.filter(makesDifference)
+        guard !wanted.isEmpty else { throw StoreError.undoPending(undone) }
         let isRecorded = undoManager?.isUndoRegistrationEnabled == true
         undoManager?.prepareToRegister()
         var group = ChangeGroup(actionName: draft.header.note ?? "")
-        for change in draft.changes {
-            let wanted = recorded(change, comesBack: change.isInsert, isSaved: false, in: store)
-            if let made = make(wanted, as: isRecorded ? .forward : .unrecorded) {
-                group.changes.append(made)
-            }
-        }
+        group.changes = wanted.compactMap { make($0, as: isRecorded ? .forward : .unrecorded) }
         let origin = EntryOrigin(entries: undone, changes: draft.changes)
         group.origins = [store.number: origin]
         awake(after: group.changes)

@@ -102,6 +102,11 @@ extension ManagedObjectContext {
         return made
     }
 
+    /// Whether a change would change anything from where its object stands now.
+    func makesDifference(_ recorded: RecordedChange) -> Bool {
+        retarget(recorded.change, onto: recorded.object)?.isEmpty == false
+    }
+
     /// A change that leads where a recorded one leads, from where the object stands now: saves and
     /// merges may have given it other values since.
     private func retarget(_ change: Change, onto object: ManagedObject) -> Change? {

@@ -72,11 +72,12 @@ extension PersistentStore {
 
     /// What undoing entries would do. Nothing is changed.
     ///
-    /// - Throws: What the undo would throw.
+    /// - Throws: What the undo would throw, also where the model refuses what it comes to.
+    /// - Complexity: That of the undo.
     public func previewUndo(
         of entries: ClosedRange<SequenceNumber>, policy: UndoPolicy = .refuse
     ) throws -> UndoOutcome {
-        try preview(try store.undoPlan(of: entries, policy: policy))
+        try preview { try store.undoPlan(of: entries, policy: policy) }
     }
 
     // MARK: - Redo
@@ -111,7 +112,7 @@ extension PersistentStore {
     public func previewRedo(
         of entries: ClosedRange<SequenceNumber>, policy: UndoPolicy = .refuse
     ) throws -> UndoOutcome {
-        try preview(try store.redoPlan(of: entries, policy: policy))
+        try preview { try store.redoPlan(of: entries, policy: policy) }
     }
 
     // MARK: - Restore
@@ -152,9 +153,10 @@ extension PersistentStore {
     public func previewRestore(
         of id: ManagedObjectID, at moment: Moment? = nil, policy: UndoPolicy = .refuse
     ) throws -> UndoOutcome {
-        try preview(
+        try preview {
             try store.restorePlan(
-                of: try ownObject(id), at: try moment.map(sequence), policy: policy))
+                of: try ownObject(id), at: try moment.map(sequence), policy: policy)
+        }
     }
 
     // MARK: - Carrying out
@@ -162,29 +164,37 @@ extension PersistentStore {
     /// How often an undo is worked out anew when somebody saves the same meanwhile.
     private static let attemptsMaximum = 4
 
-    private func carryOut(_ makePlan: () throws -> UndoPlan) throws -> UndoOutcome {
+    /// Works out an undo, a redo or a restore and saves it.
+    func carryOut(_ makePlan: () throws -> UndoPlan) throws -> UndoOutcome {
+        try carryOut(makePlan) { plan in
+            let draft = try plan.permitted()
+            let receipt = try whileInPlace { try commit(draft) }
+            guard let entry = receipt.sequence else { throw StoreError.savedMeanwhile() }
+            return UndoOutcome(plan, receipt.changes, entry: entry, in: self)
+        }
+    }
+
+    private func preview(_ makePlan: () throws -> UndoPlan) throws -> UndoOutcome {
+        try carryOut(makePlan) { plan in
+            let receipt = try store.preview(try plan.permitted())
+            return UndoOutcome(plan, receipt.changes, entry: nil, in: self)
+        }
+    }
+
+    private func carryOut(
+        _ makePlan: () throws -> UndoPlan, by use: (UndoPlan) throws -> UndoOutcome
+    ) throws -> UndoOutcome {
         for _ in 1..<Self.attemptsMaximum {
             do {
-                return try carryOutOnce(makePlan)
-            } catch let error as StoreError where error.code == .conflict {
+                return try use(try makePlan())
+            } catch let error as StoreError
+                where error.code == .conflict || error.code == .duplicate
+            {
                 // The plan was made for what is no longer the newest state.
                 continue
             }
         }
-        return try carryOutOnce(makePlan)
-    }
-
-    private func carryOutOnce(_ makePlan: () throws -> UndoPlan) throws -> UndoOutcome {
-        let plan = try makePlan()
-        let draft = try plan.permitted()
-        let receipt = try whileInPlace { try commit(draft) }
-        guard let entry = receipt.sequence else { throw StoreError.savedMeanwhile() }
-        return UndoOutcome(plan, receipt.changes, entry: entry, in: self)
-    }
-
-    private func preview(_ plan: UndoPlan) throws -> UndoOutcome {
-        let draft = try plan.permitted()
-        return UndoOutcome(plan, draft.changes, entry: nil, in: self)
+        return try use(try makePlan())
     }
 
     private func ownObject(_ id: ManagedObjectID) throws -> ObjectID {

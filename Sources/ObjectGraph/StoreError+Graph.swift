@@ -59,6 +59,25 @@ extension StoreError {
             "Somebody else has just saved the same, so nothing was left to save.")
     }
 
+    /// An undo in a context that holds older values than the undo starts from.
+    static func undoNotMerged(
+        _ entries: ClosedRange<SequenceNumber>, _ obstacles: [UndoObstacle]
+    ) -> StoreError {
+        StoreError(
+            .undoBlocked,
+            "What \(entries.entryName) changed cannot be taken back in this context, which has not "
+                + "merged what was saved since to the same. Call mergeChanges() first.",
+            obstacles: obstacles, details: obstacles.map(\.description))
+    }
+
+    /// An undo in a context that would change nothing there.
+    static func undoPending(_ entries: ClosedRange<SequenceNumber>) -> StoreError {
+        StoreError(
+            .undoBlocked,
+            "What \(entries.entryName) changed is taken back in this context already. Save it, or "
+                + "call undo() to have it again.")
+    }
+
     static func readOnlyContext() -> StoreError {
         StoreError(
             .readOnly,

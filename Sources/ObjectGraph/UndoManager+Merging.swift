@@ -15,6 +15,7 @@ extension UndoManager {
             }
         }
         for place in open.changes.indices { open.changes[place].isSaved = true }
+        open.origins.removeAll()
         savedCursor = cursor
         settledCount = groups.count
     }

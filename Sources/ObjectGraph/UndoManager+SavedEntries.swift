@@ -22,9 +22,8 @@ extension UndoManager {
 
     /// What the moves since the last save take back in a store; nil when something was changed besides.
     func origins(inStore store: UInt32) -> [EntryOrigin]? {
-        guard open.changes.isEmpty else { return nil }
         var found: [EntryOrigin] = []
-        for group in groups[movedSteps] {
+        for group in groups[movedSteps] + [open] {
             guard let origin = group.origins[store] else {
                 // What was changed in other stores is saved there.
                 if group.changes.contains(where: { $0.object.graphID.store == store }) {
@@ -50,20 +49,39 @@ extension UndoManager {
     }
 
     /// Puts steps of the past under all others, oldest first.
-    func insertBelow(_ steps: [ChangeGroup]) {
+    ///
+    /// - Returns: How many of them there was room for.
+    func insertBelow(_ steps: [ChangeGroup]) -> Int {
         groups.insert(contentsOf: steps, at: 0)
         cursor += steps.count
         savedCursor += steps.count
         settledCount += steps.count
+        let count = cursor
         trim()
+        return max(steps.count - (count - cursor), 0)
     }
 
     /// Adds a step that has been made and takes saved entries back.
     func pushStep(_ group: ChangeGroup) {
+        let stores = Set(open.changes.map(\.object.graphID.store))
         register(group.changes)
-        guard !group.changes.isEmpty, isRecording, levels.isEmpty, groupsByEvent else { return }
+        guard !group.changes.isEmpty, isRecording else { return }
+        guard levels.isEmpty, groupsByEvent else {
+            // A step that changes something else besides takes nothing back as a whole.
+            for (store, origin) in group.origins where !stores.contains(store) {
+                open.origins[store] = origin
+            }
+            return
+        }
         groups[cursor - 1].origins = group.origins
         groups[cursor - 1].actionName = group.actionName
+    }
+
+    /// Takes changes into the open group, which so takes no saved entries of their stores back any
+    /// more.
+    func appendToOpenGroup(_ changes: [RecordedChange]) {
+        open.changes += changes
+        for store in Set(changes.map(\.object.graphID.store)) { open.origins[store] = nil }
     }
 
     /// Reads the step before a place, if it stands for a saved entry.

@@ -172,6 +172,7 @@ public final class UndoManager {
             nested.removeLast()
             let changes = Array(open.changes[range])
             open.changes.removeSubrange(range)
+            open.origins.removeAll()
             groups.insert(ChangeGroup(changes: takeBack(changes, in: context)), at: cursor)
             unsettleGroupsAfterCursor()
         }
@@ -199,7 +200,7 @@ public final class UndoManager {
                 groups.remove(at: cursor)
                 unsettleGroupsAfterCursor()
                 nested.append(open.changes.count..<open.changes.count + changes.count)
-                open.changes += changes
+                appendToOpenGroup(changes)
             }
         }
     }
@@ -267,7 +268,7 @@ public final class UndoManager {
         assertIsAtRest()
         context?.pending.settleBeyondUndo()
         groups.removeAll()
-        open.changes.removeAll()
+        open = ChangeGroup()
         nested.removeAll()
         for index in levels.indices {
             levels[index] = Level(start: 0, actionName: levels[index].actionName)
@@ -383,7 +384,7 @@ public final class UndoManager {
     func register(_ changes: [RecordedChange]) {
         guard isRecording else { return }
         guard levels.isEmpty, groupsByEvent else {
-            open.changes += changes
+            appendToOpenGroup(changes)
             return
         }
         push(ChangeGroup(changes: changes))

@@ -324,12 +324,12 @@ struct GraphPlan {
         let entry = try sequence.flatMap { try self.entry($0, in: transaction) }
         let by = entry?.author.map { " by \($0)" } ?? ""
         let at = entry.map { " at \(TimeText.text(ofMicroseconds: $0.time))" } ?? ""
-        let subject = sequence.map { "Entry \($0)\(by)" } ?? "What is to be taken back"
+        let subject = sequence.map { "Entry \($0)\(by)\(at)" } ?? "What is to be taken back"
         let obstacle = UndoObstacle(
             entry: sequence, author: entry?.author,
             date: entry.map { Date(timeIntervalSince1970: Double($0.time) / 1_000_000) },
             object: object, objectName: name, propertyName: propertyName,
-            description: "\(subject) \(verb) \(place)\(at).")
+            description: "\(subject) \(verb) \(place).")
         if noted.insert(obstacle).inserted { obstacles.append(obstacle) }
     }
 

@@ -10,6 +10,8 @@ internal import ObjectModel
 struct LaterTouches {
     private let parts: StoreParts
     private let range: ClosedRange<SequenceNumber>
+    /// Whether an entry that undoes others cancels with them.
+    private let cancelsUndone: Bool
     /// Entries that count as if they had never happened.
     private let ignored: Set<SequenceNumber>
     private var undone: [SequenceNumber: ClosedRange<SequenceNumber>?] = [:]
@@ -21,11 +23,12 @@ struct LaterTouches {
 
     init(
         _ parts: StoreParts, after range: ClosedRange<SequenceNumber>,
-        ignoring ignored: Set<SequenceNumber>
+        ignoring ignored: Set<SequenceNumber>, cancelsUndone: Bool = true
     ) {
         self.parts = parts
         self.range = range
         self.ignored = ignored
+        self.cancelsUndone = cancelsUndone
     }
 
     /// The later entries that did anything to an object and still count.
@@ -113,6 +116,7 @@ struct LaterTouches {
         isSame: (SequenceNumber, SequenceNumber) throws -> Bool
     ) throws -> [SequenceNumber] {
         var standing = Set(later).subtracting(ignored)
+        guard cancelsUndone else { return standing.sorted() }
         for sequence in later.reversed() where standing.contains(sequence) {
             guard let undone = try undone(by: sequence, in: transaction),
                 undone.lowerBound >= range.lowerBound, undone.upperBound < sequence,

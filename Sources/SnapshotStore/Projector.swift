@@ -203,6 +203,14 @@ struct Projector {
         let found = try before(
             projection.tables.rows, projection.tables.versions, key, in: transaction)
         guard let found else { throw mismatch(change, nil) }
+        let since = try projection.decoding(change.object) { () throws(DecodingFailure) in
+            try RowLayout(found.span.bytes).since
+        }
+        guard since < sequence else {
+            throw StoreError.corrupt(
+                "The record of \(projection.schema.name(of: change.object)) says that it is of "
+                    + "entry \(since), which cannot be before entry \(sequence)")
+        }
         return found
     }
 

@@ -124,6 +124,29 @@ extension Store {
         return sum.ordered
     }
 
+    /// What has been done after an entry to what some changes start from, even if it has been taken
+    /// back since.
+    ///
+    /// - Parameters:
+    ///   - changes: Inserts and deletes, for which the whole object counts, and updates, for which
+    ///     their properties and members count.
+    ///   - base: The entry.
+    ///   - own: Later entries that do not count.
+    /// - Returns: One obstacle for each entry and each property or object; none when the changes start
+    ///   from what stood at the entry.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when something cannot be read.
+    /// - Complexity: O(*k* log *n*) page reads, *k* the number of changes and of later versions of
+    ///   their objects.
+    package func touches(
+        of changes: [Change], after base: SequenceNumber, except own: Set<SequenceNumber> = []
+    ) throws -> [UndoObstacle] {
+        try reading { transaction in
+            var planner = UndoPlanner(parts, since: base, except: own)
+            try planner.noteTouches(of: changes, in: transaction)
+            return planner.plan.obstacles
+        }
+    }
+
     /// The entry that has undone a run of entries and has not been undone itself; nil when there is
     /// none.
     ///
@@ -161,13 +184,13 @@ extension Store {
     ///
     /// - Parameters:
     ///   - limit: How many at most.
-    ///   - isWanted: Whether an entry with that header counts.
+    ///   - isWanted: Whether the entry of a number, with a header, counts.
     /// - Returns: The saves; fewer than `limit` when there are no more.
     /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when an entry cannot be read.
     /// - Complexity: O(*e*) page reads, *e* the size of the entries from the head back to the oldest
     ///   one that is found.
     package func lastSaves(
-        limit: Int, where isWanted: (EntryHeader) -> Bool
+        limit: Int, where isWanted: (SequenceNumber, EntryHeader) -> Bool
     ) throws -> [(sequence: SequenceNumber, header: EntryHeader)] {
         var found: [(sequence: SequenceNumber, header: EntryHeader)] = []
         var undone: [ClosedRange<SequenceNumber>] = []
@@ -178,7 +201,9 @@ extension Store {
             undone.removeAll { $0.lowerBound >= sequence }
             if let undoes = header.undoes {
                 if !isUndone { undone.append(undoes) }
-            } else if !isUndone, header.kind != .model, isWanted(header) {
+            } else if !isUndone, header.kind != .model,
+                isWanted(sequence, header)
+            {
                 found.append((sequence, header))
             }
             sequence = sequence.previous
@@ -217,6 +242,31 @@ private struct UndoPlanner {
         plan = GraphPlan(parts, policy, ignoring: ignored)
     }
 
+    /// Looks for what was done after an entry, whether or not it has been taken back since.
+    init(_ parts: StoreParts, since base: SequenceNumber, except own: Set<SequenceNumber>) {
+        range = base...base
+        schema = parts.projection.schema
+        projection = parts.projection
+        later = LaterTouches(parts, after: range, ignoring: own, cancelsUndone: false)
+        plan = GraphPlan(parts, .refuse, ignoring: own)
+    }
+
+    /// Notes what was done to what changes start from.
+    mutating func noteTouches(
+        of changes: [Change], in transaction: borrowing ReadTransaction
+    ) throws {
+        for change in changes {
+            switch change.kind {
+            case .insert, .delete:
+                for sequence in try later.ofObject(change.object, in: transaction) {
+                    try note(sequence, "changed", nil, change.object, in: transaction)
+                }
+            case .update(let edits, let members):
+                try takeBack(edits, members, of: change.object, in: transaction)
+            }
+        }
+    }
+
     /// The last entry that has taken back something of ours.
     var takenBackBy: SequenceNumber? { later.takenBackBy }
 
@@ -231,13 +281,15 @@ private struct UndoPlanner {
         guard isEmpty else { return nil }
         if isNetEmpty {
             return .undoBlocked(
-                "\(name) cancel each other: together they changed nothing, so there is nothing to "
-                    + "undo.")
+                range.isSingle
+                    ? "\(name) changed nothing, so there is nothing to undo."
+                    : "\(name) cancel each other: together they changed nothing, so there is "
+                        + "nothing to undo.")
         }
         if let undo = later.takenBackBy, plan.obstacles.isEmpty {
             return .undoBlocked(
-                "\(name) has been undone already, by entry \(undo). Undo that one to have it again."
-            )
+                "\(name) \(range.isSingle ? "has" : "have") been undone already, by entry \(undo). "
+                    + "Undo that one to have \(range.isSingle ? "it" : "them") again.")
         }
         return .undoBlocked(
             "Nothing of \(range.entryName) can be undone: later entries touched all of it.",
@@ -334,7 +386,7 @@ private struct UndoPlanner {
 
     /// Notes what a later entry has done to a property, or to its object as a whole.
     private mutating func note(
-        _ sequence: SequenceNumber, _ verb: String, _ property: PropertyNumber,
+        _ sequence: SequenceNumber, _ verb: String, _ property: PropertyNumber?,
         _ object: ObjectID, in transaction: borrowing ReadTransaction
     ) throws {
         func isThere(_ sequence: SequenceNumber) throws -> Bool {

@@ -47,6 +47,28 @@ struct AccountTests {
         }
     }
 
+    @Test(arguments: [3, 1_000] as [UInt64])
+    func `a row that says it is of a later entry is damage, not a crash`(since: UInt64) throws {
+        let temporary = try TemporaryStore()
+        let store = temporary.store
+        let skill = try store.newObject("Skill")
+        try store.commit(Draft(changes: [store.insert(skill, ["title": .string("a")])]))
+        let rows = store.parts.tables.rows
+        let row = try #require(try records(rows, store).first)
+        let forged = StoreKey.sequence(SequenceNumber(since)) + row.value.dropFirst(8)
+        try put(rows, row.key, forged, store)
+        let edit = store.update(skill, "title", from: .string("a"), to: .string("b"))
+
+        for change in [edit, try store.delete(skill)] {
+            let error = #expect(throws: StoreError.self) {
+                try store.commit(Draft(changes: [change]))
+            }
+            #expect(error?.code == .corrupt)
+            #expect(error?.message.contains("entry \(since), which cannot be before") == true)
+        }
+        #expect(try store.head() == SequenceNumber(2))
+    }
+
     @Test(arguments: UInt64(1)...8)
     func `the account of a random history closes and counts every record`(seed: UInt64) throws {
         let history = try RandomHistory(seed: seed, entries: 60)

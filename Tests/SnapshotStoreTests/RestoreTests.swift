@@ -46,7 +46,7 @@ struct RestoreTests {
         #expect(refusal?.code == .undoBlocked)
         #expect(
             refusal?.obstacles.first?.description
-                .hasPrefix("Entry 3 deleted House/1, which is needed by 'house' of Room/2 at ")
+                .hasSuffix("Z deleted House/1, which is needed by 'house' of Room/2.")
                 == true)
         #expect(kept?.code == .undoBlocked)
         #expect(kept?.obstacles.count == 1)

@@ -68,7 +68,8 @@ struct UndoPolicyTests {
         #expect(obstacle.date != nil)
         #expect(obstacle.object == shop.skill)
         #expect(obstacle.propertyName == "title")
-        #expect(obstacle.description.hasPrefix("Entry 4 by Grace changed 'title' of Skill/1 at "))
+        #expect(obstacle.description.hasPrefix("Entry 4 by Grace at "))
+        #expect(obstacle.description.hasSuffix(" changed 'title' of Skill/1."))
         #expect(try shop.title() == "c")
     }
 
@@ -233,9 +234,10 @@ struct UndoPolicyTests {
         let kept = try store.undoPlan(of: run, policy: .keepLater).refusal
         try store.commit(try store.undoDraft(of: run, policy: .overwrite))
 
-        let line = "Entry 5 gave Owner/3 to House/5, which is needed by 'keeper' of House/1 at "
+        let line = " gave Owner/3 to House/5, which is needed by 'keeper' of House/1."
         #expect(strict?.details.count == 1)
-        #expect(strict?.details.first?.hasPrefix(line) == true)
+        #expect(strict?.details.first?.hasPrefix("Entry 5 at ") == true)
+        #expect(strict?.details.first?.hasSuffix(line) == true)
         #expect(kept?.obstacles == strict?.obstacles)
         #expect(try store.read { try $0.value(of: property, in: house.house) } == keeper)
         #expect(try store.read { try $0.value(of: property, in: other) } == .null)
@@ -273,6 +275,21 @@ struct UndoPolicyTests {
 
         #expect(error?.code == .undoBlocked)
         #expect(error?.message.contains("by entry 4") == true)
+    }
+
+    @Test func `undoing a run that has been undone already speaks of several`() throws {
+        let shop = try Shop()
+        try shop.rename("b", by: "Ada")
+        try shop.rename("c", by: "Ada")
+        let run = SequenceNumber(3)...SequenceNumber(4)
+        try shop.store.commit(try shop.store.undoDraft(of: run))
+
+        let error = #expect(throws: StoreError.self) { try shop.store.undoDraft(of: run) }
+
+        #expect(
+            error?.message
+                == "Entries 3 to 4 have been undone already, by entry 5. Undo that one to have them "
+                + "again.")
     }
 
     @Test func `a partial undo does not count as one for what it left out`() throws {

@@ -115,6 +115,44 @@ import Testing
         try library.expect(["undo", "library.daybook", "5"], equals: "already")
     }
 
+    @Test func `a dry run refuses what the undo would refuse`() throws {
+        let library = try LibraryStore(content: "")
+        let model = """
+            {"entities": [
+              {"name": "Team", "relationships": [
+                {"name": "players", "destination": "Player", "toMany": true, "inverse": "team",
+                 "minCount": 2}]},
+              {"name": "Player", "relationships": [
+                {"name": "team", "destination": "Team", "inverse": "players"}]}]}
+            """
+        let lines = """
+            {"op":"insert","entity":"Team","ref":"t"}
+            {"op":"insert","entity":"Player","values":{"team":{"ref":"t"}}}
+            {"op":"insert","entity":"Player","values":{"team":{"ref":"t"}}}
+            {"op":"insert","entity":"Player"}
+            {"op":"save"}
+            {"op":"update","object":"Player/4","values":{"team":{"object":"Team/1"}}}
+            {"op":"save"}
+            {"op":"update","object":"Player/2","values":{"team":null}}
+            {"op":"save"}
+
+            """
+        try Data(model.utf8).write(to: library.folder.url.appending(path: "team.json"))
+        let made = try library.run(["init", "team.daybook", "--model", "team.json"])
+        try #require(made.status == 0, "\(made.talk)")
+        let recorded = try library.run(["record", "team.daybook"], input: lines)
+        try #require(recorded.status == 0, "\(recorded.talk)")
+
+        let dry = try library.run(["undo", "team.daybook", "3", "--dry-run"])
+        let undo = try library.run(["undo", "team.daybook", "3"])
+
+        #expect(undo.status == 2)
+        #expect(undo.talk.contains("'players' of Team/1"))
+        #expect(dry.status == undo.status)
+        #expect(dry.talk == undo.talk)
+        #expect(dry.text.isEmpty)
+    }
+
     @Test(arguments: [
         ("4..", "a range such as 42..45"), ("..4", "a range such as 42..45"),
         ("2..3..3", "a range such as 42..45"), ("", "a range such as 42..45"),

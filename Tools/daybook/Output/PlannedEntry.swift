@@ -45,10 +45,13 @@ struct PlannedEntry {
 
     /// Shows or saves the entry.
     ///
-    /// - Throws: `StoreError` with code `undoBlocked` when something stands in the way.
+    /// - Throws: `StoreError` with code `undoBlocked` when something stands in the way; for a dry run
+    ///   as well what saving the entry would throw.
     func carryOut(in store: Store, _ console: Console) throws {
         let draft = try permitted()
-        guard !isDry else { return try show(draft.changes, in: store.schema, console) }
+        guard !isDry else {
+            return try show(try store.preview(draft).changes, in: store.schema, console)
+        }
         let receipt = try store.commit(draft)
         guard let sequence = receipt.sequence, let digest = receipt.digest else {
             throw ToolError(
