@@ -91,6 +91,44 @@ struct UndoLawTests {
         #expect(counts.whole > 0 && counts.partial > 0, "\(counts)")
     }
 
+    @Test(arguments: [61, 62, 63, 64] as [UInt64], [UndoPolicy.keepLater, .overwrite])
+    func `what has been settled once stays as it is when everything is looked at again`(
+        seed: UInt64, policy: UndoPolicy
+    ) throws {
+        var history = try RandomHistory(seed: seed, entries: 60)
+        let store = history.store
+        let head = Int(history.reference.head.rawValue)
+        var objects: Set<ObjectID> = []
+        try store.entries(from: SequenceNumber(1)) { entry in
+            objects.formUnion(entry.changes.map(\.object))
+            return .proceed
+        }
+        var again = 0
+
+        for _ in 0..<100 {
+            let sequence = SequenceNumber(UInt64(history.random.number(in: 1...head)))
+            let chosen = objects.sorted().filter { _ in history.random.number(in: 0...1) == 0 }
+            var plan = GraphPlan(store.parts, policy)
+            let projection = store.parts.projection
+            try store.reading { transaction in
+                for object in chosen {
+                    let state = try projection.state(of: object, at: sequence, in: transaction)
+                    plan.want(state, for: object)
+                }
+                try plan.settle(in: transaction)
+            }
+            if plan.visitCount > chosen.count { again += 1 }
+            let settled = plan.wanted
+            let obstacles = plan.obstacles
+
+            try store.reading { try plan.settle(in: $0) }
+
+            #expect(plan.wanted == settled, "seed \(seed), \(sequence)")
+            #expect(plan.obstacles == obstacles, "seed \(seed), \(sequence)")
+        }
+        #expect(again > 0)
+    }
+
     @Test(arguments: [51, 52, 53] as [UInt64])
     func `keeping what is later changes nothing that later entries have set`(seed: UInt64) throws {
         var history = try RandomHistory(seed: seed, entries: 30)
