@@ -19,8 +19,8 @@ extension ManagedObjectContext {
     /// The steps lie under those that are there already. Saves that have been undone, undos
     /// themselves, and saves that are steps here already are left out. An entry is read when its step
     /// is undone, and undone only if no later entry has touched the same and the context has merged
-    /// what it starts from; else nothing changes, the step is dropped, and ``undoFailureHandler`` is
-    /// told.
+    /// what it starts from; else nothing changes, the step is dropped, and
+    /// ``undoFailureHandler`` is told.
     ///
     /// ```swift
     /// context.undoFailureHandler = { error in print(error) }
@@ -33,8 +33,8 @@ extension ManagedObjectContext {
     ///   - selection: Whose saves.
     ///   - limit: How many steps at most.
     ///   - store: In which store; the first one when nil.
-    /// - Returns: How many steps were added, less those that ``UndoManager/levelsOfUndo`` had no room
-    ///   for; 0 in a context without undo manager.
+    /// - Returns: How many steps were added, less those that ``UndoManager/levelsOfUndo`` had no
+    ///   room for; 0 in a context without undo manager.
     /// - Throws: ``StoreError`` with code `noSuchStore`, `readOnly`, or `corrupt` when an entry cannot
     ///   be read. The undo stack is as it was then.
     /// - Precondition: The context works with stores and not with a parent; `limit` is not negative.
@@ -78,8 +78,8 @@ extension ManagedObjectContext {
     }
 
     /// What a step changed that stands for a saved entry, if it can be undone in spite of entries that
-    /// have been taken back here and not saved yet. Otherwise throws every obstacle, or that there is
-    /// nothing to undo.
+    /// have been taken back here and not saved yet. Otherwise throws every obstacle, or that there
+    /// is nothing to undo.
     func changes(
         of unread: UnreadEntry, ignoring ignored: Set<SequenceNumber>
     ) throws -> [RecordedChange] {
@@ -129,8 +129,8 @@ extension ManagedObjectContext {
     /// which the next save appends as an entry that says what it undoes.
     ///
     /// Only what is saved counts: an undo of a later entry that is pending here does not clear the way.
-    /// What others have saved to the same must have been merged, by ``mergeChanges()`` or by itself;
-    /// so a speculative context takes back what had been saved up to its point in the past. A
+    /// What others have saved to the same must have been merged, by ``mergeChanges()`` or by
+    /// itself; so a speculative context takes back what had been saved up to its point in the past. A
     /// container's `undo(_:policy:author:note:)` saves at once.
     ///
     /// - Parameters:
@@ -138,8 +138,8 @@ extension ManagedObjectContext {
     ///   - policy: What becomes of what later entries have touched.
     ///   - store: Whose entry it is; one of the first store when nil.
     /// - Returns: What was left out.
-    /// - Throws: ``StoreError`` with code `undoBlocked` and every ``UndoObstacle``, also when what the
-    ///   undo starts from has not been merged, or the entry is taken back here already;
+    /// - Throws: ``StoreError`` with code `undoBlocked` and every ``UndoObstacle``, also when what
+    ///   the undo starts from has not been merged, or the entry is taken back here already;
     ///   `noSuchEntry`, `noSuchStore` or `readOnly`. Nothing has changed then.
     /// - Precondition: The context works with stores and not with a parent.
     /// - Complexity: O(*k* log *n*), *k* the number of changes and of later versions of their objects.

@@ -132,8 +132,8 @@ extension Store {
     ///     their properties and members count.
     ///   - base: The entry.
     ///   - own: Later entries that do not count.
-    /// - Returns: One obstacle for each entry and each property or object; none when the changes start
-    ///   from what stood at the entry.
+    /// - Returns: One obstacle for each entry and each property or object; none when the changes
+    ///   start from what stood at the entry.
     /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when something cannot be read.
     /// - Complexity: O(*k* log *n*) page reads, *k* the number of changes and of later versions of
     ///   their objects.

@@ -6,8 +6,8 @@ import Testing
 
 @testable import ObjectGraph
 
-/// Saved entries undone in a context that has not seen everything, or has seen it already: what cannot
-/// be done is said, and never silently left.
+/// Saved entries undone in a context that has not seen everything, or has seen it already: what
+/// cannot be done is said, and never silently left.
 @Suite struct UndoMergingTests {
     private let staff: StaffStore
     private let ada: ManagedObjectID

@@ -45,8 +45,8 @@ struct PlannedEntry {
 
     /// Shows or saves the entry.
     ///
-    /// - Throws: `StoreError` with code `undoBlocked` when something stands in the way; for a dry run
-    ///   as well what saving the entry would throw.
+    /// - Throws: `StoreError` with code `undoBlocked` when something stands in the way; for a dry
+    ///   run as well what saving the entry would throw.
     func carryOut(in store: Store, _ console: Console) throws {
         let draft = try permitted()
         guard !isDry else {
