@@ -4,11 +4,14 @@
 #include <histedit.h>
 #include <langinfo.h>
 #include <locale.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/select.h>
 #include <unistd.h>
+#include <wchar.h>
 
 enum { HISTORY_LENGTH = 1000, OFFERS_MAXIMUM = 500, OFFERS_SHOWN = 100 };
 
@@ -21,6 +24,7 @@ static terminal_completer complete;
 static char *offers[OFFERS_MAXIMUM];
 static int offer_count;
 static volatile sig_atomic_t interrupted;
+static sigset_t mask_of_waiting;
 
 // Completion
 
@@ -87,8 +91,7 @@ static unsigned char complete_word(EditLine *line_editor, int key) {
     for (int index = 0; index < offer_count; index++) free(offers[index]);
     offer_count = 0;
     free(line);
-    // Nothing is being read just now that the signal could have stopped.
-    return interrupted ? CC_EOF : result;
+    return result;
 }
 
 // Lines
@@ -101,6 +104,34 @@ static char *give_prompt(EditLine *line_editor) {
 static void note_interrupt(int number) {
     (void)number;
     interrupted = 1;
+}
+
+// Control-C comes through only while a key is waited for, so it cannot slip in between the last look at
+// `interrupted` and the waiting, where it would be heeded at the next key only.
+static int read_key(EditLine *line_editor, wchar_t *key) {
+    (void)line_editor;
+    char bytes[MB_LEN_MAX];
+    size_t count = 0;
+    while (count < sizeof bytes) {
+        fd_set input;
+        FD_ZERO(&input);
+        FD_SET(STDIN_FILENO, &input);
+        if (pselect(STDIN_FILENO + 1, &input, NULL, NULL, NULL, &mask_of_waiting) < 0) {
+            if (errno == EINTR && !interrupted) continue;
+            return -1;
+        }
+        ssize_t length = read(STDIN_FILENO, bytes + count, 1);
+        if (length < 0 && errno == EINTR) continue;
+        if (length <= 0) return (int)length;
+        count += 1;
+        mbstate_t state = {0};
+        size_t used = mbrtowc(key, bytes, count, &state);
+        if (used == (size_t)-2) continue;
+        if (used == (size_t)-1) *key = L'?';
+        return 1;
+    }
+    *key = L'?';
+    return 1;
 }
 
 int terminal_editor_open(const char *name, const char *path, terminal_completer completer) {
@@ -118,6 +149,7 @@ int terminal_editor_open(const char *name, const char *path, terminal_completer 
     el_set(editor, EL_HIST, history, entries);
     el_set(editor, EL_PROMPT, give_prompt);
     el_set(editor, EL_EDITOR, "emacs");
+    el_set(editor, EL_GETCFN, read_key);
     el_set(editor, EL_ADDFN, "daybook-complete", "Complete the word", complete_word);
     el_set(editor, EL_BIND, "^I", "daybook-complete", NULL);
     el_set(editor, EL_BIND, "^R", "em-inc-search-prev", NULL);
@@ -136,12 +168,19 @@ int terminal_editor_read(const char *prompt) {
     struct sigaction action = {0}, before;
     action.sa_handler = note_interrupt;
     sigaction(SIGINT, &action, &before);
+    sigset_t held, usual;
+    sigemptyset(&held);
+    sigaddset(&held, SIGINT);
+    sigprocmask(SIG_BLOCK, &held, &usual);
+    mask_of_waiting = usual;
+    sigdelset(&mask_of_waiting, SIGINT);
     int count = 0;
     // By itself libedit shows the prompt first, and a key that is pressed before the terminal gives
     // single keys, Control-D for one, is another key then.
     el_set(editor, EL_PREP_TERM, 1);
     const char *line = el_gets(editor, &count);
     sigaction(SIGINT, &before, NULL);
+    sigprocmask(SIG_SETMASK, &usual, NULL);
     if (interrupted) {
         el_reset(editor);
         fputs("^C\n", stdout);

@@ -56,7 +56,13 @@ final class TerminalSession {
     }
 
     /// Types keys.
-    func type(_ keys: String) throws {
+    func type(_ keys: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
+        // To write where nobody reads would end the tests by a signal.
+        guard process.isRunning else {
+            Issue.record(
+                "It is over: \(transcript.debugDescription)", sourceLocation: sourceLocation)
+            return
+        }
         try input.fileHandleForWriting.write(contentsOf: Data(keys.utf8))
     }
 
