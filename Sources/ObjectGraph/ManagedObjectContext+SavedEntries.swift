@@ -129,7 +129,7 @@ extension ManagedObjectContext {
     /// which the next save appends as an entry that says what it undoes.
     ///
     /// Only what is saved counts: an undo of a later entry that is pending here does not clear the way.
-    /// What others have saved to the same must have been merged, by ``mergeChanges()`` or by
+    /// What others have saved to the same must have been merged, by ``mergeChanges(through:)`` or by
     /// itself; so a speculative context takes back what had been saved up to its point in the past. A
     /// container's `undo(_:policy:author:note:)` saves at once.
     ///
