@@ -59,13 +59,12 @@ package struct ResolvedFilter: Sendable {
         for name in filter.entities.sorted() {
             families.formUnion(try Self.entity(name, in: schema).family)
         }
-        let names = Set(schema.entities.flatMap { $0.properties.map(\.name) })
+        let names = Set(schema.entities.flatMap { $0.properties.map(\.name) }).sorted()
         for name in filter.properties.sorted() where !names.contains(name) {
+            let suggestion = name.suggestion(among: names)
             throw StoreError(
                 .noSuchEntity,
-                "The model has no property '\(name)'"
-                    + (name.suggestion(among: names.sorted()).isEmpty
-                        ? "." : name.suggestion(among: names.sorted())))
+                "The model has no property '\(name)'" + (suggestion.isEmpty ? "." : suggestion))
         }
         for name in filter.objects.sorted() {
             objects.insert(try Self.object(name, in: schema))

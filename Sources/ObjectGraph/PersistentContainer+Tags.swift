@@ -104,9 +104,8 @@ extension PersistentStore {
     ///
     /// - Throws: ``StoreError`` with code `noSuchTag`, and what may have been meant.
     func tag(named name: String) throws -> StoreTag {
-        let tags = try store.tags()
-        guard let tag = tags.first(where: { $0.name == name }) else {
-            throw StoreError.noSuchTag(name, among: tags.map(\.name))
+        guard let tag = try store.tag(named: name) else {
+            throw StoreError.noSuchTag(name, among: try store.tags().map(\.name))
         }
         return tag
     }

@@ -25,6 +25,8 @@ extension PersistentContainer {
     }
 
     /// Undoes entries in a row by one new entry.
+    ///
+    /// - Throws: As for a single one.
     @discardableResult
     public func undo(
         _ entries: ClosedRange<SequenceNumber>, policy: UndoPolicy = .refuse,
@@ -34,6 +36,8 @@ extension PersistentContainer {
     }
 
     /// What undoing entries would do. Nothing is changed.
+    ///
+    /// - Throws: What the undo would throw.
     public func previewUndo(
         of entries: ClosedRange<SequenceNumber>, policy: UndoPolicy = .refuse
     ) throws -> UndoOutcome {
@@ -41,6 +45,8 @@ extension PersistentContainer {
     }
 
     /// Makes an undone entry again; see `PersistentStore.redo(_:policy:author:note:)`.
+    ///
+    /// - Throws: As that does; ``StoreError`` with code `noSuchStore` when there is no store.
     @discardableResult
     public func redo(
         _ entry: SequenceNumber, policy: UndoPolicy = .refuse, author: String? = nil,
@@ -50,6 +56,8 @@ extension PersistentContainer {
     }
 
     /// Makes entries again that were undone together.
+    ///
+    /// - Throws: As for a single one.
     @discardableResult
     public func redo(
         _ entries: ClosedRange<SequenceNumber>, policy: UndoPolicy = .refuse,
@@ -59,6 +67,8 @@ extension PersistentContainer {
     }
 
     /// What making undone entries again would do. Nothing is changed.
+    ///
+    /// - Throws: What the redo would throw.
     public func previewRedo(
         of entries: ClosedRange<SequenceNumber>, policy: UndoPolicy = .refuse
     ) throws -> UndoOutcome {
@@ -67,6 +77,8 @@ extension PersistentContainer {
 
     /// Brings a deleted object back, or sets an object back; see
     /// ``PersistentStore/restore(_:at:policy:author:note:)``.
+    ///
+    /// - Throws: As that does.
     @discardableResult
     public func restore(
         _ id: ManagedObjectID, at moment: Moment? = nil, policy: UndoPolicy = .refuse,
@@ -76,6 +88,8 @@ extension PersistentContainer {
     }
 
     /// What restoring an object would do. Nothing is changed.
+    ///
+    /// - Throws: What the restoring would throw.
     public func previewRestore(
         of id: ManagedObjectID, at moment: Moment? = nil, policy: UndoPolicy = .refuse
     ) throws -> UndoOutcome {

@@ -25,7 +25,7 @@ public struct UndoOutcome: Sendable {
         undoes = plan.draft.header.undoes
         leftOut = plan.obstacles
         func identifiers(_ isWanted: (Change) -> Bool) -> [ManagedObjectID] {
-            changes.filter(isWanted).map { store.managedObjectID(of: $0.object) }
+            changes.filter(isWanted).map { store.objectID($0.object) }
         }
         insertedObjectIDs = identifiers { if case .insert = $0.kind { true } else { false } }
         updatedObjectIDs = identifiers { if case .update = $0.kind { true } else { false } }
@@ -59,7 +59,10 @@ extension PersistentStore {
         try undo(entry...entry, policy: policy, author: author, note: note)
     }
 
-    /// Undoes entries in a row by one new entry; as for a single one.
+    /// Undoes entries in a row by one new entry.
+    ///
+    /// - Throws: As for a single one.
+    /// - Complexity: As for a single one, *k* the number of changes in all of them.
     @discardableResult
     public func undo(
         _ entries: ClosedRange<SequenceNumber>, policy: UndoPolicy = .refuse,
@@ -96,6 +99,9 @@ extension PersistentStore {
     }
 
     /// Makes entries again that were undone together.
+    ///
+    /// - Throws: As for a single one.
+    /// - Complexity: As for a single one.
     @discardableResult
     public func redo(
         _ entries: ClosedRange<SequenceNumber>, policy: UndoPolicy = .refuse,
@@ -109,6 +115,7 @@ extension PersistentStore {
     /// What making undone entries again would do. Nothing is changed.
     ///
     /// - Throws: What the redo would throw.
+    /// - Complexity: That of the redo.
     public func previewRedo(
         of entries: ClosedRange<SequenceNumber>, policy: UndoPolicy = .refuse
     ) throws -> UndoOutcome {
@@ -211,11 +218,5 @@ extension PersistentStore {
         case .tag(let name): try tag(named: name).sequence
         case .head: try head()
         }
-    }
-
-    fileprivate func managedObjectID(of object: ObjectID) -> ManagedObjectID {
-        ManagedObjectID(
-            storeIdentifier: identifier, object: object,
-            entityName: store.schema.entity(object.entity)?.name ?? "", isTemporaryID: false)
     }
 }

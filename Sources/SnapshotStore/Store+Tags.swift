@@ -85,8 +85,19 @@ extension Store {
     }
 
     /// The tag of that name; nil when there is none.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/generation`` when the entry is not the one that
+    ///   was named, or is gone: the store is another one, or was put back to an earlier state.
     package func tag(named name: String) throws -> StoreTag? {
-        try tags().first { $0.name == name }
+        try reading { transaction in
+            let tags = try StoreMetadata.tags(parts.tables.meta, in: transaction)
+            guard let tag = tags.first(where: { $0.name == name }) else { return nil }
+            let head = try parts.journal.head(in: transaction)
+            guard tag.sequence <= head,
+                try parts.journal.digest(at: tag.sequence, in: transaction) == tag.digest
+            else { throw StoreError.tagLost(tag) }
+            return tag
+        }
     }
 
     /// Gives an entry a name.
@@ -163,6 +174,14 @@ extension StoreError {
             .tag,
             "There is a tag '\(tag.name)' already, at entry \(tag.sequence). Delete it first, or "
                 + "replace it.")
+    }
+
+    fileprivate static func tagLost(_ tag: StoreTag) -> StoreError {
+        StoreError(
+            .generation,
+            "The tag '\(tag.name)' was set on an entry \(tag.sequence) that is not the one in the "
+                + "journal. The store is another one, or was put back to an earlier state; set the "
+                + "tag anew.")
     }
 
     /// There is no tag of that name.

@@ -94,7 +94,9 @@ import Testing
         #expect(try temporary.store.tags().isEmpty)
     }
 
-    @Test func `a tag on an entry that is another one by now is found by the check`() throws {
+    @Test func `a tag on an entry that is another one by now is not used, and found by the check`()
+        throws
+    {
         let temporary = try store()
         let store = temporary.store
         let other = StoreTag(
@@ -103,6 +105,10 @@ import Testing
             name: "y", sequence: SequenceNumber(9), digest: .zero, author: nil, note: nil, time: 0)
         try store.writing { [meta = store.parts.tables.meta] in
             try StoreMetadata.setTags([other, past], meta, in: $0)
+        }
+        for name in ["x", "y"] {
+            let error = #expect(throws: StoreError.self) { try store.tag(named: name) }
+            #expect(error?.code == .generation)
         }
         try store.close()
 

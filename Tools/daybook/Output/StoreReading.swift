@@ -66,9 +66,8 @@ enum StoreReading {
 
     /// The tag of that name.
     static func tag(_ name: String, in store: Store) throws -> StoreTag {
-        let tags = try store.tags()
-        if let tag = tags.first(where: { $0.name == name }) { return tag }
-        let suggestion = name.suggestion(among: tags.map(\.name) + ["head"])
+        if let tag = try store.tag(named: name) { return tag }
+        let suggestion = name.suggestion(among: try store.tags().map(\.name) + ["head"])
         throw ToolError.usage(
             "There is no tag '\(name)'"
                 + (suggestion.isEmpty
