@@ -104,7 +104,7 @@ import Testing
         let store = library.folder.url.appending(path: "library.daybook").path
 
         let result = try Tool.shell(
-            "set -o pipefail; timeout 30 \"$DAYBOOK\" tail '\(store)' -f | head -n 1; echo $?")
+            "set -o pipefail; timeout 300 \"$DAYBOOK\" tail '\(store)' -f | head -n 1; echo $?")
 
         #expect(result.lines.last == "0", "\(result.talk)")
     }
