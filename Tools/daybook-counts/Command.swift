@@ -7,10 +7,11 @@ import Foundation
 @main
 struct Command {
     private static let help = """
-        USAGE: daybook-counts [--objects N]
+        USAGE: daybook-counts [--objects N] [--check]
 
         Counts memory, allocations, pages written and bytes digested for single acts of Daybook's, in
-        a store of N objects (default 100000), and prints JSON: a number for each name.
+        a store of N objects (default 100000), and prints JSON: a number for each name. With --check,
+        ends with exit code 1 and a sentence for each when counts are over their bounds.
 
         """
 
@@ -18,6 +19,7 @@ struct Command {
         do {
             var rest = CommandLine.arguments.dropFirst()
             var objects = 100_000
+            var isChecking = false
             while let word = rest.popFirst() {
                 switch word {
                 case "--help", "-h": return print(help, terminator: "")
@@ -26,13 +28,17 @@ struct Command {
                         stop("'--objects' needs a whole number of at least 100.", status: 2)
                     }
                     objects = number
+                case "--check": isChecking = true
                 default: stop("There is no option '\(word)'.", status: 2)
                 }
             }
             guard call_counts_are_kept() != 0 else {
                 stop("Nothing can be counted in this build.", status: 3)
             }
-            print(try json(Subject.counts(ofObjects: objects)))
+            let counts = try Subject.counts(ofObjects: objects)
+            print(try json(counts))
+            let findings = isChecking ? Bound.findings(in: counts) : []
+            if !findings.isEmpty { stop(findings.joined(separator: "\nerror: "), status: 1) }
         } catch {
             stop("\(error)", status: 1)
         }

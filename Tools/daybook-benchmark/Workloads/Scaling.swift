@@ -8,7 +8,7 @@ import SnapshotStore
 /// Every store has the same shape: many objects, some of them updated now and then, and ten that
 /// every entry updates. So a store of a million changes has ten objects of ten thousand versions
 /// each, whose label nobody has touched since the beginning. Ten million changes come in as many
-/// entries, each ten times as large, as they would take too long to make otherwise.
+/// entries as one million, each ten times as large, or they would take too long to make.
 struct Scaling {
     /// What is measured, in the order of the table.
     enum Question: String, CaseIterable, Encodable {

@@ -16,7 +16,8 @@ struct ScalingStore {
     private let inserts: Int
     private let updates: Int
     private static let favourites = 10
-    /// More entries than these are not made.
+    /// More entries than these are not made, and where there would be more, an entry updates
+    /// neighbours: updates scattered over a large file write most of its pages anew each time.
     private static let entriesMaximum = 10_000
     private static let changesOfEntry = 100
     /// The median of so many askings is the figure.
@@ -47,7 +48,8 @@ struct ScalingStore {
         self.label = label
         first = ObjectID(entity: entity.number, number: try store.allocateObjectNumber())
         let started = ContinuousClock.now
-        var filler = ScalingFiller(entity, count, first: first)
+        let isScattered = changes / Self.changesOfEntry <= Self.entriesMaximum
+        var filler = ScalingFiller(entity, count, first: first, isScattered: isScattered)
         for _ in 0..<entries {
             let header = EntryHeader(author: "benchmark")
             let changes = try filler.changes(inserts, updates, Self.favourites) {
@@ -131,8 +133,13 @@ private struct ScalingFiller {
     /// How often each object was updated, by number from the first on.
     private var counts: [Int64] = []
     private var generator = ReadingOrder(seed: 3)
+    /// Whether the objects that an entry updates are any, and not neighbours.
+    private let isScattered: Bool
 
-    init(_ entity: SchemaEntity, _ count: SchemaProperty, first: ObjectID) {
+    init(
+        _ entity: SchemaEntity, _ count: SchemaProperty, first: ObjectID, isScattered: Bool
+    ) {
+        self.isScattered = isScattered
         self.entity = entity
         self.count = count
         self.first = first
@@ -163,8 +170,12 @@ private struct ScalingFiller {
         }
         guard older > favourites else { return changes }
         updated.formUnion(0..<favourites)
+        var place = Int.random(in: 0..<older, using: &generator)
         while updated.count < min(older, favourites + updates) {
-            updated.insert(Int.random(in: 0..<older, using: &generator))
+            updated.insert(place)
+            place =
+                isScattered
+                ? Int.random(in: 0..<older, using: &generator) : (place + 1) % older
         }
         for place in updated.sorted() {
             let edit = Edit(
