@@ -26,7 +26,7 @@ struct Subject {
     private let ids: [ManagedObjectID]
     private var counts: [String: Double] = [:]
 
-    /// How many saves a count of saves is the mean of, after as many that are not counted.
+    /// How many saves a count of saves is the median of, after as many that are not counted.
     private static let saves = 100
     private static let pageBytes = 4096.0
 
@@ -146,41 +146,41 @@ struct Subject {
         let context = container.newBackgroundContext()
         var contacts: [Contact] = []
         var moments: [call_counts] = []
-        moments.reserveCapacity(4)
+        moments.reserveCapacity(3 * Self.saves + 1)
         let first = ids.count
         try context.performAndWait {
-            for round in 0..<2 {
-                moments.append(call_counts_now())
-                for number in 0..<Self.saves {
-                    let contact = Contact(context: context)
-                    contact.fill(first + round * Self.saves + number)
-                    contacts.append(contact)
-                    try context.save()
-                }
-            }
             moments.append(call_counts_now())
+            for number in 0..<(2 * Self.saves) {
+                let contact = Contact(context: context)
+                contact.fill(first + number)
+                contacts.append(contact)
+                try context.save()
+                moments.append(call_counts_now())
+            }
             for contact in contacts.prefix(Self.saves) {
                 contact.age += 1
                 try context.save()
+                moments.append(call_counts_now())
             }
-            moments.append(call_counts_now())
         }
-        note("Insert", from: moments[1], to: moments[2])
-        note("Update", from: moments[2], to: moments[3])
+        note("Insert", Array(moments[Self.saves...(2 * Self.saves)]))
+        note("Update", Array(moments[(2 * Self.saves)...]))
     }
 
-    private mutating func note(
-        _ kind: String, from before: call_counts, to after: call_counts
-    ) {
-        let saves = Double(Self.saves)
-        let written = Double(after.written_bytes - before.written_bytes)
-        counts["allocationsPerSaved\(kind)"] = Self.allocations(from: before, to: after) / saves
-        counts["pagesPerSaved\(kind)"] = written / Self.pageBytes / saves
-        counts["writesPerSaved\(kind)"] = Double(after.writes - before.writes) / saves
-        counts["syncsPerSaved\(kind)"] = Double(after.syncs - before.syncs) / saves
-        counts["digestsPerSaved\(kind)"] = Double(after.digests - before.digests) / saves
-        counts["digestedBytesPerSaved\(kind)"] =
-            Double(after.digested_bytes - before.digested_bytes) / saves
+    /// Notes the medians of what lies between moments: now and then a save does more for those to come.
+    private mutating func note(_ kind: String, _ moments: [call_counts]) {
+        func median(_ count: KeyPath<call_counts, UInt64>) -> Double {
+            let each = zip(moments, moments.dropFirst())
+                .map { Double($1[keyPath: count] - $0[keyPath: count]) }
+            return each.sorted()[each.count / 2]
+        }
+        counts["allocationsPerSaved\(kind)"] = median(\.allocations)
+        counts["pagesPerSaved\(kind)"] =
+            (median(\.written_bytes) / Self.pageBytes).rounded(.up)
+        counts["writesPerSaved\(kind)"] = median(\.writes)
+        counts["syncsPerSaved\(kind)"] = median(\.syncs)
+        counts["digestsPerSaved\(kind)"] = median(\.digests)
+        counts["digestedBytesPerSaved\(kind)"] = median(\.digested_bytes)
     }
 
     private static func allocations(from before: call_counts, to after: call_counts) -> Double {
