@@ -12,7 +12,7 @@ protocol Contender: AnyObject {
 
     /// Inserts objects, each in a durable save of its own.
     func insertSingly(_ contacts: Contacts) throws
-    /// Makes ready for ``insertSingly(_:fromThreads:)``, such as with a connection for each thread.
+    /// Makes ready for ``insertSingly(_:fromThreads:)``, such as with a context for each thread.
     func prepareThreads(_ count: Int) throws
     /// Inserts objects, each in a durable save of its own, from as many threads at once as were made
     /// ready, each its share.

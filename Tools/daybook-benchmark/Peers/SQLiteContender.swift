@@ -21,13 +21,9 @@ final class SQLiteContender: Contender {
     private let counting: OpaquePointer
     private let selectAll: OpaquePointer
     private let selectTwo: OpaquePointer
-    private let folder: URL
     private var objectCount = 0
-    /// A connection for each thread.
-    private var connections: [SQLiteContender] = []
 
     init(in folder: URL) throws {
-        self.folder = folder
         let path = folder.appendingPathComponent("contacts.sqlite").path
         var opened: OpaquePointer?
         let status = sqlite3_open_v2(
@@ -74,32 +70,29 @@ final class SQLiteContender: Contender {
         }
     }
 
-    func prepareThreads(_ count: Int) throws {
-        connections = try (0..<count).map { _ in try SQLiteContender(in: folder) }
-    }
+    func prepareThreads(_ count: Int) throws {}
 
-    /// SQLite lets one connection write at a time and has the others ask again after a pause. A lock
-    /// of the program's own spares them the pauses.
+    /// SQLite lets one connection write at a time. Threads with connections of their own find the file
+    /// locked and ask again after a pause, and each reads anew what another has written; so those who
+    /// want the most share one connection for writing, behind a lock.
     func insertSingly(_ contacts: Contacts, fromThreads count: Int) throws {
         let turn = Turn()
-        nonisolated(unsafe) let connections = connections
+        nonisolated(unsafe) let contender = self
         try Threads.run(count) { number in
-            let connection = connections[number]
             for index in contacts.share(number, of: count) {
-                try turn.last.withLock { last in
-                    last += 1
-                    let newest = last
-                    try connection.save {
-                        try connection.insertOne(contacts, index, number: newest)
+                try turn.mutex.withLock { _ in
+                    contender.objectCount += 1
+                    try contender.save {
+                        try contender.insertOne(contacts, index, number: contender.objectCount)
                     }
                 }
             }
         }
     }
 
-    /// Whose turn it is to write, and the number of the last object.
+    /// Whose turn it is to write.
     private final class Turn: Sendable {
-        let last = Mutex(0)
+        let mutex = Mutex(())
     }
 
     func insertTogether(_ contacts: Contacts) throws {
@@ -202,8 +195,6 @@ final class SQLiteContender: Contender {
     }
 
     func close() throws {
-        for connection in connections { try connection.close() }
-        connections = []
         for statement in statements { sqlite3_finalize(statement) }
         statements = []
         if let database, sqlite3_close(database) != SQLITE_OK { throw failure("sqlite3_close") }

@@ -1,6 +1,7 @@
 /// (a8) Objects inserted one by one from eight threads at once, each in a durable save of its own.
 ///
-/// Every thread has a context, or a connection, of its own. The figure is what all of them do together.
+/// Every thread has a context of its own; the peers share what is quickest shared. The figure is what
+/// all of them do together.
 struct ConcurrentSaves: Workload {
     let count: Int
 
