@@ -7,6 +7,7 @@ struct Command {
         do {
             let options = try Options(Array(CommandLine.arguments.dropFirst()))
             if options.showsHelp { return print(Options.help, terminator: "") }
+            Stopwatch.clock = options.clock
             if options.isScaling {
                 let report = try Scaling(scaleName: options.scale.name).run()
                 return print(options.isJSON ? try report.json() : report.table())

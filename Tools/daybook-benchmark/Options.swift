@@ -58,6 +58,8 @@ struct Options: Sendable {
     var isEverything = false
     /// What was counted in another run, to stand in the same report.
     var counts: Counts?
+    /// Which time the workloads take is measured.
+    var clock = Stopwatch.Clock.wall
     /// How the report names the compiler.
     var compiler: String?
     var jsonPath: String?
@@ -72,6 +74,7 @@ struct Options: Sendable {
     static let help = """
         USAGE: daybook-benchmark [--rounds N] [--scale tiny|small|full] [--json]
                                  [--only NAME] [--until LETTER] [--everything] [--counts FILE]
+                                 [--processor-time]
                                  [--json-file FILE] [--markdown FILE] [--svg FILE]
                daybook-benchmark --scaling|--merging [--scale tiny|small|full] [--json]
 
@@ -90,6 +93,8 @@ struct Options: Sendable {
           --scaling         measure how times grow with the length of a store
           --merging         measure whether merging grows with the size of a context
           --everything      measure these, too, once, after the rounds
+          --processor-time  measure what processors spend instead of what the clock shows, for
+                            machines that are busy: waiting for the disk is not seen then
           --counts FILE     put into the report what 'daybook-counts' printed
           --compiler NAME   how the report names the compiler
           --json            print JSON instead of the table
@@ -115,6 +120,7 @@ struct Options: Sendable {
             case "--scaling": isScaling = true
             case "--merging": isMerging = true
             case "--everything": isEverything = true
+            case "--processor-time": clock = .processor
             case "--counts": counts = try Counts(path: Self.text(after: word, &rest))
             case "--compiler": compiler = try Self.text(after: word, &rest)
             case "--json-file": jsonPath = try Self.text(after: word, &rest)

@@ -19,7 +19,7 @@ extension Report {
         let times = rounds == 1 ? "1 round" : "\(rounds) rounds"
         let duration = seconds.map { "The run took \(Int($0)) s.\n" } ?? ""
         return """
-            Scale '\(scale)', \(times): median (least to greatest).
+            Scale '\(scale)', \(times), \(clock.rawValue): median (least to greatest).
             Rates are in things a second, where a ratio above 1 means that Daybook does more; for
             bytes and times a ratio above 1 means that it needs more. What is asked is a ratio to
             SQLite, or where it has a unit, Daybook's own figure.
@@ -49,7 +49,8 @@ extension Report {
             rows.append(row)
         }
         let table = rows.map { "| " + $0.joined(separator: " | ") + " |" }.joined(separator: "\n")
-        return "Measured on \(machine.date.prefix(10)), \(rounds) rounds: \(machine.sentence)\n\n"
+        return
+            "Measured on \(machine.date.prefix(10)), \(rounds) rounds, \(clock.rawValue): \(machine.sentence)\n\n"
             + table + "\n"
     }
 

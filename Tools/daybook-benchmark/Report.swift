@@ -66,6 +66,8 @@ struct Report: Encodable {
 
     let scale: String
     let rounds: Int
+    /// Which time was measured.
+    let clock: Stopwatch.Clock
     let machine: Machine
     let contenders: [String]
     private(set) var lines: [Line] = []
@@ -81,6 +83,7 @@ struct Report: Encodable {
     init(options: Options, contenders: [String]) {
         scale = options.scale.name
         rounds = options.rounds
+        clock = options.clock
         machine = Machine(compiler: options.compiler)
         self.contenders = contenders
     }

@@ -1,6 +1,5 @@
 import CSQLite
 import Foundation
-import Synchronization
 
 /// SQLite as a strong user would write it: prepared statements, write-ahead log, every commit
 /// synced, a large cache, memory-mapped reads, and triggers that keep old and new columns of every
@@ -76,11 +75,12 @@ final class SQLiteContender: Contender {
     /// locked and ask again after a pause, and each reads anew what another has written; so those who
     /// want the most share one connection for writing, behind a lock.
     func insertSingly(_ contacts: Contacts, fromThreads count: Int) throws {
-        let turn = Turn()
+        // A plain lock: whoever has just saved may save again at once, and nobody changes places.
+        let turn = NSLock()
         nonisolated(unsafe) let contender = self
         try Threads.run(count) { number in
             for index in contacts.share(number, of: count) {
-                try turn.mutex.withLock { _ in
+                try turn.withLock {
                     contender.objectCount += 1
                     try contender.save {
                         try contender.insertOne(contacts, index, number: contender.objectCount)
@@ -88,11 +88,6 @@ final class SQLiteContender: Contender {
                 }
             }
         }
-    }
-
-    /// Whose turn it is to write.
-    private final class Turn: Sendable {
-        let mutex = Mutex(())
     }
 
     func insertTogether(_ contacts: Contacts) throws {
