@@ -63,6 +63,19 @@ import FoundationXML
         }
     }
 
+    @Test func `the report says which time was measured`() throws {
+        let wall = try runBenchmark(["--scale", "tiny", "--rounds", "1", "--json", "--until", "b"])
+        let spent = try runBenchmark([
+            "--scale", "tiny", "--rounds", "1", "--json", "--until", "b", "--processor-time",
+        ])
+
+        #expect(wall.output.contains(#""clock" : "wall clock""#))
+        #expect(spent.output.contains(#""clock" : "processor time""#))
+        let report = try JSONDecoder().decode(Report.self, from: Data(spent.output.utf8))
+        #expect(
+            report.lines.allSatisfy { $0.series.allSatisfy { $0.samples.allSatisfy { $0 > 0 } } })
+    }
+
     @Test func `everything is measured into JSON, a table in Markdown and a chart`() throws {
         let folder = try TemporaryDirectory()
         let counts = folder.path("counts.json")
