@@ -8,6 +8,7 @@ let package = Package(
         .library(name: "DaybookAudit", targets: ["AuditTrail"]),
         .executable(name: "daybook", targets: ["daybook"]),
         .executable(name: "daybook-benchmark", targets: ["daybook-benchmark"]),
+        .executable(name: "daybook-counts", targets: ["daybook-counts"]),
     ],
     targets: [
         // System libraries.
@@ -55,9 +56,16 @@ let package = Package(
         .executableTarget(
             name: "daybook-benchmark",
             dependencies: [
-                "Daybook", "SnapshotStore", "ObjectModel", "JournalLog", "CLMDB", "CSQLite",
+                "Daybook", "AuditTrail", "SnapshotStore", "ObjectModel", "JournalLog", "CLMDB",
+                "CSQLite",
             ],
             path: "Tools/daybook-benchmark"),
+        // Counts calls; nothing that is measured with a clock links it.
+        .target(name: "CallCounts", path: "Tools/CallCounts"),
+        .executableTarget(
+            name: "daybook-counts",
+            dependencies: ["Daybook", "CallCounts"],
+            path: "Tools/daybook-counts"),
         .executableTarget(
             name: "daybook-demo",
             dependencies: ["Daybook"],

@@ -15,14 +15,17 @@ struct Benchmark {
     /// - Throws: ``WrongResult`` when a contender did something else than its peers, and what the
     ///   libraries throw.
     func run() throws -> Report {
+        let started = ContinuousClock.now
         let workloads = Self.workloads(options)
         var report = Report(options: options, contenders: chosen.map { $0.name })
-        for workload in workloads { report.add(workload) }
+        for workload in workloads { report.add(workload, by: chosen) }
         for round in 0..<options.rounds {
             let folder = try TemporaryFolder()
             defer { withExtendedLifetime(folder) {} }
             try runRound(round, in: folder.url, workloads, &report)
         }
+        if options.isEverything { try addTheRest(to: &report) }
+        report.seconds = Stopwatch.seconds(started.duration(to: .now))
         return report
     }
 
@@ -41,9 +44,10 @@ struct Benchmark {
         }
         for (turn, workload) in workloads.enumerated() {
             for step in stages.indices {
-                let place = (step + round + turn) % stages.count
-                let figure = try workload.measure(stages[place])
-                report.note(figure, of: workload, by: place)
+                let stage = stages[(step + round + turn) % stages.count]
+                guard workload.concerns(stage.type) else { continue }
+                let figure = try workload.measure(stage)
+                report.note(figure, of: workload, by: stage.type.name)
             }
         }
         for stage in stages { try stage.contender.close() }
@@ -51,11 +55,16 @@ struct Benchmark {
 
     private static func workloads(_ options: Options) -> [any Workload] {
         let scale = options.scale
+        let journal = SampleJournal(changes: scale.journal)
         let all: [any Workload] = [
             SingleSaves(count: scale.singleSaves),
+            ConcurrentSaves(count: scale.concurrentSaves),
             BulkInsert(count: scale.objects),
             DiskUse(letter: "f", moment: "after (b)"),
-            PointReads(count: scale.reads, objects: scale.objects),
+            PointReads(count: scale.reads, objects: scale.objects, manner: .together),
+            PointReads(count: scale.reads, objects: scale.objects, manner: .each),
+            WholeFetch(count: scale.objects, makesInstances: true),
+            WholeFetch(count: scale.objects, makesInstances: false),
             Registry(letter: "h", count: scale.registered / 10),
             Registry(letter: "h'", count: scale.registered),
             BulkUpdate(count: scale.updates, objects: scale.objects),
@@ -63,10 +72,44 @@ struct Benchmark {
             DiskUse(letter: "f'", moment: "at the end"),
             Opening(letter: "g", changes: scale.openingFew),
             Opening(letter: "g'", changes: scale.openingMany),
+            JournalWork(task: .verify, journal: journal),
+            JournalWork(task: .replay, journal: journal),
+            JournalWork(task: .export, journal: journal),
         ]
         guard let last = options.last else { return all }
         let end = all.firstIndex { $0.letter == last } ?? all.count - 1
         return Array(all[...end])
+    }
+
+    /// What is measured once, of Daybook alone.
+    private func addTheRest(to report: inout Report) throws {
+        let scaling = try Scaling(scaleName: options.scale.name).run()
+        let size = scaling.sizes.last ?? 0
+        report.scaling = scaling
+        report.add(
+            "o", "open a store of \(size.grouped) changes", .seconds,
+            .figure(0.050, aim: 0.005), scaling.samples(of: .opening).map { $0 / 1e6 })
+        let now = Report.Series.median(scaling.samples(of: .pointRead))
+        report.add(
+            "p", "as-of read there against current read", .times, .figure(3, aim: 1.5),
+            [Report.Series.median(scaling.samples(of: .pastRead)) / now])
+
+        let merging = try Merging(scaleName: options.scale.name).run()
+        report.merging = merging
+        let sizes = (merging.sizes.first ?? 0, merging.sizes.last ?? 0)
+        report.add(
+            "m",
+            "merge of \(merging.changes) changes with \(sizes.1.grouped) objects against "
+                + "\(sizes.0.grouped)",
+            .times, .figure(2, aim: 1.2), [merging.ratios.last ?? .nan])
+
+        guard let counts = options.counts else { return }
+        report.counts = counts
+        report.add(
+            "x", "memory of a fault", .bytesEach, .figure(250, aim: 120), [counts.bytesOfFault])
+        report.add(
+            "y", "memory of an object of five attributes", .bytesEach, .figure(600, aim: 350),
+            [counts.bytesOfObject])
     }
 }
 

@@ -7,17 +7,33 @@ struct Command {
         do {
             let options = try Options(Array(CommandLine.arguments.dropFirst()))
             if options.showsHelp { return print(Options.help, terminator: "") }
+            Stopwatch.clock = options.clock
             if options.isScaling {
                 let report = try Scaling(scaleName: options.scale.name).run()
                 return print(options.isJSON ? try report.json() : report.table())
             }
+            if options.isMerging {
+                let report = try Merging(scaleName: options.scale.name).run()
+                return print(options.isJSON ? try Report.text(of: report) : report.table())
+            }
             let report = try Benchmark(options: options).run()
-            print(options.isJSON ? try report.json() : report.table())
+            try write(report, options)
+            print(options.isJSON ? try report.json() : report.wholeTable())
         } catch let error as UsageError {
             stop("\(error) Try 'daybook-benchmark --help'.", status: 2)
         } catch {
             stop("\(error)", status: 1)
         }
+    }
+
+    private static func write(_ report: Report, _ options: Options) throws {
+        if let path = options.jsonPath { try write(try report.json() + "\n", to: path) }
+        if let path = options.markdownPath { try write(report.markdown(), to: path) }
+        if let path = options.chartPath { try write(report.chart(), to: path) }
+    }
+
+    private static func write(_ text: String, to path: String) throws {
+        try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
     }
 
     private static func stop(_ message: String, status: Int32) -> Never {

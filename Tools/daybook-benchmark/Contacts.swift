@@ -44,6 +44,11 @@ struct Contacts: Sendable {
         self.texts = texts
     }
 
+    /// The places that fall to one of several, which together take each place once.
+    func share(_ number: Int, of sharers: Int) -> Range<Int> {
+        (number * count / sharers)..<((number + 1) * count / sharers)
+    }
+
     private static func age(_ index: Int, revision: Int) -> Int {
         (index * 7919 + revision * 31) % 90
     }

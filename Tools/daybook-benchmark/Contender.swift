@@ -12,14 +12,35 @@ protocol Contender: AnyObject {
 
     /// Inserts objects, each in a durable save of its own.
     func insertSingly(_ contacts: Contacts) throws
+    /// Makes ready for ``insertSingly(_:fromThreads:)``, such as with a context for each thread.
+    func prepareThreads(_ count: Int) throws
+    /// Inserts objects, each in a durable save of its own, from as many threads at once as were made
+    /// ready, each its share.
+    func insertSingly(_ contacts: Contacts, fromThreads count: Int) throws
     /// Inserts objects in one durable save, with their history.
     func insertTogether(_ contacts: Contacts) throws
     /// Gathers what a program would have at hand when it reads.
     func prepareToRead() throws
-    /// Reads one attribute of each of these objects, each in a read of its own.
+    /// Reads one attribute of each of these objects.
     ///
+    /// - Parameters:
+    ///   - order: The places of the objects.
+    ///   - manner: Whether one read may serve for all of them.
     /// - Returns: The sum of what was read.
-    func readAges(_ order: [Int]) throws -> Int
+    /// - Throws: What the library throws.
+    func readAges(_ order: [Int], _ manner: ReadingManner) throws -> Int
+    /// Has every object in memory at once, as an instance of five attributes, and reads a number and
+    /// a text of each.
+    ///
+    /// - Returns: The sums of the numbers and of the lengths of the texts.
+    /// - Throws: What the library throws.
+    func readAll() throws -> (ages: Int, nameBytes: Int)
+    /// Reads a number and a text of every record, without making instances where the contender can
+    /// do without.
+    ///
+    /// - Returns: The sums of the numbers and of the lengths of the texts.
+    /// - Throws: What the library throws.
+    func scanAll() throws -> (ages: Int, nameBytes: Int)
     /// Has an instance for each of the first objects, unread, of which there is one for each as long
     /// as somebody holds it; and lets all of them go.
     ///
@@ -35,6 +56,14 @@ protocol Contender: AnyObject {
     func settle() throws
     /// Lets go of the files.
     func close() throws
+}
+
+/// How many objects are read in one read of the store.
+enum ReadingManner {
+    /// Each object in a read of its own, which sees the newest save.
+    case each
+    /// All objects in one read, which sees one state, where the contender has that.
+    case together
 }
 
 extension Contender {
@@ -56,6 +85,33 @@ extension Contender {
         let held = instances.count
         instances = []
         return (held, registry.values.count { $0.instance != nil })
+    }
+}
+
+/// What a program makes of a record by itself over a library that has no objects.
+final class PlainContact {
+    let name: String
+    let mail: String
+    let address: String
+    let age: Int
+    let balance: Double
+
+    init(name: String, mail: String, address: String, age: Int, balance: Double) {
+        self.name = name
+        self.mail = mail
+        self.address = address
+        self.age = age
+        self.balance = balance
+    }
+
+    /// The sums over many.
+    static func sums(_ contacts: [PlainContact]) -> (ages: Int, nameBytes: Int) {
+        var sums = (ages: 0, nameBytes: 0)
+        for contact in contacts {
+            sums.ages += contact.age
+            sums.nameBytes += contact.name.utf8.count
+        }
+        return sums
     }
 }
 

@@ -14,21 +14,42 @@ final class Contact: ManagedObject {
 final class DaybookContender: Contender {
     static let name = "Daybook"
 
-    // Nothing but the two contexts keeps the store open.
+    // Nothing but the container and its contexts keeps the store open.
+    private var container: PersistentContainer?
     private var contexts: (writing: ManagedObjectContext, reading: ManagedObjectContext)?
+    private var contextsOfThreads: [ManagedObjectContext] = []
     private var contacts: [Contact] = []
     private var identifiers: [ManagedObjectID] = []
 
     init(in folder: URL) throws {
         let container = try PersistentContainer(
             folder.appendingPathComponent("contacts.daybook"), model: [Contact.self])
+        self.container = container
         contexts = (container.newBackgroundContext(), container.newBackgroundContext())
     }
 
     func insertSingly(_ contacts: Contacts) throws {
-        let context = try open().writing
+        try Self.insertSingly(contacts, 0..<contacts.count, in: try open().writing)
+    }
+
+    func prepareThreads(_ count: Int) throws {
+        guard let container else { throw Self.closed }
+        contextsOfThreads = (0..<count).map { _ in container.newBackgroundContext() }
+    }
+
+    func insertSingly(_ contacts: Contacts, fromThreads count: Int) throws {
+        let contexts = contextsOfThreads
+        try Threads.run(count) { number in
+            let share = contacts.share(number, of: count)
+            try Self.insertSingly(contacts, share, in: contexts[number])
+        }
+    }
+
+    private static func insertSingly(
+        _ contacts: Contacts, _ places: Range<Int>, in context: ManagedObjectContext
+    ) throws {
         try context.performAndWait {
-            for index in 0..<contacts.count {
+            for index in places {
                 make(contacts, index, in: context)
                 try context.save()
             }
@@ -40,14 +61,14 @@ final class DaybookContender: Contender {
         try context.performAndWait {
             self.contacts.reserveCapacity(contacts.count)
             for index in 0..<contacts.count {
-                self.contacts.append(make(contacts, index, in: context))
+                self.contacts.append(Self.make(contacts, index, in: context))
             }
             try context.save()
         }
     }
 
     @discardableResult
-    private func make(
+    static func make(
         _ contacts: Contacts, _ index: Int, in context: ManagedObjectContext
     ) -> Contact {
         let contact = Contact(context: context)
@@ -64,7 +85,8 @@ final class DaybookContender: Contender {
         identifiers = context.performAndWait { contacts.map(\.objectID) }
     }
 
-    func readAges(_ order: [Int]) throws -> Int {
+    /// A fault reads by itself, so there are not two manners here.
+    func readAges(_ order: [Int], _ manner: ReadingManner) throws -> Int {
         let context = try open().reading
         return context.performAndWait {
             var sum = 0
@@ -76,6 +98,23 @@ final class DaybookContender: Contender {
             return sum
         }
     }
+
+    func readAll() throws -> (ages: Int, nameBytes: Int) {
+        let context = try open().reading
+        return try context.performAndWait {
+            var request = FetchRequest<Contact>()
+            request.includesPropertyValues = true
+            var read = (ages: 0, nameBytes: 0)
+            for contact in try context.fetch(request) {
+                read.ages += contact.age
+                read.nameBytes += contact.name.utf8.count
+            }
+            return read
+        }
+    }
+
+    /// Whatever is read is an object here.
+    func scanAll() throws -> (ages: Int, nameBytes: Int) { try readAll() }
 
     func registerAndRelease(_ count: Int) throws -> (held: Int, left: Int) {
         let context = try open().reading
@@ -122,11 +161,15 @@ final class DaybookContender: Contender {
     func close() throws {
         contacts = []
         identifiers = []
+        contextsOfThreads = []
         contexts = nil
+        container = nil
     }
 
     private func open() throws -> (writing: ManagedObjectContext, reading: ManagedObjectContext) {
-        guard let contexts else { throw PeerFailure("open", "the store was closed") }
+        guard let contexts else { throw Self.closed }
         return contexts
     }
+
+    private static let closed = PeerFailure("open", "the store was closed")
 }

@@ -2,12 +2,14 @@
 struct Scale: Sendable {
     let name: String
     let singleSaves: Int
+    let concurrentSaves: Int
     let objects: Int
     let reads: Int
     let updates: Int
     let registered: Int
     let openingFew: Int
     let openingMany: Int
+    let journal: Int
     let contacts: Contacts
     let revised: Contacts
     let readingOrder: [Int]
@@ -22,14 +24,17 @@ struct Scale: Sendable {
             (singleSaves, objects, reads, updates) = (5, 300, 200, 100)
             registered = 200
             (openingFew, openingMany) = (100, 1_000)
+            (concurrentSaves, journal) = (16, 2_000)
         case "small":
             (singleSaves, objects, reads, updates) = (200, 50_000, 50_000, 12_500)
             registered = 25_000
             (openingFew, openingMany) = (1_000, 20_000)
+            (concurrentSaves, journal) = (800, 50_000)
         case "full":
             (singleSaves, objects, reads, updates) = (2_000, 200_000, 200_000, 50_000)
             registered = 100_000
             (openingFew, openingMany) = (1_000, 100_000)
+            (concurrentSaves, journal) = (8_000, 200_000)
         default: return nil
         }
         contacts = Contacts(count: objects, revision: 0)
@@ -47,6 +52,19 @@ struct Options: Sendable {
     var isJSON = false
     /// Whether stores of rising length are asked, in place of the workloads.
     var isScaling = false
+    /// Whether merges into contexts of rising size are timed, in place of the workloads.
+    var isMerging = false
+    /// Whether both come after the workloads.
+    var isEverything = false
+    /// What was counted in another run, to stand in the same report.
+    var counts: Counts?
+    /// Which time the workloads take is measured.
+    var clock = Stopwatch.Clock.wall
+    /// How the report names the compiler.
+    var compiler: String?
+    var jsonPath: String?
+    var markdownPath: String?
+    var chartPath: String?
     var showsHelp = false
     /// The contenders to run; all when empty.
     var peers: [String] = []
@@ -55,20 +73,34 @@ struct Options: Sendable {
 
     static let help = """
         USAGE: daybook-benchmark [--rounds N] [--scale tiny|small|full] [--json]
-                                 [--only NAME] [--until LETTER]
-               daybook-benchmark --scaling [--scale tiny|small|full] [--json]
+                                 [--only NAME] [--until LETTER] [--everything] [--counts FILE]
+                                 [--processor-time]
+                                 [--json-file FILE] [--markdown FILE] [--svg FILE]
+               daybook-benchmark --scaling|--merging [--scale tiny|small|full] [--json]
 
         Does the same work with Daybook, with LMDB by itself and with SQLite, in one process, and
-        prints a table of medians, least and greatest figures, and ratios. With --scaling, asks
-        stores of Daybook's of 10,000, 100,000 and 1,000,000 changes (and with --scale full of
-        10,000,000) the same questions, and prints how long each takes.
+        prints a table of medians, least and greatest figures, ratios, and what is asked of them.
+        With --scaling, asks stores of Daybook's of 10,000, 100,000 and 1,000,000 changes (and with
+        --scale full of 10,000,000) the same questions, and prints how long each takes. With
+        --merging, merges the same save into contexts with more and more objects.
+
+        'Tools/benchmark' builds it, runs all of it at full scale, and keeps what it prints.
 
         OPTIONS:
           --rounds N        how often everything is done (default 5)
           --scale SCALE     how much: tiny (to try it), small (the default) or full (200,000
                             objects, 50,000 updates)
           --scaling         measure how times grow with the length of a store
+          --merging         measure whether merging grows with the size of a context
+          --everything      measure these, too, once, after the rounds
+          --processor-time  measure what processors spend instead of what the clock shows, for
+                            machines that are busy: waiting for the disk is not seen then
+          --counts FILE     put into the report what 'daybook-counts' printed
+          --compiler NAME   how the report names the compiler
           --json            print JSON instead of the table
+          --json-file FILE  write JSON to a file
+          --markdown FILE   write a table in Markdown to a file
+          --svg FILE        write a chart of the ratios to SQLite to a file
           --only NAME       run one contender: 'Daybook', 'raw LMDB' or 'SQLite'; may be repeated
           --until LETTER    stop after a workload, such as b
           --help            print this
@@ -86,6 +118,14 @@ struct Options: Sendable {
             case "--help", "-h": showsHelp = true
             case "--json": isJSON = true
             case "--scaling": isScaling = true
+            case "--merging": isMerging = true
+            case "--everything": isEverything = true
+            case "--processor-time": clock = .processor
+            case "--counts": counts = try Counts(path: Self.text(after: word, &rest))
+            case "--compiler": compiler = try Self.text(after: word, &rest)
+            case "--json-file": jsonPath = try Self.text(after: word, &rest)
+            case "--markdown": markdownPath = try Self.text(after: word, &rest)
+            case "--svg": chartPath = try Self.text(after: word, &rest)
             case "--rounds":
                 guard let text = rest.popFirst(), let number = Int(text), number > 0 else {
                     throw UsageError("'--rounds' needs a whole number above 0.")
@@ -101,7 +141,7 @@ struct Options: Sendable {
                         ]))
             case "--until":
                 last = try Self.value(
-                    of: word, &rest, among: ["a", "b", "f", "c", "d", "e", "f'", "g", "g'"])
+                    of: word, &rest, among: Self.letters)
             default: throw UsageError("There is no option '\(word)'.")
             }
         }
@@ -109,6 +149,20 @@ struct Options: Sendable {
             throw UsageError("There is no scale '\(scaleName)'.")
         }
         self.scale = scale
+    }
+
+    private static let letters = [
+        "a", "a8", "b", "f", "c", "c1", "c'", "c''", "h", "h'", "d", "e", "f'", "g", "g'", "v", "r",
+        "j",
+    ]
+
+    private static func text(
+        after option: String, _ rest: inout ArraySlice<String>
+    ) throws -> String {
+        guard let text = rest.popFirst(), !text.isEmpty else {
+            throw UsageError("'\(option)' needs a value.")
+        }
+        return text
     }
 
     private static func value(

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The figures of a run, and their two forms: a table and JSON.
+/// The figures of a run. It can be told as a table, as JSON, as Markdown and as a chart.
 struct Report: Encodable {
     /// The figures of one contender at one workload.
     struct Series: Encodable {
@@ -19,6 +19,7 @@ struct Report: Encodable {
             var container = encoder.container(keyedBy: Key.self)
             try container.encode(contender, forKey: .contender)
             try container.encode(samples, forKey: .samples)
+            guard !samples.isEmpty else { return }
             try container.encode(median, forKey: .median)
             try container.encode(minimum, forKey: .minimum)
             try container.encode(maximum, forKey: .maximum)
@@ -38,118 +39,97 @@ struct Report: Encodable {
         let workload: String
         let title: String
         let measure: Measure
+        /// What is asked of Daybook, if anything is.
+        let target: Target?
         var series: [Series]
         /// Daybook's median divided by the peer's, by the peer's name.
         var ratios: [String: Double] = [:]
+        /// Whether Daybook does what is asked of it; nil when nothing is, or when it was not measured.
+        var isMet: Bool?
+
+        /// The figures of a contender; nil when it does not do such work or was not chosen.
+        func series(of contender: String) -> Series? {
+            series.first { $0.contender == contender }
+        }
+
+        mutating func compare() {
+            guard let own = series(of: DaybookContender.name), !own.samples.isEmpty else { return }
+            for peer in series where peer.contender != own.contender && !peer.samples.isEmpty {
+                ratios[peer.contender] = own.median / peer.median
+            }
+            guard let target else { return }
+            let value =
+                target.basis == .figure ? own.median : ratios[SQLiteContender.name]
+            isMet = value.map { target.isMet(by: $0, measure) }
+        }
     }
 
     let scale: String
     let rounds: Int
+    /// Which time was measured.
+    let clock: Stopwatch.Clock
+    let machine: Machine
+    let contenders: [String]
     private(set) var lines: [Line] = []
-    private let contenders: [String]
-
-    private enum CodingKeys: String, CodingKey {
-        case scale, rounds, lines, contenders
-    }
+    /// How times grow with the length of a store.
+    var scaling: ScalingReport?
+    /// How long a merge takes in contexts of rising size.
+    var merging: MergingReport?
+    /// What objects take in memory, and other counts.
+    var counts: Counts?
+    /// How long the whole run took.
+    var seconds: Double?
 
     init(options: Options, contenders: [String]) {
         scale = options.scale.name
         rounds = options.rounds
+        clock = options.clock
+        machine = Machine(compiler: options.compiler)
         self.contenders = contenders
     }
 
     // MARK: - Gathering
 
-    mutating func add(_ workload: any Workload) {
+    mutating func add(_ workload: any Workload, by contenders: [any Contender.Type]) {
         lines.append(
             Line(
                 workload: workload.letter, title: workload.title, measure: workload.measure,
-                series: contenders.map { Series(contender: $0) }))
+                target: workload.target,
+                series: contenders.filter(workload.concerns).map { Series(contender: $0.name) }))
     }
 
-    mutating func note(_ figure: Double, of workload: any Workload, by place: Int) {
-        guard let line = lines.firstIndex(where: { $0.workload == workload.letter }) else {
-            return
-        }
-        lines[line].series[place].samples.append(figure)
-        lines[line].ratios = ratios(lines[line])
+    /// Adds what was measured of Daybook alone.
+    mutating func add(
+        _ letter: String, _ title: String, _ measure: Measure, _ target: Target?,
+        _ samples: [Double]
+    ) {
+        var line = Line(
+            workload: letter, title: title, measure: measure, target: target,
+            series: [Series(contender: DaybookContender.name, samples: samples)])
+        line.compare()
+        lines.append(line)
     }
 
-    private func ratios(_ line: Line) -> [String: Double] {
-        guard let own = line.series.first(where: { $0.contender == DaybookContender.name }),
-            !own.samples.isEmpty
-        else { return [:] }
-        var ratios: [String: Double] = [:]
-        for peer in line.series where peer.contender != own.contender && !peer.samples.isEmpty {
-            ratios[peer.contender] = own.median / peer.median
-        }
-        return ratios
+    mutating func note(_ figure: Double, of workload: any Workload, by contender: String) {
+        guard let line = lines.firstIndex(where: { $0.workload == workload.letter }),
+            let series = lines[line].series.firstIndex(where: { $0.contender == contender })
+        else { return }
+        lines[line].series[series].samples.append(figure)
+        lines[line].compare()
     }
 
-    // MARK: - Printing
+    // MARK: - Telling
 
     /// The report as JSON, keys sorted.
     func json() throws -> String {
+        try Self.text(of: self)
+    }
+
+    /// Something as JSON, keys sorted.
+    static func text(of value: some Encodable) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(self), as: UTF8.self)
-    }
-
-    /// The report as a table for people.
-    func table() -> String {
-        let peers = contenders.filter { $0 != DaybookContender.name }
-        let hasRatios = contenders.contains(DaybookContender.name)
-        var rows: [[String]] = [
-            ["work"] + contenders + (hasRatios ? peers.map { "to \($0)" } : [])
-        ]
-        for line in lines {
-            var row = ["(\(line.workload)) \(line.title)"]
-            row += line.series.map { text($0, line.measure) }
-            if hasRatios {
-                row += peers.map { peer in line.ratios[peer].map { $0.fixed(2) } ?? "-" }
-            }
-            rows.append(row)
-        }
-        let times = rounds == 1 ? "1 round" : "\(rounds) rounds"
-        return """
-            Scale '\(scale)', \(times): median (least to greatest).
-            Rates are in things a second, where a ratio above 1 means that Daybook does more; for
-            bytes and times a ratio above 1 means that it needs more.
-
-            \(Self.aligned(rows))
-
-            """
-    }
-
-    private func text(_ series: Series, _ measure: Measure) -> String {
-        let figures = [series.median, series.minimum, series.maximum]
-            .map { figure in
-                switch measure {
-                case .perSecond: Int(figure).grouped
-                case .bytes: (figure / 1e6).fixed(1)
-                case .seconds: (figure * 1e3).fixed(2)
-                }
-            }
-        let unit =
-            switch measure {
-            case .perSecond: "/s"
-            case .bytes: " MB"
-            case .seconds: " ms"
-            }
-        return "\(figures[0])\(unit) (\(figures[1]) to \(figures[2]))"
-    }
-
-    /// Rows in columns of equal width, the first column to the left and the others to the right.
-    static func aligned(_ rows: [[String]]) -> String {
-        let widths = (rows.first ?? []).indices.map { column in
-            rows.map { $0[column].count }.max() ?? 0
-        }
-        return rows.map { row in
-            row.enumerated().map { column, text in
-                let padding = String(repeating: " ", count: widths[column] - text.count)
-                return column == 0 ? text + padding : padding + text
-            }.joined(separator: "  ")
-        }.joined(separator: "\n")
+        return String(decoding: try encoder.encode(value), as: UTF8.self)
     }
 }
 

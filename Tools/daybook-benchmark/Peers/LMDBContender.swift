@@ -65,6 +65,22 @@ final class LMDBContender: Contender {
         }
     }
 
+    func prepareThreads(_ count: Int) throws {}
+
+    /// LMDB lets one thread write at a time, so everything behind its lock may be shared.
+    func insertSingly(_ contacts: Contacts, fromThreads count: Int) throws {
+        nonisolated(unsafe) let contender = self
+        try Threads.run(count) { number in
+            for index in contacts.share(number, of: count) {
+                try contender.save { transaction in
+                    contender.objectCount += 1
+                    try contender.insert(
+                        contacts, index, number: contender.objectCount, in: transaction)
+                }
+            }
+        }
+    }
+
     func insertTogether(_ contacts: Contacts) throws {
         try save { transaction in
             for index in 0..<contacts.count {
@@ -76,22 +92,66 @@ final class LMDBContender: Contender {
 
     func prepareToRead() throws {}
 
-    func readAges(_ order: [Int]) throws -> Int {
+    func readAges(_ order: [Int], _ manner: ReadingManner) throws -> Int {
+        try reading { reader in
+            var sum = 0
+            for index in order {
+                if manner == .each {
+                    mdb_txn_reset(reader)
+                    try check("mdb_txn_renew", mdb_txn_renew(reader))
+                }
+                setKey(UInt64(index + 1))
+                sum += Int(Row.age(try get(rows, in: reader)))
+            }
+            return sum
+        }
+    }
+
+    func readAll() throws -> (ages: Int, nameBytes: Int) {
+        var contacts: [PlainContact] = []
+        contacts.reserveCapacity(Int(objectCount))
+        try forEachRow { contacts.append(Row.contact($0)) }
+        return PlainContact.sums(contacts)
+    }
+
+    func scanAll() throws -> (ages: Int, nameBytes: Int) {
+        var read = (ages: 0, nameBytes: 0)
+        try forEachRow { row in
+            read.ages += Int(Row.age(row))
+            read.nameBytes += Row.nameLength(row)
+        }
+        return read
+    }
+
+    private func forEachRow(_ body: (MDB_val) -> Void) throws {
+        try reading { reader in
+            var cursor: OpaquePointer?
+            try check("mdb_cursor_open", mdb_cursor_open(reader, rows, &cursor))
+            defer { mdb_cursor_close(cursor) }
+            var keyValue = MDB_val()
+            var found = MDB_val()
+            var status = mdb_cursor_get(cursor, &keyValue, &found, MDB_FIRST)
+            while status == MDB_SUCCESS {
+                body(found)
+                status = mdb_cursor_get(cursor, &keyValue, &found, MDB_NEXT)
+            }
+            guard status == MDB_NOTFOUND else {
+                throw PeerFailure("mdb_cursor_get", String(cString: mdb_strerror(status)))
+            }
+        }
+    }
+
+    /// Runs `body` in a read that is kept for the next time.
+    private func reading<Result>(_ body: (OpaquePointer?) throws -> Result) throws -> Result {
         if reader == nil {
             try check(
                 "mdb_txn_begin",
                 mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &reader))
             mdb_txn_reset(reader)
         }
-        var sum = 0
-        for index in order {
-            try check("mdb_txn_renew", mdb_txn_renew(reader))
-            setKey(UInt64(index + 1))
-            let found = try get(rows, in: reader)
-            sum += Int(Row.age(found))
-            mdb_txn_reset(reader)
-        }
-        return sum
+        try check("mdb_txn_renew", mdb_txn_renew(reader))
+        defer { mdb_txn_reset(reader) }
+        return try body(reader)
     }
 
     func updateTogether(_ contacts: Contacts) throws {
@@ -278,6 +338,28 @@ private enum Row {
         guard let start = row.mv_data else { return 0 }
         return Int64(
             bigEndian: start.loadUnaligned(fromByteOffset: addressEnd + 1, as: Int64.self))
+    }
+
+    /// All five values, in an instance of their own.
+    static func contact(_ row: MDB_val) -> PlainContact {
+        let bytes = UnsafeRawBufferPointer(start: row.mv_data, count: row.mv_size)
+        func text(_ start: Int) -> String {
+            let length = Int(bytes[start + 1])
+            return String(
+                decoding: UnsafeRawBufferPointer(
+                    rebasing: bytes[(start + 2)..<(start + 2 + length)]),
+                as: UTF8.self)
+        }
+        let balance = UInt64(
+            bigEndian: bytes.loadUnaligned(fromByteOffset: ageEnd + 1, as: UInt64.self))
+        return PlainContact(
+            name: text(headerLength), mail: text(nameEnd), address: text(mailEnd),
+            age: Int(age(row)), balance: Double(bitPattern: balance))
+    }
+
+    static func nameLength(_ row: MDB_val) -> Int {
+        guard let start = row.mv_data else { return 0 }
+        return Int(start.load(fromByteOffset: headerLength + 1, as: UInt8.self))
     }
 
     /// Old and new mail, age and balance, each behind the number of its property.

@@ -10,6 +10,7 @@ final class SQLiteContender: Contender {
     private var database: OpaquePointer?
     private var statements: [OpaquePointer] = []
     private let begin: OpaquePointer
+    private let beginReading: OpaquePointer
     private let commit: OpaquePointer
     private let beginEntry: OpaquePointer
     private let insert: OpaquePointer
@@ -17,6 +18,8 @@ final class SQLiteContender: Contender {
     private let update: OpaquePointer
     private let restore: OpaquePointer
     private let counting: OpaquePointer
+    private let selectAll: OpaquePointer
+    private let selectTwo: OpaquePointer
     private var objectCount = 0
 
     init(in folder: URL) throws {
@@ -32,6 +35,7 @@ final class SQLiteContender: Contender {
         try Self.execute(Self.settings, opened)
         try Self.execute(Self.schema, opened)
         begin = try Self.prepare("BEGIN IMMEDIATE", opened)
+        beginReading = try Self.prepare("BEGIN", opened)
         commit = try Self.prepare("COMMIT", opened)
         beginEntry = try Self.prepare(
             "INSERT INTO entry(recorded_at) VALUES (julianday('now'))", opened)
@@ -46,7 +50,13 @@ final class SQLiteContender: Contender {
             FROM audit a WHERE a.entry = ? AND a.contact = contact.id
             """, opened)
         counting = try Self.prepare("SELECT count(*) FROM contact", opened)
-        statements = [begin, commit, beginEntry, insert, select, update, restore, counting]
+        selectAll = try Self.prepare(
+            "SELECT id, name, mail, address, age, balance FROM contact", opened)
+        selectTwo = try Self.prepare("SELECT age, name FROM contact", opened)
+        statements = [
+            begin, beginReading, commit, beginEntry, insert, select, update, restore, counting,
+            selectAll, selectTwo,
+        ]
         objectCount = try count()
     }
 
@@ -54,19 +64,45 @@ final class SQLiteContender: Contender {
 
     func insertSingly(_ contacts: Contacts) throws {
         for index in 0..<contacts.count {
-            try save { try insertOne(contacts, index) }
+            objectCount += 1
+            try save { try insertOne(contacts, index, number: objectCount) }
+        }
+    }
+
+    func prepareThreads(_ count: Int) throws {}
+
+    /// SQLite lets one connection write at a time. Threads with connections of their own find the file
+    /// locked and ask again after a pause, and each reads anew what another has written; so those who
+    /// want the most share one connection for writing, behind a lock.
+    func insertSingly(_ contacts: Contacts, fromThreads count: Int) throws {
+        // A plain lock: whoever has just saved may save again at once, and nobody changes places.
+        let turn = NSLock()
+        nonisolated(unsafe) let contender = self
+        try Threads.run(count) { number in
+            for index in contacts.share(number, of: count) {
+                try turn.withLock {
+                    contender.objectCount += 1
+                    try contender.save {
+                        try contender.insertOne(contacts, index, number: contender.objectCount)
+                    }
+                }
+            }
         }
     }
 
     func insertTogether(_ contacts: Contacts) throws {
         try save {
-            for index in 0..<contacts.count { try insertOne(contacts, index) }
+            for index in 0..<contacts.count {
+                objectCount += 1
+                try insertOne(contacts, index, number: objectCount)
+            }
         }
     }
 
     func prepareToRead() throws {}
 
-    func readAges(_ order: [Int]) throws -> Int {
+    func readAges(_ order: [Int], _ manner: ReadingManner) throws -> Int {
+        if manner == .together { try run(beginReading) }
         var sum = 0
         for index in order {
             sqlite3_bind_int64(select, 1, Int64(index + 1))
@@ -74,7 +110,52 @@ final class SQLiteContender: Contender {
             sum += Int(sqlite3_column_int64(select, 0))
             sqlite3_reset(select)
         }
+        if manner == .together { try run(commit) }
         return sum
+    }
+
+    func readAll() throws -> (ages: Int, nameBytes: Int) {
+        var contacts: [PlainContact] = []
+        contacts.reserveCapacity(try count())
+        try forEachRow(of: selectAll) { statement in
+            contacts.append(
+                PlainContact(
+                    name: Self.text(statement, 1), mail: Self.text(statement, 2),
+                    address: Self.text(statement, 3),
+                    age: Int(sqlite3_column_int64(statement, 4)),
+                    balance: sqlite3_column_double(statement, 5)))
+        }
+        return PlainContact.sums(contacts)
+    }
+
+    func scanAll() throws -> (ages: Int, nameBytes: Int) {
+        var read = (ages: 0, nameBytes: 0)
+        try forEachRow(of: selectTwo) { statement in
+            read.ages += Int(sqlite3_column_int64(statement, 0))
+            if sqlite3_column_text(statement, 1) != nil {
+                read.nameBytes += Int(sqlite3_column_bytes(statement, 1))
+            }
+        }
+        return read
+    }
+
+    private func forEachRow(
+        of statement: OpaquePointer, _ body: (OpaquePointer) -> Void
+    ) throws {
+        defer { sqlite3_reset(statement) }
+        var status = sqlite3_step(statement)
+        while status == SQLITE_ROW {
+            body(statement)
+            status = sqlite3_step(statement)
+        }
+        guard status == SQLITE_DONE else { throw failure("sqlite3_step") }
+    }
+
+    /// A column as a string of the program's own; the library's lives only until the next row.
+    private static func text(_ statement: OpaquePointer, _ column: Int32) -> String {
+        guard let start = sqlite3_column_text(statement, column) else { return "" }
+        let length = Int(sqlite3_column_bytes(statement, column))
+        return String(decoding: UnsafeBufferPointer(start: start, count: length), as: UTF8.self)
     }
 
     func updateTogether(_ contacts: Contacts) throws {
@@ -124,9 +205,8 @@ final class SQLiteContender: Contender {
         try run(commit)
     }
 
-    private func insertOne(_ contacts: Contacts, _ index: Int) throws {
-        objectCount += 1
-        sqlite3_bind_int64(insert, 1, Int64(objectCount))
+    private func insertOne(_ contacts: Contacts, _ index: Int, number: Int) throws {
+        sqlite3_bind_int64(insert, 1, Int64(number))
         var start = index * Contacts.textLength
         bind(contacts.texts, start, Contacts.nameLength, insert, 2)
         start += Contacts.nameLength
@@ -187,7 +267,7 @@ final class SQLiteContender: Contender {
 
     private static let settings = """
         PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -262144;
-        PRAGMA mmap_size = 4294967296; PRAGMA temp_store = MEMORY;
+        PRAGMA mmap_size = 4294967296; PRAGMA temp_store = MEMORY; PRAGMA busy_timeout = 10000;
         """
 
     private static let schema = """

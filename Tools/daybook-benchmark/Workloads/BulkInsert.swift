@@ -4,6 +4,7 @@ struct BulkInsert: Workload {
 
     let letter = "b"
     let measure = Measure.perSecond
+    let target: Target? = .toSQLite(1, aim: 1.5)
     var title: String { "\(count.grouped) objects inserted in one save" }
 
     func measure(_ stage: Stage) throws -> Double {

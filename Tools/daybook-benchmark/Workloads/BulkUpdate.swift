@@ -5,12 +5,13 @@ struct BulkUpdate: Workload {
 
     let letter = "d"
     let measure = Measure.perSecond
+    let target: Target? = .toSQLite(0.9, aim: 1.5)
     var title: String { "\(count.grouped) objects updated in one save" }
 
     func measure(_ stage: Stage) throws -> Double {
         let rate = try rate(count) { try stage.contender.updateTogether(stage.revised) }
         try stage.expect(objects, "the number of objects", try stage.contender.count())
-        let sum = try stage.contender.readAges(Array(0..<count))
+        let sum = try stage.contender.readAges(Array(0..<count), .each)
         try stage.expect(stage.revised.ages.reduce(0, +), "the sum of the new ages", sum)
         return rate
     }

@@ -6,6 +6,7 @@ struct DiskUse: Workload {
     let moment: String
 
     let measure = Measure.bytes
+    let target: Target? = .toSQLite(1.5, aim: 1.1)
     var title: String { "bytes on disk \(moment)" }
 
     func measure(_ stage: Stage) throws -> Double {

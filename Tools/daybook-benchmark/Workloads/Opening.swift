@@ -26,7 +26,7 @@ struct Opening: Workload {
         var times: [Double] = []
         for _ in 0..<Self.openingCount {
             var opened: (any Contender)?
-            times.append(try seconds { opened = try stage.type.init(in: folder) })
+            times.append(try Stopwatch.seconds { opened = try stage.type.init(in: folder) })
             try stage.expect(changes, "the number of objects", try opened?.count() ?? 0)
             try opened?.close()
         }

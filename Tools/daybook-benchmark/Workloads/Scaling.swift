@@ -7,7 +7,8 @@ import SnapshotStore
 ///
 /// Every store has the same shape: many objects, some of them updated now and then, and ten that
 /// every entry updates. So a store of a million changes has ten objects of ten thousand versions
-/// each, whose label nobody has touched since the beginning.
+/// each, whose label nobody has touched since the beginning. Ten million changes come in as many
+/// entries as one million, each ten times as large, or they would take too long to make.
 struct Scaling {
     /// What is measured, in the order of the table.
     enum Question: String, CaseIterable, Encodable {
@@ -42,7 +43,7 @@ struct Scaling {
             report.buildSeconds.append(builder.seconds)
             try store.close()
             for question in Question.allCases {
-                report.note(try builder.median(of: question, at: path), of: question)
+                report.note(try builder.times(of: question, at: path), of: question)
             }
         }
         return report
@@ -71,24 +72,33 @@ struct ScalingReport: Encodable {
 
     let sizes: [Int]
     var buildSeconds: [Double] = []
+    private var samplesOfLargest: [Scaling.Question: [Double]] = [:]
     private(set) var lines = Scaling.Question.allCases.map { Line(question: $0.rawValue) }
+
+    private enum CodingKeys: String, CodingKey {
+        case sizes, buildSeconds, lines
+    }
 
     init(sizes: [Int]) {
         self.sizes = sizes
     }
 
-    mutating func note(_ microseconds: Double, of question: Scaling.Question) {
+    mutating func note(_ microseconds: [Double], of question: Scaling.Question) {
         guard let line = lines.firstIndex(where: { $0.question == question.rawValue }) else {
             return
         }
-        lines[line].microseconds.append(microseconds)
+        lines[line].microseconds.append(Report.Series.median(microseconds))
+        samplesOfLargest[question] = microseconds
+    }
+
+    /// The times that single answers took in the largest store, in microseconds.
+    func samples(of question: Scaling.Question) -> [Double] {
+        samplesOfLargest[question] ?? []
     }
 
     /// The report as JSON, keys sorted.
     func json() throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-        return String(decoding: try encoder.encode(self), as: UTF8.self)
+        try Report.text(of: self)
     }
 
     /// The report as a table for people.

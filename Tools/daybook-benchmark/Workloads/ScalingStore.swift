@@ -13,8 +13,13 @@ struct ScalingStore {
     private let label: SchemaProperty
 
     /// What every entry does: so many inserts, updates of any objects, and updates of the same ten.
-    private static let (inserts, updates, favourites) = (50, 40, 10)
-    private static let changesOfEntry = inserts + updates + favourites
+    private let inserts: Int
+    private let updates: Int
+    private static let favourites = 10
+    /// More entries than these are not made, and where there would be more, an entry updates
+    /// neighbours: updates scattered over a large file write most of its pages anew each time.
+    private static let entriesMaximum = 10_000
+    private static let changesOfEntry = 100
     /// The median of so many askings is the figure.
     private static let askings = 2_001
     private static let openings = 21
@@ -30,7 +35,9 @@ struct ScalingStore {
     ])
 
     init(at path: String, changes: Int) throws {
-        entries = changes / Self.changesOfEntry
+        entries = min(changes / Self.changesOfEntry, Self.entriesMaximum)
+        inserts = changes / entries / 2
+        updates = changes / entries - inserts - Self.favourites
         let store = try Store.create(
             at: path, model: Self.model, options: StoreOptions(durability: .relaxed))
         self.store = store
@@ -41,20 +48,21 @@ struct ScalingStore {
         self.label = label
         first = ObjectID(entity: entity.number, number: try store.allocateObjectNumber())
         let started = ContinuousClock.now
-        var filler = ScalingFiller(entity, count, first: first)
+        let isScattered = changes / Self.changesOfEntry <= Self.entriesMaximum
+        var filler = ScalingFiller(entity, count, first: first, isScattered: isScattered)
         for _ in 0..<entries {
             let header = EntryHeader(author: "benchmark")
-            let changes = try filler.changes(Self.inserts, Self.updates, Self.favourites) {
+            let changes = try filler.changes(inserts, updates, Self.favourites) {
                 try store.allocateObjectNumber()
             }
             try store.commit(Draft(header: header, changes: changes))
         }
-        seconds = Self.seconds(started.duration(to: .now))
+        seconds = Stopwatch.seconds(started.duration(to: .now))
     }
 
-    /// The median time that an answer takes, in microseconds.
-    func median(of question: Scaling.Question, at path: String) throws -> Double {
-        if question == .opening { return try medianOfOpening(path) }
+    /// The times that answers take, in microseconds.
+    func times(of question: Scaling.Question, at path: String) throws -> [Double] {
+        if question == .opening { return try timesOfOpening(path) }
         let store = try Store.open(at: path, options: StoreOptions(isReadOnly: true))
         var generator = ReadingOrder(seed: 7)
         var times: [Double] = []
@@ -62,16 +70,16 @@ struct ScalingStore {
         for isMeasured in [false, true] {
             for _ in 0..<Self.askings {
                 let place = Int.random(in: 1...entries, using: &generator)
-                let object = Int.random(in: 0..<place * Self.inserts, using: &generator)
+                let object = Int.random(in: 0..<place * inserts, using: &generator)
                 let sequence = SequenceNumber(UInt64(place + 1))
                 let id = ObjectID(entity: first.entity, number: first.number + UInt64(object))
                 let started = ContinuousClock.now
                 try ask(question, store, id, sequence)
-                if isMeasured { times.append(Self.seconds(started.duration(to: .now)) * 1e6) }
+                if isMeasured { times.append(Stopwatch.seconds(started.duration(to: .now)) * 1e6) }
             }
         }
         try store.close()
-        return Report.Series.median(times)
+        return times
     }
 
     private func ask(
@@ -99,12 +107,12 @@ struct ScalingStore {
         }
     }
 
-    private func medianOfOpening(_ path: String) throws -> Double {
+    private func timesOfOpening(_ path: String) throws -> [Double] {
         var times: [Double] = []
         for _ in 0..<Self.openings {
             let started = ContinuousClock.now
             let store = try Store.open(at: path)
-            times.append(Self.seconds(started.duration(to: .now)) * 1e6)
+            times.append(Stopwatch.seconds(started.duration(to: .now)) * 1e6)
             let head = try store.head()
             guard head.rawValue == UInt64(entries + 1) else {
                 throw WrongResult(
@@ -113,12 +121,7 @@ struct ScalingStore {
             }
             try store.close()
         }
-        return Report.Series.median(times)
-    }
-
-    private static func seconds(_ duration: Duration) -> Double {
-        let parts = duration.components
-        return Double(parts.seconds) + Double(parts.attoseconds) * 1e-18
+        return times
     }
 }
 
@@ -130,8 +133,13 @@ private struct ScalingFiller {
     /// How often each object was updated, by number from the first on.
     private var counts: [Int64] = []
     private var generator = ReadingOrder(seed: 3)
+    /// Whether the objects that an entry updates are any, and not neighbours.
+    private let isScattered: Bool
 
-    init(_ entity: SchemaEntity, _ count: SchemaProperty, first: ObjectID) {
+    init(
+        _ entity: SchemaEntity, _ count: SchemaProperty, first: ObjectID, isScattered: Bool
+    ) {
+        self.isScattered = isScattered
         self.entity = entity
         self.count = count
         self.first = first
@@ -162,8 +170,12 @@ private struct ScalingFiller {
         }
         guard older > favourites else { return changes }
         updated.formUnion(0..<favourites)
+        var place = Int.random(in: 0..<older, using: &generator)
         while updated.count < min(older, favourites + updates) {
-            updated.insert(Int.random(in: 0..<older, using: &generator))
+            updated.insert(place)
+            place =
+                isScattered
+                ? Int.random(in: 0..<older, using: &generator) : (place + 1) % older
         }
         for place in updated.sorted() {
             let edit = Edit(

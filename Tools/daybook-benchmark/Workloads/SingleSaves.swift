@@ -4,6 +4,7 @@ struct SingleSaves: Workload {
 
     let letter = "a"
     let measure = Measure.perSecond
+    let target: Target? = .toSQLite(0.45, aim: 1)
     var title: String { "durable saves of one object (\(count.grouped))" }
 
     func measure(_ stage: Stage) throws -> Double {

@@ -4,11 +4,12 @@ struct UndoneSave: Workload {
 
     let letter = "e"
     let measure = Measure.perSecond
+    let target: Target? = .toSQLite(1, aim: 2)
     var title: String { "that save undone and saved" }
 
     func measure(_ stage: Stage) throws -> Double {
         let rate = try rate(count) { try stage.contender.undoLastSave() }
-        let sum = try stage.contender.readAges(Array(0..<count))
+        let sum = try stage.contender.readAges(Array(0..<count), .each)
         try stage.expect(
             stage.contacts.ages[..<count].reduce(0, +), "the sum of the ages brought back", sum)
         return rate

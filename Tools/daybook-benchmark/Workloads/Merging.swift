@@ -1,0 +1,137 @@
+import Daybook
+import Foundation
+
+/// How long a context takes to merge what another one saved, with more and more objects registered.
+///
+/// The save always changes the same number of objects, spread over those that are registered. What
+/// a merge costs should depend on that number alone.
+struct Merging {
+    /// How many objects are registered.
+    let sizes: [Int]
+    /// How many of them the save changes.
+    static let changes = 100
+    /// The median of so many merges is the figure.
+    private static let merges = 21
+    /// How many objects one save inserts while the store is made.
+    private static let batch = 10_000
+
+    init(scaleName: String) {
+        switch scaleName {
+        case "tiny": sizes = [200, 2_000]
+        case "full": sizes = [1_000, 10_000, 100_000, 1_000_000]
+        default: sizes = [1_000, 10_000, 100_000]
+        }
+    }
+
+    /// Makes a store and merges into contexts of each size.
+    func run() throws -> MergingReport {
+        let folder = try TemporaryFolder()
+        defer { withExtendedLifetime(folder) {} }
+        let container = try PersistentContainer(
+            folder.url.appendingPathComponent("merging.daybook"), model: [Contact.self])
+        let ids = try Self.fill(container, sizes.max() ?? 0)
+        var report = MergingReport(sizes: sizes, changes: Self.changes)
+        for size in sizes {
+            report.microseconds.append(try Self.times(of: ids.prefix(size), in: container))
+        }
+        return report
+    }
+
+    private static func fill(
+        _ container: PersistentContainer, _ count: Int
+    ) throws -> [ManagedObjectID] {
+        var ids: [ManagedObjectID] = []
+        while ids.count < count {
+            let contacts = Contacts(count: min(batch, count - ids.count), revision: 0)
+            let context = container.newBackgroundContext()
+            ids += try context.performAndWait {
+                let made = (0..<contacts.count).map {
+                    DaybookContender.make(contacts, $0, in: context)
+                }
+                try context.save()
+                return made.map(\.objectID)
+            }
+        }
+        return ids
+    }
+
+    private static func times(
+        of ids: ArraySlice<ManagedObjectID>, in container: PersistentContainer
+    ) throws -> [Double] {
+        let writing = container.newBackgroundContext()
+        let merging = container.newBackgroundContext()
+        // The objects stay registered for as long as they are held.
+        let registered = merging.performAndWait { ids.compactMap { merging.object(with: $0) } }
+        let step = ids.count / changes
+        let places = (0..<changes).map { $0 * step }
+        let theirs = writing.performAndWait {
+            places.compactMap { writing.object(with: ids[$0]) as? Contact }
+        }
+        let ours = places.compactMap { registered[$0] as? Contact }
+        var times: [Double] = []
+        for merge in 1...merges {
+            let sum = try merging.performAndWait { () throws in
+                // Only objects that have been read take anything in.
+                let before = ours.reduce(0) { $0 + $1.age }
+                try writing.performAndWait { () throws in
+                    for contact in theirs { contact.age += merge }
+                    try writing.save()
+                }
+                times.append(
+                    try Stopwatch.seconds { _ = try merging.mergeChanges() } * 1e6)
+                return ours.reduce(0) { $0 + $1.age } - before
+            }
+            guard sum == merge * changes else {
+                throw WrongResult(
+                    DaybookContender.name, "what was merged", expected: merge * changes,
+                    found: sum)
+            }
+        }
+        withExtendedLifetime(registered) {}
+        return times
+    }
+}
+
+/// The times of merges, in microseconds.
+struct MergingReport: Encodable {
+    let sizes: [Int]
+    let changes: Int
+    /// For each size, the time of each merge.
+    var microseconds: [[Double]] = []
+
+    /// The median of each size divided by the one of the smallest.
+    var ratios: [Double] {
+        let medians = microseconds.map(Report.Series.median)
+        return medians.map { $0 / (medians.first ?? .nan) }
+    }
+
+    private enum Key: String, CodingKey {
+        case sizes, changes, microseconds, medians, ratios
+    }
+
+    init(sizes: [Int], changes: Int) {
+        self.sizes = sizes
+        self.changes = changes
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode(sizes, forKey: .sizes)
+        try container.encode(changes, forKey: .changes)
+        try container.encode(microseconds, forKey: .microseconds)
+        try container.encode(microseconds.map(Report.Series.median), forKey: .medians)
+        try container.encode(ratios, forKey: .ratios)
+    }
+
+    /// The report as a table for people.
+    func table() -> String {
+        let rows = [
+            ["registered objects"] + sizes.map(\.grouped),
+            ["merge of \(changes) changes, median"]
+                + zip(microseconds.map(Report.Series.median), ratios).map {
+                    "\($0.fixed(0)) µs (\($1.fixed(2)))"
+                },
+        ]
+        return Report.aligned(rows) + "\n"
+    }
+}

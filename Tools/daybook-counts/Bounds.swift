@@ -1,0 +1,73 @@
+/// The most that each count may be, and what makes it up.
+///
+/// Bounds are what the code needed when they were set, and a little more. Who needs less lowers
+/// them; who needs more says in the reason what for. Allocations have two bounds, as a debug build
+/// makes many that the optimizer takes away.
+struct Bound {
+    let count: String
+    let maximum: Double
+    let reason: String
+
+    static let all: [Bound] = [
+        // Memory, in bytes.
+        .init(
+            "bytesOfFault", 300, "the instance, its weak reference, and its place in the registry"),
+        .init("bytesOfObject", 750, "a fault and its record, with the texts too long for a string"),
+
+        // Reading.
+        .init("allocationsPerFault", 3, debug: 26, "the instance and its weak reference"),
+        .init(
+            "allocationsPerFiredFault", 5, debug: 14, "the record and its texts of over 15 bytes"),
+        .init("allocationsPerNumberRead", 0, debug: 2, "a number stands in the record"),
+        .init("allocationsPerShortTextRead", 0, debug: 2, "15 bytes fit into a string"),
+        .init("allocationsPerLongTextRead", 1, debug: 2, "a long text may be copied out"),
+        .init("allocationsPerFetchedObject", 8, debug: 46, "a fault, its record, its place"),
+
+        // Making and saving.
+        .init("allocationsPerNewObject", 5, debug: 36, "the instance, its values, two long texts"),
+        .init("allocationsPerObjectOfALargeSave", 3, debug: 70, "its change and its record"),
+        .init("writtenBytesPerObjectOfALargeSave", 300, "its row, and its change in the journal"),
+        .init("digestedBytesPerObjectOfALargeSave", 110, "its change, once"),
+
+        // A save of one object that is new, and of one whose number has changed.
+        .init("allocationsPerSavedInsert", 86, debug: 235, "the change, the entry, its records"),
+        .init("allocationsPerSavedUpdate", 92, debug: 235, "the change, the entry, its records"),
+        .init(
+            "pagesPerSavedInsert", 12, "a path in each of the tables, the free list, the meta page"),
+        .init("pagesPerSavedUpdate", 14, "as for an insert, and the path of the version before"),
+        .init("writesPerSavedInsert", 9, "one for each run of pages, one for the meta page"),
+        .init("writesPerSavedUpdate", 12, "one for each run of pages, one for the meta page"),
+        .init("syncsPerSavedInsert", 1, "the pages; the meta page is written through"),
+        .init("syncsPerSavedUpdate", 1, "the pages; the meta page is written through"),
+        .init("digestsPerSavedInsert", 2, "the entry, and the record with the store's state"),
+        .init("digestsPerSavedUpdate", 2, "the entry, and the record with the store's state"),
+        .init("digestedBytesPerSavedInsert", 200, "the entry once, and that record"),
+        .init("digestedBytesPerSavedUpdate", 110, "the entry once, and that record"),
+    ]
+
+    private init(_ count: String, _ maximum: Double, debug: Double? = nil, _ reason: String) {
+        self.count = count
+        #if DEBUG
+        self.maximum = debug ?? maximum
+        #else
+        self.maximum = maximum
+        #endif
+        self.reason = reason
+    }
+
+    /// What is wrong with some counts: a sentence for each that is over its bound, has none, or is
+    /// missing.
+    static func findings(in counts: [String: Double]) -> [String] {
+        let bounded = Set(all.map(\.count))
+        let unbounded = counts.keys.filter { !bounded.contains($0) }.sorted()
+        let exceeded = all.compactMap { bound -> String? in
+            guard let found = counts[bound.count] else {
+                return "'\(bound.count)' was not counted."
+            }
+            guard found > bound.maximum else { return nil }
+            return "'\(bound.count)' is \(found), over its bound of \(bound.maximum): "
+                + "\(bound.reason)."
+        }
+        return exceeded + unbounded.map { "'\($0)' has no bound." }
+    }
+}

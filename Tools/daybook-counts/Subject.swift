@@ -1,0 +1,189 @@
+import CallCounts
+import Daybook
+import Foundation
+
+/// An object of five attributes. Its texts have 13, 24 and 40 bytes.
+final class Contact: ManagedObject {
+    @Attribute var name: String = ""
+    @Attribute var mail: String = ""
+    @Attribute var address: String = ""
+    @Attribute var age: Int = 0
+    @Attribute var balance: Double = 0
+
+    func fill(_ number: Int) {
+        let digits = String(1_000_000 + number)
+        name = "Person" + digits
+        mail = "mail" + digits + "@example.org "
+        address = "Long Street near the Old Harbour " + digits
+        age = number % 90
+        balance = Double(number) * 1.25
+    }
+}
+
+/// What is counted, step by step, in a store that is filled first.
+struct Subject {
+    private let container: PersistentContainer
+    private let ids: [ManagedObjectID]
+    private var counts: [String: Double] = [:]
+
+    /// How many saves a count of saves is the median of, after as many that are not counted.
+    private static let saves = 100
+    private static let pageBytes = 4096.0
+
+    /// Counts everything.
+    static func counts(ofObjects count: Int) throws -> [String: Double] {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("daybook-counts-\(UUID().uuidString)", isDirectory: true)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let result = Result {
+            var subject = try Subject(in: folder, objects: count)
+            try subject.countReading()
+            try subject.countFetch()
+            try subject.countSaves()
+            return subject.counts
+        }
+        try FileManager.default.removeItem(at: folder)
+        return try result.get()
+    }
+
+    private init(in folder: URL, objects count: Int) throws {
+        let container = try PersistentContainer(
+            folder.appendingPathComponent("contacts.daybook"), model: [Contact.self])
+        self.container = container
+        let context = container.newBackgroundContext()
+        var contacts: [Contact] = []
+        contacts.reserveCapacity(count)
+        let made = call_counts_now()
+        let filled = context.performAndWait {
+            for number in 0..<count {
+                let contact = Contact(context: context)
+                contact.fill(number)
+                contacts.append(contact)
+            }
+            return call_counts_now()
+        }
+        let saved = try context.performAndWait {
+            try context.save()
+            return call_counts_now()
+        }
+        ids = context.performAndWait { contacts.map(\.objectID) }
+        let each = Double(count)
+        counts["allocationsPerNewObject"] = Self.allocations(from: made, to: filled) / each
+        counts["allocationsPerObjectOfALargeSave"] =
+            Self.allocations(from: filled, to: saved) / each
+        counts["digestedBytesPerObjectOfALargeSave"] =
+            Double(saved.digested_bytes - filled.digested_bytes) / each
+        counts["writtenBytesPerObjectOfALargeSave"] =
+            Double(saved.written_bytes - filled.written_bytes) / each
+    }
+
+    // MARK: - Reading
+
+    /// Faults, made and fired, and properties read.
+    private mutating func countReading() throws {
+        let context = container.newBackgroundContext()
+        let ids = ids
+        var moments: [call_counts] = []
+        moments.reserveCapacity(8)
+        let sum = context.performAndWait {
+            var contacts: [Contact] = []
+            contacts.reserveCapacity(ids.count)
+            // What a context makes once is not the objects'.
+            _ = (context.object(with: ids[0]) as? Contact)?.age
+            moments.append(call_counts_now())
+            for id in ids {
+                if let contact = context.object(with: id) as? Contact { contacts.append(contact) }
+            }
+            moments.append(call_counts_now())
+            var sum = 0
+            for contact in contacts { sum += contact.age }
+            moments.append(call_counts_now())
+            for contact in contacts { sum += contact.age }
+            moments.append(call_counts_now())
+            for contact in contacts { sum += contact.name.utf8.count }
+            moments.append(call_counts_now())
+            for contact in contacts { sum += contact.address.utf8.count }
+            moments.append(call_counts_now())
+            for contact in contacts {
+                sum += contact.mail.utf8.count + (contact.balance < 0 ? 1 : 0)
+            }
+            moments.append(call_counts_now())
+            return sum
+        }
+        let each = Double(ids.count)
+        precondition(sum > 0, "What was read cannot be nothing.")
+        counts["bytesOfFault"] = Double(moments[1].live_bytes - moments[0].live_bytes) / each
+        counts["bytesOfObject"] = Double(moments[6].live_bytes - moments[0].live_bytes) / each
+        for (place, name) in [
+            "Fault", "FiredFault", "NumberRead", "ShortTextRead", "LongTextRead",
+        ].enumerated() {
+            counts["allocationsPer\(name)"] =
+                Self.allocations(from: moments[place], to: moments[place + 1]) / each
+        }
+    }
+
+    /// All objects fetched with their values.
+    private mutating func countFetch() throws {
+        let context = container.newBackgroundContext()
+        let (before, after, found) = try context.performAndWait {
+            var request = FetchRequest<Contact>()
+            request.includesPropertyValues = true
+            let before = call_counts_now()
+            let contacts = try context.fetch(request)
+            let sum = contacts.reduce(0) { $0 + $1.age }
+            precondition(sum > 0, "What was read cannot be nothing.")
+            return (before, call_counts_now(), contacts.count)
+        }
+        precondition(found == ids.count, "A fetch finds every object.")
+        counts["allocationsPerFetchedObject"] =
+            Self.allocations(from: before, to: after) / Double(ids.count)
+    }
+
+    // MARK: - Saving
+
+    /// Objects inserted, and then updated, each in a durable save of its own.
+    private mutating func countSaves() throws {
+        let context = container.newBackgroundContext()
+        var contacts: [Contact] = []
+        var moments: [call_counts] = []
+        moments.reserveCapacity(3 * Self.saves + 1)
+        let first = ids.count
+        try context.performAndWait {
+            moments.append(call_counts_now())
+            for number in 0..<(2 * Self.saves) {
+                let contact = Contact(context: context)
+                contact.fill(first + number)
+                contacts.append(contact)
+                try context.save()
+                moments.append(call_counts_now())
+            }
+            for contact in contacts.prefix(Self.saves) {
+                contact.age += 1
+                try context.save()
+                moments.append(call_counts_now())
+            }
+        }
+        note("Insert", Array(moments[Self.saves...(2 * Self.saves)]))
+        note("Update", Array(moments[(2 * Self.saves)...]))
+    }
+
+    /// Notes the medians of what lies between moments: now and then a save does more for those to come.
+    private mutating func note(_ kind: String, _ moments: [call_counts]) {
+        func median(_ count: KeyPath<call_counts, UInt64>) -> Double {
+            let each = zip(moments, moments.dropFirst())
+                .map { Double($1[keyPath: count] - $0[keyPath: count]) }
+            return each.sorted()[each.count / 2]
+        }
+        counts["allocationsPerSaved\(kind)"] = median(\.allocations)
+        counts["pagesPerSaved\(kind)"] =
+            (median(\.written_bytes) / Self.pageBytes).rounded(.up)
+        counts["writesPerSaved\(kind)"] = median(\.writes)
+        counts["syncsPerSaved\(kind)"] = median(\.syncs)
+        counts["digestsPerSaved\(kind)"] = median(\.digests)
+        counts["digestedBytesPerSaved\(kind)"] = median(\.digested_bytes)
+    }
+
+    private static func allocations(from before: call_counts, to after: call_counts) -> Double {
+        Double(after.allocations - before.allocations)
+    }
+}
