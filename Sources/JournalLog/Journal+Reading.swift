@@ -22,8 +22,18 @@ extension Journal {
             }
         }
         if assembly.isEmpty { return nil }
+        var hasher = DigestHasher()
+        return try trusted(assembly, &hasher, in: transaction)
+    }
+
+    /// An entry whose chunks have all been read, its digest checked.
+    private func trusted(
+        _ assembly: EntryAssembly, _ hasher: inout DigestHasher,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws -> JournalEntry {
+        let sequence = assembly.sequence
         let entry: JournalEntry
-        switch assembly.finish() {
+        switch assembly.finish(&hasher) {
         case .success(let read): entry = read
         case .failure(let damage):
             throw JournalError.entryBroken(at: sequence, because: damage.reason)
@@ -35,7 +45,7 @@ extension Journal {
         return entry
     }
 
-    /// Hands the entries of a range to `body`, each one checked, one in memory at a time.
+    /// Hands the entries of a range to `body`, each one checked. Small ones are read several at a time.
     ///
     /// - Parameters:
     ///   - first: The first number; 0 is taken as 1.
@@ -58,15 +68,77 @@ extension Journal {
         var neighbour: JournalEntry?
         var place = order == .ascending ? lower : upper
         while true {
-            guard let entry = try entry(at: place, in: transaction) else {
-                throw JournalError.entryMissing(place)
+            let batch = try batch(from: place, through: upper, order, in: transaction)
+            for entry in batch.entries {
+                try checkChain(entry, neighbour, order)
+                if try body(entry) == .stop { return }
+                if entry.sequence == (order == .ascending ? upper : lower) { return }
+                neighbour = entry
+                place = order == .ascending ? entry.sequence.next : entry.sequence.previous
             }
-            try checkChain(entry, neighbour, order)
-            if try body(entry) == .stop { return }
-            if place == (order == .ascending ? upper : lower) { return }
-            neighbour = entry
-            place = order == .ascending ? place.next : place.previous
+            if let failure = batch.failure { throw failure }
         }
+    }
+
+    /// Entries read together, and what kept the next one from being among them.
+    private struct Batch {
+        var entries: [JournalEntry] = []
+        var failure: (any Error)?
+    }
+
+    /// How many entries, and bytes of them, are read together.
+    private static let batchCountMaximum = 256
+    private static let batchBytesMaximum = 1 << 18
+
+    private func batch(
+        from first: SequenceNumber, through last: SequenceNumber, _ order: ScanOrder,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws -> Batch {
+        guard order == .ascending else {
+            guard let entry = try entry(at: first, in: transaction) else {
+                throw JournalError.entryMissing(first)
+            }
+            return Batch(entries: [entry])
+        }
+        var batch = Batch()
+        do {
+            try asJournalError { try read(&batch.entries, from: first, through: last, transaction) }
+            if batch.entries.isEmpty { throw JournalError.entryMissing(first) }
+        } catch {
+            batch.failure = error
+        }
+        return batch
+    }
+
+    /// Reads entries in one walk, as many as belong together.
+    private func read(
+        _ entries: inout [JournalEntry], from first: SequenceNumber,
+        through last: SequenceNumber, _ transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        let lower = Self.key(first, chunk: 0)
+        let upper = Self.key(last, chunk: .max)
+        var hasher = DigestHasher()
+        var assembly = EntryAssembly(sequence: first)
+        var size = 0
+        try transaction.scan(
+            chunks, from: lower.span.bytes, to: upper.span.bytes, order: .ascending
+        ) { key, value in
+            var reader = KeyReader()
+            let sequence = SequenceNumber(try reader.uint64(key))
+            if sequence != assembly.sequence {
+                // A first entry that is not there is told by the empty list.
+                guard !assembly.isEmpty else { return .stop }
+                entries.append(try trusted(assembly, &hasher, in: transaction))
+                size += entries[entries.count - 1].payload.count
+                assembly = EntryAssembly(sequence: entries[entries.count - 1].sequence.next)
+                guard sequence == assembly.sequence, entries.count < Self.batchCountMaximum,
+                    size < Self.batchBytesMaximum
+                else { return .stop }
+            }
+            assembly.add(try reader.uint32(key), value)
+            return .proceed
+        }
+        if !assembly.isEmpty { entries.append(try trusted(assembly, &hasher, in: transaction)) }
     }
 
     private func checkChain(
@@ -85,7 +157,9 @@ extension Journal {
 /// The chunks of one entry being put together.
 struct EntryAssembly {
     let sequence: SequenceNumber
-    private var bytes: [UInt8] = []
+    private var header = InlineArray<57, UInt8>(repeating: 0)
+    private var headerCount = 0
+    private var payload: [UInt8] = []
     private var chunkCount: UInt32 = 0
     private var damage: String?
 
@@ -101,31 +175,38 @@ struct EntryAssembly {
             damage = "its chunk \(chunkCount) is missing"
         }
         chunkCount += 1
-        value.withUnsafeBytes { bytes.append(contentsOf: $0) }
+        let taken = min(EntryHeader.byteCount - headerCount, value.byteCount)
+        for place in 0..<taken {
+            header[headerCount + place] = value.unsafeLoadUnaligned(
+                fromByteOffset: place, as: UInt8.self)
+        }
+        headerCount += taken
+        value.extracting(droppingFirst: taken).withUnsafeBytes { payload.append(contentsOf: $0) }
     }
 
     /// The entry the chunks make, or what is wrong with them.
-    func finish() -> Result<JournalEntry, EntryHeader.Malformation> {
+    func finish(_ hasher: inout DigestHasher) -> Result<JournalEntry, EntryHeader.Malformation> {
         if let damage { return .failure(.init(damage)) }
-        return EntryHeader.decode(bytes.span.bytes).flatMap { header in
-            let count = bytes.count - EntryHeader.byteCount
-            if header.payloadCount > count {
-                return .failure(.init("the end of it is missing after \(bytes.count) bytes"))
+        let bytes = header.span.bytes.extracting(first: headerCount)
+        return EntryHeader.decode(bytes).flatMap { header in
+            if header.payloadCount > payload.count {
+                let count = headerCount + payload.count
+                return .failure(.init("the end of it is missing after \(count) bytes"))
             }
-            if header.payloadCount < count {
+            if header.payloadCount < payload.count {
                 return .failure(
-                    .init("\(count - header.payloadCount) bytes too many stand at its end"))
+                    .init("\(payload.count - header.payloadCount) bytes too many stand at its end"))
             }
             guard header.sequence == sequence else {
                 return .failure(.init("its bytes are those of entry \(header.sequence)"))
             }
-            var hasher = DigestHasher()
             hasher.update(0)
-            hasher.update(bytes.span.bytes)
+            hasher.update(self.header.span.bytes)
+            hasher.update(payload.span.bytes)
             return .success(
                 JournalEntry(
                     sequence: sequence, recordedAt: header.recordedAt, previous: header.previous,
-                    payload: Array(bytes[EntryHeader.byteCount...]), digest: hasher.finish()))
+                    payload: payload, digest: hasher.finish()))
         }
     }
 }

@@ -87,13 +87,19 @@ extension Journal {
             let stored = try storedDigest(assembly.sequence, in: transaction)
             if let entry = walk.finish(assembly, stored, report) { try follow(entry) }
         }
-        try verifyDigestRows(in: transaction, report)
+        try verifyDigestRows(besides: walk.found, in: transaction, report)
         progress(last, last)
     }
 
+    /// - Parameters:
+    ///   - found: The entries that are there, in runs and in order.
+    ///   - transaction: The state to look at.
+    ///   - report: Called with each finding.
     private func verifyDigestRows(
+        besides found: [ClosedRange<SequenceNumber>],
         in transaction: borrowing some Reading & ~Copyable, _ report: (JournalFinding) -> Void
     ) throws {
+        var runs = found[...]
         let none: [UInt8] = []
         try asJournalError {
             try transaction.scan(
@@ -112,13 +118,8 @@ extension Journal {
                     if let flaw { report(.treeBroken(sequence, level, flaw)) }
                     return .proceed
                 }
-                let first = Self.key(sequence, chunk: 0)
-                let isThere = try transaction.seek(chunks, atOrAfter: first.span.bytes) {
-                    found, _ in
-                    var reader = KeyReader()
-                    return try found.byteCount == 12 && reader.uint64(found) == sequence.rawValue
-                }
-                if isThere != true { report(.digestExtra(sequence)) }
+                while let run = runs.first, run.upperBound < sequence { runs.removeFirst() }
+                if runs.first?.contains(sequence) != true { report(.digestExtra(sequence)) }
                 if value.byteCount != Digest.byteCount {
                     report(.malformedDigest(sequence, value.byteCount))
                 }
@@ -129,8 +130,11 @@ extension Journal {
 }
 
 /// What verification carries from entry to entry.
-private struct JournalWalk {
+private struct JournalWalk: ~Copyable {
     var previous = SequenceNumber.zero
+    /// The entries that are there, in runs.
+    private(set) var found: [ClosedRange<SequenceNumber>] = []
+    private var hasher = DigestHasher()
     private var previousDigest: Digest? = .zero
     private var isSound = true
 
@@ -151,10 +155,15 @@ private struct JournalWalk {
     }
 
     private mutating func check(
-        _ assembly: EntryAssembly, _ stored: Digest?, _ found: inout JournalEntry?,
+        _ assembly: EntryAssembly, _ stored: Digest?, _ read: inout JournalEntry?,
         _ report: (JournalFinding) -> Void
     ) {
         let sequence = assembly.sequence
+        if let run = found.last, run.upperBound.next == sequence {
+            found[found.count - 1] = run.lowerBound...sequence
+        } else {
+            found.append(sequence...sequence)
+        }
         if sequence == .zero {
             report(.broken(sequence, "there is no entry 0"))
             return
@@ -165,7 +174,7 @@ private struct JournalWalk {
         }
         previous = sequence
         if stored == nil { report(.digestMissing(sequence)) }
-        switch assembly.finish() {
+        switch assembly.finish(&hasher) {
         case .failure(let damage):
             report(.broken(sequence, damage.reason))
             previousDigest = stored
@@ -177,7 +186,7 @@ private struct JournalWalk {
                 report(.chainBroken(sequence))
             }
             previousDigest = stored ?? entry.digest
-            found = entry
+            read = entry
         }
     }
 }

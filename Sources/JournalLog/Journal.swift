@@ -89,10 +89,15 @@ package struct Journal: Sendable {
         let header = EntryHeader(
             sequence: last.next, recordedAt: recordedAt,
             previous: try digest(at: last, in: transaction), payloadCount: payload.count)
-        let leaf = header.encode(payload: payload)
-        let digest = Digest.of(leaf)
+        let start = header.encoded()
+        var hasher = DigestHasher()
+        // The first byte belongs to the digest only.
+        hasher.update(0)
+        hasher.update(start.bytes.span.bytes)
+        hasher.update(payload.span.bytes)
+        let digest = hasher.finish()
         try asJournalError {
-            try writeChunks(leaf, of: header.sequence, in: transaction)
+            try writeChunks(start, payload, of: header.sequence, in: transaction)
             let key = Self.key(header.sequence)
             try digest.withBytes { try transaction.put(digests, key.span.bytes, $0, .append) }
         }
@@ -103,19 +108,26 @@ package struct Journal: Sendable {
     }
 
     private func writeChunks(
-        _ leaf: [UInt8], of sequence: SequenceNumber, in transaction: borrowing WriteTransaction
+        _ header: KeyWriter, _ payload: [UInt8], of sequence: SequenceNumber,
+        in transaction: borrowing WriteTransaction
     ) throws {
-        // The first byte belongs to the digest only.
-        let entry = leaf.span.extracting(1...).bytes
-        let size = entry.byteCount <= Self.wholeBytesMaximum ? entry.byteCount : Self.chunkBytes
-        var offset = 0
-        var chunk: UInt32 = 0
-        while offset < entry.byteCount {
-            let end = min(offset + size, entry.byteCount)
-            let key = Self.key(sequence, chunk: chunk)
-            try transaction.put(chunks, key.span.bytes, entry.extracting(offset..<end), .append)
-            offset = end
-            chunk += 1
+        let payload = payload.span.bytes
+        let count = EntryHeader.byteCount + payload.byteCount
+        let size = count <= Self.wholeBytesMaximum ? count : Self.chunkBytes
+        // The first chunk is put together; the others are in the payload as they are.
+        var first = header
+        var offset = min(size, count) - EntryHeader.byteCount
+        first.append(bytes: payload.extracting(..<offset))
+        try transaction.putRun(chunks, .append) { run in
+            try run.put(Self.key(sequence, chunk: 0).span.bytes, first.bytes.span.bytes)
+            var chunk: UInt32 = 1
+            while offset < payload.byteCount {
+                let end = min(offset + size, payload.byteCount)
+                let key = Self.key(sequence, chunk: chunk)
+                try run.put(key.span.bytes, payload.extracting(offset..<end))
+                offset = end
+                chunk += 1
+            }
         }
     }
 

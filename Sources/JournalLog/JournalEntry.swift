@@ -32,7 +32,7 @@ package struct JournalEntry: Sendable, Hashable {
         let header = EntryHeader(
             sequence: sequence, recordedAt: recordedAt, previous: previous,
             payloadCount: payload.count)
-        return Array(header.encode(payload: payload).dropFirst())
+        return header.encoded().bytes + payload
     }
 }
 
@@ -80,17 +80,15 @@ struct EntryHeader {
         }
     }
 
-    /// The entry's bytes with the zero byte of the leaf form before them.
-    func encode(payload: [UInt8]) -> [UInt8] {
-        var writer = KeyWriter(capacity: 1 + Self.byteCount + payload.count)
-        writer.append(UInt8(0))
+    /// The bytes before the payload, with room for some of it.
+    func encoded(room: Int = 0) -> KeyWriter {
+        var writer = KeyWriter(capacity: Self.byteCount + room)
         writer.append(Self.formatVersion)
         writer.append(sequence.rawValue)
         writer.append(UInt64(bitPattern: recordedAt))
         previous.withBytes { writer.append(bytes: $0) }
         writer.append(UInt64(payloadCount))
-        writer.append(bytes: payload)
-        return writer.bytes
+        return writer
     }
 
     /// What is wrong with bytes that should be an entry.

@@ -14,9 +14,12 @@ struct DraftValidation {
         var entity: SchemaEntity?
         var seen: Set<ObjectID> = []
         // Two changes of one object are neighbours unless they are of two kinds.
-        let mayRepeat = changes.contains { change in
-            if case .insert = change.kind { false } else { true }
-        }
+        let mayRepeat =
+            changes.first.map { first in
+                !changes.allSatisfy {
+                    $0.isInsert == first.isInsert && $0.isDelete == first.isDelete
+                }
+            } ?? false
         for (position, change) in changes.enumerated() {
             if entity?.number != change.object.entity {
                 entity = schema.entity(change.object.entity)

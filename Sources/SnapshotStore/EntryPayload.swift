@@ -66,6 +66,46 @@ struct EntryPayload {
         }
     }
 
+    /// The bytes of an entry whose changes have not been decoded.
+    struct Encoded {
+        let bytes: [UInt8]
+        let header: EntryHeader
+        /// How many changes there are, and where the first begins.
+        let changesCount: Int
+        let changesOffset: Int
+
+        init(_ bytes: [UInt8]) throws(DecodingFailure) {
+            let span = bytes.span.bytes
+            var offset = 0
+            header = try EntryPayload.header(of: span, at: &offset)
+            changesCount = header.kind == .model ? 0 : try span.readCount(at: &offset)
+            changesOffset = offset
+            self.bytes = bytes
+        }
+
+        /// The payload of an entry of the journal.
+        ///
+        /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt``.
+        init(_ entry: JournalEntry) throws {
+            do {
+                try self.init(entry.payload)
+            } catch {
+                throw StoreError.entryUnreadable(entry.sequence, cause: error)
+            }
+        }
+
+        /// The model, in an entry that sets it.
+        ///
+        /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt``.
+        func model(of entry: JournalEntry) throws -> ManagedObjectModel {
+            do {
+                return try ManagedObjectModel(canonicalBytes: Array(bytes[changesOffset...]))
+            } catch {
+                throw StoreError.entryUnreadable(entry.sequence, cause: error)
+            }
+        }
+    }
+
     /// Reads canonical bytes.
     init(_ bytes: [UInt8]) throws(DecodingFailure) {
         let span = bytes.span.bytes

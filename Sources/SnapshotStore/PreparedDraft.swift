@@ -27,11 +27,21 @@ struct PreparedDraft: Sendable {
         try DraftValidation.check(changes, schema: schema)
         payload = changes.isEmpty ? [] : EntryPayload.bytes(draft.header, changes)
     }
+
+    /// Whether a row may have moved on in a way that the values of the changes do not tell: others may
+    /// have touched what must be untouched, or given a member to an object that is deleted.
+    func mayHaveMoved(_ schema: Schema) -> Bool {
+        if !draft.watched.isEmpty || draft.detection == .perRow { return true }
+        guard schema.entities.contains(where: { !$0.storedToMany.isEmpty }) else { return false }
+        return changes.contains { change in
+            change.isDelete && schema.entity(change.object.entity)?.storedToMany.isEmpty == false
+        }
+    }
 }
 
 extension [Change] {
     fileprivate var isSorted: Bool {
-        zip(self, dropFirst()).allSatisfy { $0.precedes($1) }
+        indices.dropFirst().allSatisfy { self[$0 - 1].precedes(self[$0]) }
     }
 }
 
@@ -63,7 +73,8 @@ extension Change {
 extension Value {
     fileprivate var mayNeedNormalizing: Bool {
         switch self {
-        case .double, .date: self != normalized
+        case .double(let number): number.isNaN || (number == 0 && number.sign == .minus)
+        case .date: self != normalized
         default: false
         }
     }

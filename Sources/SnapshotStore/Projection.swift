@@ -166,8 +166,7 @@ struct Projection: Sendable {
         do {
             return try body()
         } catch {
-            throw StoreError.corrupt(
-                "The row of \(schema.name(of: object)) cannot be read", cause: error)
+            throw StoreError.rowUnreadable(schema.name(of: object), cause: error)
         }
     }
 }

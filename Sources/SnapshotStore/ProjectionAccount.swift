@@ -20,6 +20,8 @@ internal import ObjectModel
 final class ProjectionAccount {
     private let projection: Projection
     private let keyed: Hasher
+    /// What folds, kept for its room; nil while it is at work.
+    private var projector: Projector?
     private var sum: UInt64 = 0
     /// Which objects are there: by entity, 64 numbers together.
     private var objects: [EntityNumber: [UInt64: UInt64]] = [:]
@@ -73,18 +75,6 @@ final class ProjectionAccount {
         links.remove(hash(table, key.span.bytes)) != nil
     }
 
-    /// What stood before an entry, from a table of the past; nil when it is not there, or too young.
-    func past(
-        _ table: Table, _ key: [UInt8], before sequence: SequenceNumber,
-        in transaction: borrowing some Reading & ~Copyable
-    ) throws -> [UInt8]? {
-        let place = key + StoreKey.sequence(sequence)
-        let found = try transaction.get(table, place.span.bytes) { $0.array }
-        guard let found, found.count >= 8 else { return nil }
-        var reader = KeyReader()
-        return try reader.sequence(found.span.bytes) < sequence ? found : nil
-    }
-
     // MARK: - The sum
 
     func add(_ table: Table, _ key: RawSpan, _ value: RawSpan) {
@@ -131,7 +121,9 @@ final class ProjectionAccount {
     func follow(_ entry: JournalEntry, in transaction: borrowing ReadTransaction) throws {
         guard isPossible else { return }
         do {
-            try Projector.count(try Entry(entry), in: self, projection, in: transaction)
+            var projector = self.projector.take() ?? Projector(projection, self)
+            try projector.count(entry, in: transaction)
+            self.projector = projector
         } catch let error as StoreError where error.code == .corrupt {
             // It cannot come out even; replaying finds out what it is.
             isPossible = false

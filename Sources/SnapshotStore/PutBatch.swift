@@ -23,13 +23,25 @@ struct PutBatch {
 
     /// Adds a record. No two have the same key.
     mutating func add(_ key: [UInt8], _ value: [UInt8] = []) {
+        add(key.span.bytes, value.span.bytes)
+    }
+
+    /// Adds a record. No two have the same key.
+    mutating func add(_ key: RawSpan, _ value: RawSpan) {
         let start = bytes.count
-        bytes.append(contentsOf: key)
-        bytes.append(contentsOf: value)
-        let record = Record(
-            start: start, keyEnd: start + key.count, valueEnd: start + key.count + value.count)
+        key.withUnsafeBytes { bytes.append(contentsOf: $0) }
+        value.withUnsafeBytes { bytes.append(contentsOf: $0) }
+        let keyEnd = start + key.byteCount
+        let record = Record(start: start, keyEnd: keyEnd, valueEnd: keyEnd + value.byteCount)
         if isSorted, let last = records.last { isSorted = last.precedes(record, in: bytes) }
         records.append(record)
+    }
+
+    /// Forgets the records and keeps the room.
+    mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: true)
+        records.removeAll(keepingCapacity: true)
+        isSorted = true
     }
 
     /// Hands every record to `body`, in the order in which they were added.
@@ -53,10 +65,12 @@ struct PutBatch {
         let first = all.extracting(records[0].start..<records[0].keyEnd)
         let isBehind =
             try transaction.seek(table, before: nil) { last, _ in last.precedes(first) } ?? true
-        for record in records {
-            try transaction.put(
-                table, all.extracting(record.start..<record.keyEnd),
-                all.extracting(record.keyEnd..<record.valueEnd), isBehind ? .append : .upsert)
+        try transaction.putRun(table, isBehind ? .append : .upsert) { run in
+            for record in records {
+                try run.put(
+                    all.extracting(record.start..<record.keyEnd),
+                    all.extracting(record.keyEnd..<record.valueEnd))
+            }
         }
     }
 }

@@ -5,15 +5,15 @@ package import ObjectModel
 // | field | bytes |
 // |---|---|
 // | since | 8: the entry that last changed the object |
-// | width | 1: bytes of each end offset, 2 or 4; and 128 if there are ages |
+// | width | 1: bytes of each end offset, 1, 2 or 4; and 128 if there are ages |
 // | count | 2: how many fields |
 // | ends | count × width: where each field ends, from the first field's first byte |
 // | fields | the values in slot order, each in its canonical form; null has no bytes |
 // | ages | of the object, each field and each stored to-many relationship, variable length: |
 // |      | since less the entry that inserted the object, or that last changed the part |
 //
-// So one field is found without reading those before it. Ages stand only where one is not zero: a
-// row that has not been changed since its insert, which most have not, pays nothing for them.
+// So one field is found without reading those before it. Ages stand in new rows, too, where all are
+// zero: a row that grew at its first change would split the page that inserts have filled.
 
 /// An object's values as they stand at some sequence number.
 package struct Row: Sendable, Hashable {
@@ -40,62 +40,87 @@ struct RowOrigins: Equatable {
     var members: [SequenceNumber]
 }
 
-/// Encodes rows, one after the other, without an allocation for each.
-struct RowEncoder {
-    private var writer = KeyWriter(capacity: 256)
-    private var fields = ByteWriter(capacity: 256)
-    private var ends: [Int] = []
+/// Where a field of a row that is being laid out comes from.
+struct RowField {
+    let place: EncodedField
+    /// Whether it stands in the entry, and not in the row before.
+    let isNew: Bool
+}
 
-    /// The bytes of the row encoded last.
+/// Lays rows out, one after the other, from fields that have their canonical bytes already.
+struct RowEncoder {
+    private var writer = KeyWriter(capacity: 512)
+
+    /// The bytes of the row laid out last.
     var bytes: [UInt8] { writer.bytes }
 
-    /// Encodes a row, in place of the one encoded before.
+    /// Lays out a row, in place of the one before.
     ///
     /// - Parameters:
     ///   - since: The entry that changed the object last.
-    ///   - values: The values in slot order.
-    ///   - origins: The entries that its parts come from; nil when that is `since` for all.
+    ///   - fields: Where the values are, in slot order.
+    ///   - entry: Where the new ones are.
+    ///   - before: Where the others are.
+    ///   - ages: The ages of the parts.
     mutating func encode(
-        since: SequenceNumber, _ values: [Value], origins: RowOrigins? = nil
+        since: SequenceNumber, _ fields: [RowField], from entry: RawSpan, _ before: RawSpan,
+        ages: [UInt64]
     ) {
-        fields.removeAll()
-        ends.removeAll(keepingCapacity: true)
-        for value in values {
-            if !value.isNull { fields.append(value) }
-            ends.append(fields.bytes.count)
-        }
         writer.removeAll()
         writer.append(since.rawValue)
-        let isWide = fields.bytes.count > Int(UInt16.max)
-        let origins = origins.flatMap { $0.isAll(since) ? nil : $0 }
-        writer.append((isWide ? 4 : 2) | (origins == nil ? 0 : RowLayout.agesFlag))
-        writer.append(UInt16(values.count))
-        for end in ends {
-            if isWide {
-                writer.append(UInt32(end))
-            } else {
-                writer.append(UInt16(end))
+        var size = 0
+        for field in fields { size += field.place.byteCount }
+        let width = RowLayout.width(ofEnds: size)
+        writer.append(UInt8(width) | RowLayout.agesFlag)
+        writer.append(UInt16(fields.count))
+        var end = 0
+        for field in fields {
+            end += field.place.byteCount
+            switch width {
+            case 1: writer.append(UInt8(end))
+            case 2: writer.append(UInt16(end))
+            default: writer.append(UInt32(end))
             }
         }
-        let encoded = fields.bytes
-        writer.append(bytes: encoded.span.bytes)
-        if let origins { append(origins, since: since) }
+        copy(fields, from: entry, before)
+        for age in ages { writer.append(variable: age) }
     }
 
-    private mutating func append(_ origins: RowOrigins, since: SequenceNumber) {
-        fields.removeAll()
-        for origin in [origins.birth] + origins.values + origins.members {
-            fields.append(variable: since.rawValue - origin.rawValue)
+    /// Copies fields, neighbours together.
+    private mutating func copy(
+        _ fields: [RowField], from entry: RawSpan, _ before: RawSpan
+    ) {
+        var place = 0
+        while place < fields.count {
+            let first = fields[place]
+            var end = first.place.end
+            place += 1
+            while place < fields.count, fields[place].isNew == first.isNew,
+                fields[place].place.start == end
+            {
+                end = fields[place].place.end
+                place += 1
+            }
+            let source = first.isNew ? entry : before
+            writer.append(bytes: source.extracting(first.place.start..<end))
         }
-        writer.append(bytes: fields.bytes)
     }
 }
 
-extension RowOrigins {
-    /// Whether all parts come from one entry.
-    fileprivate func isAll(_ sequence: SequenceNumber) -> Bool {
-        birth == sequence && values.allSatisfy { $0 == sequence }
-            && members.allSatisfy { $0 == sequence }
+extension EncodedField {
+    /// How many bytes there are.
+    var byteCount: Int { end - start }
+}
+
+extension KeyWriter {
+    /// Appends an unsigned integer in as few bytes as it needs.
+    fileprivate mutating func append(variable integer: UInt64) {
+        var rest = integer
+        while rest >= 0x80 {
+            append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        append(UInt8(truncatingIfNeeded: rest))
     }
 }
 
@@ -110,6 +135,12 @@ struct RowLayout {
     static let agesFlag: UInt8 = 0x80
     private static let headerSize = 11
 
+    /// How many bytes the end of a field has, in a row whose fields have `size` bytes.
+    static func width(ofEnds size: Int) -> Int {
+        if size <= Int(UInt8.max) { return 1 }
+        return size <= Int(UInt16.max) ? 2 : 4
+    }
+
     init(_ bytes: RawSpan) throws(DecodingFailure) {
         guard bytes.byteCount >= Self.headerSize else {
             throw DecodingFailure(at: bytes.byteCount, expected: "the header of a row")
@@ -119,8 +150,8 @@ struct RowLayout {
         let shape = bytes.unsafeLoadUnaligned(fromByteOffset: 8, as: UInt8.self)
         hasAges = shape & Self.agesFlag != 0
         width = Int(shape & ~Self.agesFlag)
-        guard width == 2 || width == 4 else {
-            throw DecodingFailure(at: 8, expected: "a width of 2 or 4")
+        guard width == 1 || width == 2 || width == 4 else {
+            throw DecodingFailure(at: 8, expected: "a width of 1, 2 or 4")
         }
         count = Int(
             UInt16(bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: 9, as: UInt16.self)))
@@ -155,6 +186,50 @@ struct RowLayout {
         return values
     }
 
+    /// Where the fields stand, nulls empty.
+    func fields(
+        in bytes: RawSpan, _ fields: inout [RowField]
+    ) throws(DecodingFailure) {
+        fields.removeAll(keepingCapacity: true)
+        let base = Self.headerSize + count * width
+        var start = base
+        for slot in 0..<count {
+            let end = base + end(of: slot, in: bytes)
+            guard start <= end, end <= bytes.byteCount else {
+                throw DecodingFailure(at: start, expected: "the end of field \(slot)")
+            }
+            fields.append(
+                RowField(place: EncodedField(start: start, end: end), isNew: false))
+            start = end
+        }
+        guard hasAges ? start < bytes.byteCount : start == bytes.byteCount else {
+            throw DecodingFailure(
+                at: start, expected: hasAges ? "the ages of the row" : "the end of the row")
+        }
+    }
+
+    /// The ages of the parts: of the object, of each field, of each stored to-many relationship.
+    func ages(
+        in bytes: RawSpan, relationships: Int, _ ages: inout [UInt64]
+    ) throws(DecodingFailure) {
+        ages.removeAll(keepingCapacity: true)
+        let parts = 1 + count + relationships
+        guard hasAges else { return ages.append(contentsOf: repeatElement(0, count: parts)) }
+        var offset =
+            Self.headerSize + count * width + (count == 0 ? 0 : end(of: count - 1, in: bytes))
+        for _ in 0..<parts {
+            let start = offset
+            let age = try bytes.readVariable(at: &offset)
+            guard age <= since.rawValue else {
+                throw DecodingFailure(at: start, expected: "an age within the journal")
+            }
+            ages.append(age)
+        }
+        guard offset == bytes.byteCount else {
+            throw DecodingFailure(at: offset, expected: "the end of the row")
+        }
+    }
+
     /// The entries from which the object's parts are as they stand here.
     ///
     /// - Parameters:
@@ -165,32 +240,12 @@ struct RowLayout {
     func origins(
         in bytes: RawSpan, relationships: Int
     ) throws(DecodingFailure) -> RowOrigins {
-        var origins = RowOrigins(
-            birth: since, values: Array(repeating: since, count: count),
-            members: Array(repeating: since, count: relationships))
-        guard hasAges else { return origins }
-        var offset =
-            Self.headerSize + count * width + (count == 0 ? 0 : end(of: count - 1, in: bytes))
-        origins.birth = try origin(at: &offset, in: bytes)
-        for slot in 0..<count { origins.values[slot] = try origin(at: &offset, in: bytes) }
-        for place in 0..<relationships {
-            origins.members[place] = try origin(at: &offset, in: bytes)
-        }
-        guard offset == bytes.byteCount else {
-            throw DecodingFailure(at: offset, expected: "the end of the row")
-        }
-        return origins
-    }
-
-    private func origin(
-        at offset: inout Int, in bytes: RawSpan
-    ) throws(DecodingFailure) -> SequenceNumber {
-        let start = offset
-        let age = try bytes.readVariable(at: &offset)
-        guard age <= since.rawValue else {
-            throw DecodingFailure(at: start, expected: "an age within the journal")
-        }
-        return SequenceNumber(rawValue: since.rawValue - age)
+        var ages: [UInt64] = []
+        try self.ages(in: bytes, relationships: relationships, &ages)
+        let origins = ages.map { SequenceNumber(rawValue: since.rawValue - $0) }
+        return RowOrigins(
+            birth: origins[0], values: Array(origins[1..<(1 + count)]),
+            members: Array(origins[(1 + count)...]))
     }
 
     private func field(
@@ -208,12 +263,17 @@ struct RowLayout {
     /// Where a field ends; the initializer has seen that the offsets are all there.
     private func end(of slot: Int, in bytes: RawSpan) -> Int {
         let offset = Self.headerSize + slot * width
-        return width == 2
-            ? Int(
+        switch width {
+        case 1:
+            return Int(bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt8.self))
+        case 2:
+            return Int(
                 UInt16(
                     bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt16.self)))
-            : Int(
+        default:
+            return Int(
                 UInt32(
                     bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt32.self)))
+        }
     }
 }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import JournalLog
 internal import LMDB
 internal import ObjectModel
 
@@ -31,10 +32,11 @@ final class ScratchStore {
     }
 
     /// Folds entries together: all of them or none.
-    func fold(_ entries: [Entry]) throws {
+    func fold(_ entries: [JournalEntry]) throws {
         let projection = projection
         try environment.write { transaction in
-            for entry in entries { try projection.fold(entry, in: transaction) }
+            var projector = Projector(projection)
+            for entry in entries { try projector.fold(entry, in: transaction) }
         }
     }
 

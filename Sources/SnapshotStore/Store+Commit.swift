@@ -90,21 +90,42 @@ struct Commit: Sendable {
 
     /// Saves, or refuses with conflicts that name the entries behind them.
     func run(in transaction: borrowing WriteTransaction) throws -> Outcome {
-        try save(try settled(in: transaction), in: transaction)
+        let folded = try folded(in: transaction)
+        let settlement = try settled(fits: folded != nil, in: transaction)
+        return try save(settlement, folded, in: transaction)
     }
 
     /// What a save would come to.
     func preview(in transaction: borrowing some Reading & ~Copyable) throws -> Receipt {
-        try settled(in: transaction).receipt()
+        try settled(fits: false, in: transaction).receipt()
+    }
+
+    /// Folds the draft as it is, on the chance that its changes fit what stands in the tables, as most
+    /// do: then each row is read once. Nothing is written yet.
+    ///
+    /// - Returns: The records to write; nil when something has to be looked at more closely.
+    private func folded(in transaction: borrowing WriteTransaction) throws -> Projector? {
+        guard !prepared.changes.isEmpty, !prepared.mayHaveMoved(parts.projection.schema) else {
+            return nil
+        }
+        let head = try parts.journal.head(in: transaction)
+        var projector = Projector(parts.projection)
+        do {
+            try projector.take(
+                try EntryPayload.Encoded(prepared.payload), of: head.next, in: transaction)
+        } catch let error as StoreError where error.code == .corrupt {
+            return nil
+        }
+        return projector
     }
 
     // MARK: - Settling
 
     private func settled(
-        in transaction: borrowing some Reading & ~Copyable
+        fits: Bool, in transaction: borrowing some Reading & ~Copyable
     ) throws -> Settlement {
         do {
-            return try settle(in: transaction)
+            return try settle(fits: fits, in: transaction)
         } catch let error as StoreError where error.code == .conflict {
             let conflicts = try traced(error.conflicts, in: transaction)
             throw StoreError.conflict(conflicts, in: parts.projection.schema)
@@ -120,9 +141,16 @@ struct Commit: Sendable {
     }
 
     /// Brings the changes onto what the store has, under the policy, and checks what came out.
-    private func settle(in transaction: borrowing some Reading & ~Copyable) throws -> Settlement {
+    ///
+    /// - Parameters:
+    ///   - fits: Whether it is known that they fit as they are.
+    ///   - transaction: The state to look at.
+    private func settle(
+        fits: Bool, in transaction: borrowing some Reading & ~Copyable
+    ) throws -> Settlement {
         var merger = Merger(prepared.draft, parts.projection)
-        let merged = try merger.merge(prepared.changes, in: transaction)
+        let merged =
+            fits ? prepared.changes : try merger.merge(prepared.changes, in: transaction)
         try refuseConflicts(merger.conflicts)
 
         var union = UniquenessMerge(prepared.draft, parts.projection)
@@ -132,7 +160,9 @@ struct Commit: Sendable {
         try refuseConflicts(references.conflicts)
         let conflicts = try traced(merger.conflicts + references.conflicts, in: transaction)
         try CountCheck.check(changes, parts.projection, in: transaction)
-        try UniquenessCheck.check(changes, parts.projection, in: transaction)
+        if !union.hasSeenAll || !references.isUntouched {
+            try UniquenessCheck.check(changes, parts.projection, in: transaction)
+        }
         return Settlement(
             changes: changes, conflicts: conflicts, constraintConflicts: union.conflicts,
             replaced: union.replaced,
@@ -148,18 +178,25 @@ struct Commit: Sendable {
 
     /// Appends what has been settled, and folds it.
     private func save(
-        _ settlement: Settlement, in transaction: borrowing WriteTransaction
+        _ settlement: Settlement, _ folded: Projector?,
+        in transaction: borrowing WriteTransaction
     ) throws -> Outcome {
         let changes = settlement.changes
         guard !changes.isEmpty else { return Outcome(receipt: settlement.receipt()) }
+        let recordedAt = try recordingTime(in: transaction)
+        var (payload, projector) = (prepared.payload, folded)
+        if !settlement.isUntouched {
+            payload = EntryPayload.bytes(prepared.draft.header, changes)
+            projector = nil
+        }
+        var records = try projector ?? fold(payload, in: transaction)
         if let values = prepared.draft.userValues {
             try StoreMetadata.setUserValues(values, parts.tables.meta, in: transaction)
         }
-        let entry = try append(
-            changes, isUntouched: settlement.isUntouched, in: transaction)
-        try Projector.fold(
-            changes, of: entry.sequence, time: time(of: entry), into: parts.projection,
-            in: transaction)
+        let entry = try parts.journal.append(
+            payload: payload, recordedAt: recordedAt, in: transaction)
+        records.take(prepared.draft.header.occurredAt ?? recordedAt, of: entry.sequence)
+        try records.write(in: transaction)
         if verifies {
             try EntryCheck.check(changes, of: entry.sequence, parts.projection, in: transaction)
         }
@@ -167,14 +204,15 @@ struct Commit: Sendable {
         return Outcome(receipt: settlement.receipt(entry), block: block)
     }
 
-    private func append(
-        _ changes: [Change], isUntouched: Bool, in transaction: borrowing WriteTransaction
-    ) throws -> JournalEntry {
-        let payload =
-            isUntouched
-            ? prepared.payload : EntryPayload.bytes(prepared.draft.header, changes)
-        return try parts.journal.append(
-            payload: payload, recordedAt: try recordingTime(in: transaction), in: transaction)
+    /// The records that an entry to be appended comes to.
+    private func fold(
+        _ payload: [UInt8], in transaction: borrowing WriteTransaction
+    ) throws -> Projector {
+        var projector = Projector(parts.projection)
+        try projector.take(
+            try EntryPayload.Encoded(payload), of: try parts.journal.head(in: transaction).next,
+            in: transaction)
+        return projector
     }
 
     /// Never before the entry before, even when the clock was set back.
@@ -183,10 +221,6 @@ struct Commit: Sendable {
         let head = try parts.journal.head(in: transaction)
         let last = try parts.journal.recordingTime(of: head, in: transaction)
         return max(clock(), last ?? .min)
-    }
-
-    private func time(of entry: JournalEntry) -> Int64 {
-        prepared.draft.header.occurredAt ?? entry.recordedAt
     }
 
     /// Extends the reservation when it runs low, and over numbers that came from elsewhere.

@@ -15,8 +15,9 @@ extension Store {
         let parts = parts
         try writing { transaction in
             for table in parts.tables.projection { try transaction.clear(table) }
+            var projector = Projector(parts.projection)
             try parts.journal.entries(from: SequenceNumber(1), through: nil, in: transaction) {
-                try parts.projection.fold(Entry($0), in: transaction)
+                try projector.fold($0, in: transaction)
                 return .proceed
             }
             try StoreMetadata.setFormat(
@@ -34,20 +35,6 @@ extension Store {
                 digests[table.name] = try table.digest(in: transaction)
             }
             return digests
-        }
-    }
-}
-
-extension Projection {
-    /// Folds one entry, whatever its kind.
-    func fold(_ entry: Entry, in transaction: borrowing WriteTransaction) throws {
-        if let model = entry.model {
-            try Projector.fold(
-                model, of: entry.sequence, time: entry.time, into: self, in: transaction)
-        } else {
-            try Projector.fold(
-                entry.changes, of: entry.sequence, time: entry.time, into: self,
-                in: transaction)
         }
     }
 }

@@ -227,7 +227,7 @@ private struct Verification {
         _ progress: (String, Double) -> Void
     ) throws -> SequenceNumber {
         var reached = SequenceNumber.zero
-        var waiting: [Entry] = []
+        var waiting: [JournalEntry] = []
         func foldWaiting() throws {
             guard let last = waiting.last?.sequence else { return }
             defer { waiting = [] }
@@ -249,7 +249,9 @@ private struct Verification {
                 try parts.journal.entries(
                     from: SequenceNumber(1), through: report.head, in: transaction
                 ) { entry in
-                    waiting.append(try Entry(entry))
+                    // An entry that cannot be decoded ends the walk, and those before it count.
+                    _ = try Entry(entry)
+                    waiting.append(entry)
                     if waiting.count == Self.foldedTogether { try foldWaiting() }
                     return .proceed
                 }

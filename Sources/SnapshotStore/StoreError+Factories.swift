@@ -53,6 +53,10 @@ extension StoreError {
 
     private static let verifyRemedy = " Run 'daybook verify' to see how far the damage goes."
 
+    static func rowUnreadable(_ object: String, cause: (any Error)?) -> StoreError {
+        .corrupt("The row of \(object) cannot be read", cause: cause)
+    }
+
     static func entryUnreadable(
         _ sequence: SequenceNumber, cause: (any Error)?
     ) -> StoreError {

@@ -26,8 +26,9 @@ enum StoreLayout {
     /// The version of everything in the file. A store with a greater one is left alone; one with a
     /// lesser one has its projection made anew when it is opened for writing.
     ///
-    /// Version 2 added the ages of rows.
-    static let formatVersion: UInt32 = 2
+    /// Version 2 added the ages of rows. Version 3 keeps room for them from the insert on, so that a row
+    /// seldom outgrows its page when it is changed, and has short ends in short rows.
+    static let formatVersion: UInt32 = 3
 
     /// The table that is read before anything else, in every version.
     static let metaName = "meta"

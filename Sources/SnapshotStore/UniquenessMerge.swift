@@ -18,6 +18,9 @@ struct UniquenessMerge {
     /// The objects that new ones became one with.
     private(set) var replaced: [ObjectID: ObjectID] = [:]
 
+    /// Whether every clash was looked for, and none was found.
+    private(set) var hasSeenAll = false
+
     /// Whether the changes came out as they went in.
     var isUntouched: Bool { conflicts.isEmpty }
 
@@ -34,6 +37,7 @@ struct UniquenessMerge {
     ) throws -> [Change] {
         guard draft.policy != .error || !draft.constraintPolicies.isEmpty else { return merged }
         let found = try UniquenessCheck.conflicts(of: merged, projection, in: transaction)
+        hasSeenAll = found.isEmpty
         guard !found.isEmpty else { return merged }
         changes = Dictionary(merged.map { ($0.object, $0) }) { first, _ in first }
         for conflict in found where settle(conflict) { conflicts.append(conflict) }

@@ -96,6 +96,22 @@ extension RawSpan {
         return Change(object: object, kind: kind, cause: cause)
     }
 
+    /// Reads what stands before the values of a change: what it does, and to which object.
+    func readNames(
+        at offset: inout Int
+    ) throws(DecodingFailure) -> (EncodedChange.Kind, ObjectID) {
+        let start = offset
+        let mark = try readByte(at: &offset)
+        let object = try readObjectID(at: &offset)
+        if mark & KindByte.hasCause != 0 { _ = try readObjectID(at: &offset) }
+        switch mark & ~KindByte.hasCause {
+        case KindByte.insert: return (.insert, object)
+        case KindByte.update: return (.update, object)
+        case KindByte.delete: return (.delete, object)
+        default: throw DecodingFailure(at: start, expected: "the kind of a change")
+        }
+    }
+
     private func readValues(at offset: inout Int) throws(DecodingFailure) -> [Value] {
         let count = try readCount(at: &offset)
         var values: [Value] = []
@@ -116,7 +132,7 @@ extension RawSpan {
         return edits
     }
 
-    private func readMemberships(at offset: inout Int) throws(DecodingFailure) -> [MembershipEdit] {
+    func readMemberships(at offset: inout Int) throws(DecodingFailure) -> [MembershipEdit] {
         let count = try readCount(at: &offset)
         var edits: [MembershipEdit] = []
         for _ in 0..<count {
@@ -139,7 +155,7 @@ extension RawSpan {
         return members
     }
 
-    private func readPropertyNumber(
+    func readPropertyNumber(
         at offset: inout Int
     ) throws(DecodingFailure) -> PropertyNumber {
         let start = offset

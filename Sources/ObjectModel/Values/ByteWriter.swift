@@ -43,6 +43,7 @@ package struct ByteWriter: Sendable {
 
     /// Appends an unsigned integer in as few bytes as it needs.
     package mutating func append(variable integer: UInt64) {
+        if integer < 0x80 { return bytes.append(UInt8(truncatingIfNeeded: integer)) }
         var rest = integer
         while rest >= 0x80 {
             bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
@@ -62,6 +63,11 @@ package struct ByteWriter: Sendable {
     }
 
     /// Appends bytes as they are.
+    package mutating func append(raw other: RawSpan) {
+        other.withUnsafeBytes { bytes.append(contentsOf: $0) }
+    }
+
+    /// Appends bytes as they are.
     package mutating func append(raw other: some Collection<UInt8>) {
         bytes.append(contentsOf: other)
     }
@@ -74,11 +80,9 @@ package struct ByteWriter: Sendable {
 
     /// Appends text behind the count of its UTF-8 bytes.
     package mutating func append(_ text: String) {
-        var text = text
-        text.withUTF8 { utf8 in
-            append(variable: UInt64(utf8.count))
-            bytes.append(contentsOf: utf8)
-        }
+        let utf8 = text.utf8.span
+        append(variable: UInt64(utf8.count))
+        utf8.withUnsafeBufferPointer { bytes.append(contentsOf: $0) }
     }
 
     /// Appends a byte that tells whether text follows, and the text.

@@ -81,6 +81,14 @@ extension RawSpan {
     /// Reads an unsigned integer of variable length; an encoding longer than needed is refused.
     package func readVariable(at offset: inout Int) throws(DecodingFailure) -> UInt64 {
         let start = offset
+        if offset >= 0, offset < byteCount {
+            // Most numbers have one byte.
+            let byte = unsafeLoadUnaligned(fromByteOffset: offset, as: UInt8.self)
+            if byte < 0x80 {
+                offset += 1
+                return UInt64(byte)
+            }
+        }
         var result: UInt64 = 0
         var shift: UInt64 = 0
         while true {
@@ -134,11 +142,10 @@ extension RawSpan {
     package func readText(_ count: Int, at offset: inout Int) throws(DecodingFailure) -> String {
         let start = offset
         let range = try take(count, at: &offset)
+        // Looking for anything but ASCII is far cheaper than validating, and mostly there is none.
+        let isPlain = isPlain(range)
         let text = withUnsafeBytes { (bytes) -> String? in
             let bytes = UnsafeRawBufferPointer(rebasing: bytes[range])
-            // Looking for anything but ASCII is far cheaper than validating, and mostly there is
-            // none.
-            let isPlain = bytes.allSatisfy { $0 < 0x80 }
             return isPlain
                 ? String(decoding: bytes, as: UTF8.self) : String(validating: bytes, as: UTF8.self)
         }
@@ -150,6 +157,31 @@ extension RawSpan {
     package func readText(at offset: inout Int) throws(DecodingFailure) -> String {
         let count = try readCount(at: &offset)
         return try readText(count, at: &offset)
+    }
+
+    /// Steps over text behind its count, and checks that it is UTF-8.
+    package func skipText(at offset: inout Int) throws(DecodingFailure) {
+        let count = try readCount(at: &offset)
+        if isPlain(offset..<(offset + count)) {
+            offset += count
+        } else {
+            _ = try readText(count, at: &offset)
+        }
+    }
+
+    /// Whether there is nothing but ASCII within bounds that have been checked.
+    private func isPlain(_ range: Range<Int>) -> Bool {
+        var offset = range.lowerBound
+        var all: UInt64 = 0
+        while offset + 8 <= range.upperBound {
+            all |= unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            offset += 8
+        }
+        while offset < range.upperBound {
+            all |= UInt64(unsafeLoadUnaligned(fromByteOffset: offset, as: UInt8.self))
+            offset += 1
+        }
+        return all & 0x8080_8080_8080_8080 == 0
     }
 
     /// Reads text behind a byte that tells whether there is any.
@@ -170,9 +202,22 @@ extension RawSpan {
     /// Whether both hold the same bytes.
     package func hasSameBytes(as other: RawSpan) -> Bool {
         guard byteCount == other.byteCount else { return false }
-        return withUnsafeBytes { left in
-            other.withUnsafeBytes { right in left.elementsEqual(right) }
+        var offset = 0
+        while offset + 8 <= byteCount {
+            let word = unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            guard word == other.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self) else {
+                return false
+            }
+            offset += 8
         }
+        while offset < byteCount {
+            let byte = unsafeLoadUnaligned(fromByteOffset: offset, as: UInt8.self)
+            guard byte == other.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt8.self) else {
+                return false
+            }
+            offset += 1
+        }
+        return true
     }
 
     /// Checks that `count` bytes stand at `offset`, steps over them, and tells where they are.

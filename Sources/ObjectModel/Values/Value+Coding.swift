@@ -100,6 +100,30 @@ extension RawSpan {
         }
     }
 
+    /// Steps over one value. It is checked as if it were read, but nothing is made of it.
+    package func skipValue(at offset: inout Int) throws(DecodingFailure) {
+        let start = offset
+        switch try readByte(at: &offset) {
+        case Tag.null, Tag.no, Tag.yes: return
+        case Tag.int: _ = try readVariable(at: &offset)
+        case Tag.double, Tag.date: _ = try readBigEndian(UInt64.self, at: &offset)
+        case Tag.decimal: _ = try readDecimal(at: &offset)
+        case Tag.string: try skipText(at: &offset)
+        case Tag.data:
+            let count = try readCount(at: &offset)
+            offset += count
+        case Tag.uuid: _ = try readBigEndian(UInt128.self, at: &offset)
+        case Tag.object: _ = try readObjectID(at: &offset)
+        default: throw DecodingFailure(at: start, expected: "the tag of a value")
+        }
+    }
+
+    /// Whether the value at an offset is null.
+    package func isNull(at offset: Int) -> Bool {
+        offset < byteCount
+            && unsafeLoadUnaligned(fromByteOffset: offset, as: UInt8.self) == Tag.null
+    }
+
     /// Reads an object identifier.
     package func readObjectID(at offset: inout Int) throws(DecodingFailure) -> ObjectID {
         let start = offset

@@ -23,7 +23,7 @@ extension Value {
             writer.append(raw: DecimalParts(value).orderedKey)
         case .string(let value):
             writer.append(0x05)
-            writer.append(escaped: value.utf8)
+            writer.append(escaped: value)
         case .data(let value):
             writer.append(0x06)
             writer.append(escaped: value)
@@ -42,6 +42,16 @@ extension Value {
 }
 
 extension ByteWriter {
+    fileprivate mutating func append(escaped text: String) {
+        let utf8 = text.utf8.span
+        guard (0..<utf8.count).allSatisfy({ utf8[$0] != 0 }) else {
+            return append(escaped: Array(text.utf8))
+        }
+        append(raw: utf8.bytes)
+        append(0)
+        append(0)
+    }
+
     fileprivate mutating func append(escaped bytes: some Collection<UInt8>) {
         for byte in bytes {
             append(byte)

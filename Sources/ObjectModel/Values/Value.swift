@@ -103,6 +103,7 @@ extension Value: Hashable {
 extension String {
     /// Whether both are the same UTF-8 bytes, not merely canonically equivalent.
     package func hasSameBytes(as other: String) -> Bool {
-        utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
+        utf8.count == other.utf8.count
+            && utf8.span.bytes.hasSameBytes(as: other.utf8.span.bytes)
     }
 }

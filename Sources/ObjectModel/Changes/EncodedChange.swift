@@ -1,0 +1,90 @@
+/// Where a value stands in bytes, tag and all; empty for null.
+package struct EncodedField: Sendable, Hashable {
+    /// Where it begins.
+    package let start: Int
+    /// Where the next one begins.
+    package let end: Int
+
+    /// Describes a place.
+    package init(start: Int, end: Int) {
+        self.start = start
+        self.end = end
+    }
+
+    /// Whether this is null.
+    package var isEmpty: Bool { start == end }
+}
+
+/// Where an edit stands in bytes.
+package struct EncodedEdit: Sendable {
+    /// The property.
+    package let property: PropertyNumber
+    /// The value before.
+    package let old: EncodedField
+    /// The value after.
+    package let new: EncodedField
+}
+
+/// A change in its canonical bytes, whose values are found but not made.
+///
+/// As every value has exactly one encoding, values are compared and copied as bytes: folding an entry
+/// makes hardly any. One of these reads all changes of an entry, and keeps its storage from one to the
+/// next.
+package struct EncodedChange: Sendable {
+    /// What happens to the object.
+    package enum Kind: Sendable {
+        /// It comes to be, with the fields.
+        case insert
+        /// Some of its values and members change.
+        case update
+        /// It ceases to be; the fields are what it was.
+        case delete
+    }
+
+    /// What happens to the object.
+    package private(set) var kind = Kind.insert
+    /// The object.
+    package private(set) var object = ObjectID(entity: EntityNumber(rawValue: 0), number: 0)
+    /// The values in slot order, of an insert or a delete.
+    package private(set) var fields: [EncodedField] = []
+    /// The edits of an update.
+    package private(set) var edits: [EncodedEdit] = []
+    /// The memberships that change.
+    package private(set) var members: [MembershipEdit] = []
+
+    /// Describes nothing yet.
+    package init() {}
+
+    /// Reads the next change of an entry.
+    ///
+    /// - Throws: ``DecodingFailure`` for whatever cannot be decoded to a ``Change``.
+    package mutating func read(
+        _ bytes: RawSpan, at offset: inout Int
+    ) throws(DecodingFailure) {
+        let (kind, object) = try bytes.readNames(at: &offset)
+        self.kind = kind
+        self.object = object
+        fields.removeAll(keepingCapacity: true)
+        edits.removeAll(keepingCapacity: true)
+        let count = try bytes.readCount(at: &offset)
+        if kind == .update {
+            for _ in 0..<count {
+                let property = try bytes.readPropertyNumber(at: &offset)
+                let old = try bytes.readField(at: &offset)
+                let new = try bytes.readField(at: &offset)
+                edits.append(EncodedEdit(property: property, old: old, new: new))
+            }
+        } else {
+            for _ in 0..<count { fields.append(try bytes.readField(at: &offset)) }
+        }
+        members = try bytes.readMemberships(at: &offset)
+    }
+}
+
+extension RawSpan {
+    fileprivate func readField(at offset: inout Int) throws(DecodingFailure) -> EncodedField {
+        let start = offset
+        try skipValue(at: &offset)
+        return EncodedField(start: isNull(at: start) ? offset : start, end: offset)
+    }
+}
