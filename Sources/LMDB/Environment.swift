@@ -3,9 +3,8 @@ internal import Synchronization
 
 /// One LMDB file, open in this process.
 ///
-/// Any number of threads may read at once; writes go through one writer thread. Opening the same
-/// file again shares everything with the first opening. The file is closed when the last
-/// environment on it is gone.
+/// Any number of threads may read at once, and one writes. Opening the same file again shares
+/// everything with the first opening. The file is closed when the last environment on it is gone.
 package final class Environment: Sendable {
     let core: EnvironmentCore
 
@@ -58,10 +57,10 @@ package final class Environment: Sendable {
         return try body(ReadTransaction(access))
     }
 
-    /// Runs `body` on the writer thread and returns when what it wrote is durable.
+    /// Runs `body` and returns when what it wrote is durable.
     ///
     /// Bodies that arrive while another write is being synced share the next transaction and its
-    /// sync. `body` may run more than once: when the map grows, or when another body of the same
+    /// sync, on the thread of the first of them. `body` may run more than once: when the map grows, or when another body of the same
     /// group throws after it wrote. So it must have no effects but those in the transaction.
     ///
     /// - Throws: ``LMDBError``, or what `body` throws; nothing of this write is kept then. After
@@ -84,8 +83,8 @@ package final class Environment: Sendable {
             let returned = try body(transaction)
             box.value.withLock { $0 = returned }
         }
-        core.writer.submit(request) { [core] in core.perform($0) }
-        try request.wait()
+        core.writer.run(request) { core.perform($0, $1) }
+        try request.check()
         guard let returned = box.value.withLock({ $0 }) else {
             preconditionFailure("A write that did not fail has a result.")
         }
@@ -93,7 +92,7 @@ package final class Environment: Sendable {
     }
 }
 
-/// Carries a body's result from the writer thread to the caller.
+/// Carries a body's result from the thread that writes to the caller.
 private final class ResultBox<R: Sendable>: Sendable {
     let value: Mutex<R?>
 

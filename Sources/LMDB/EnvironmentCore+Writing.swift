@@ -5,14 +5,18 @@ internal import Synchronization
 extension EnvironmentCore {
     /// Runs a group of requests in one LMDB transaction and tells each how it went.
     ///
-    /// Runs on the writer thread. Every round either ends the group or makes it smaller or the
-    /// map larger, and both are bounded.
-    func perform(_ group: [WriteRequest]) {
+    /// Every round either ends the group or makes it smaller or the map larger, and both are
+    /// bounded.
+    ///
+    /// - Parameters:
+    ///   - group: The requests.
+    ///   - joining: Gives those who have arrived since, to join a group of so many.
+    func perform(_ group: [WriteRequest], _ joining: (_ count: Int) -> [WriteRequest]) {
         var pending = group
         while !pending.isEmpty {
             do {
                 pending = try pool.whileWriting { () throws(LMDBError) -> [WriteRequest] in
-                    try performRound(pending)
+                    try performRound(&pending, joining)
                 }
             } catch {
                 for request in pending { request.finish(error) }
@@ -22,12 +26,18 @@ extension EnvironmentCore {
     }
 
     /// One transaction. Returns the requests that must be run again.
-    private func performRound(_ group: [WriteRequest]) throws(LMDBError) -> [WriteRequest] {
+    private func performRound(
+        _ group: inout [WriteRequest], _ joining: (_ count: Int) -> [WriteRequest]
+    ) throws(LMDBError) -> [WriteRequest] {
         let pointer = try beginWriting()
+        reserveRoom()
         let state = WriteState()
-        var outcomes: [(request: WriteRequest, error: (any Error)?)] = []
-        outcomes.reserveCapacity(group.count)
-        for (position, request) in group.enumerated() {
+        var outcomes: [(any Error)?] = []
+        while true {
+            if outcomes.count == group.count { group += joining(group.count) }
+            let position = outcomes.count
+            guard position < group.count else { break }
+            let request = group[position]
             let writesBefore = state.writes
             var failure: (any Error)?
             do {
@@ -50,7 +60,7 @@ extension EnvironmentCore {
                 request.finish(told)
                 return rest
             }
-            outcomes.append((request, failure))
+            outcomes.append(failure)
         }
         let status = mdb_txn_commit(pointer)
         if status == MDB_MAP_FULL {
@@ -58,7 +68,7 @@ extension EnvironmentCore {
             return group
         }
         if status != MDB_SUCCESS { throw commitFailure(status) }
-        for outcome in outcomes { outcome.request.finish(outcome.error) }
+        for (request, failure) in zip(group, outcomes) { request.finish(failure) }
         return []
     }
 

@@ -3,7 +3,7 @@ internal import Foundation
 internal import Synchronization
 
 /// What all openings of one file in this process share: LMDB's environment, its readers and its
-/// writer thread.
+/// writers.
 final class EnvironmentCore: Sendable {
     // @unchecked Sendable because an `MDB_env` may be used from any thread.
     struct Handle: @unchecked Sendable {
@@ -53,12 +53,14 @@ final class EnvironmentCore: Sendable {
         if forks != ProcessForks.count { throw .forked() }
     }
 
-    /// Ends the writer and closes the file. Nobody reads or writes any more when this is called.
+    /// Closes the file. Nobody reads or writes any more when this is called.
     func shutDown() {
         guard forks == ProcessForks.count else { return }
-        writer.stop()
         pool.purge()
-        if !isReadOnly { mdb_env_sync(handle.pointer, 1) }
+        if writesBegun.load(ordering: .relaxed) > 0 {
+            giveRoomBack()
+            mdb_env_sync(handle.pointer, 1)
+        }
         mdb_env_close(handle.pointer)
     }
 

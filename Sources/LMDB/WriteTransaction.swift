@@ -2,7 +2,7 @@ internal import CLMDB
 
 /// The environment's one writer at work: reads what it wrote itself, and writes.
 ///
-/// It lives for one call of the body given to ``Environment/write(_:)``, on the writer thread.
+/// It lives for one call of the body given to ``Environment/write(_:)``, on the thread that writes.
 /// Nothing may be written while bytes handed out by `get`, `seek` or `scan` are in hand, because
 /// a write may move them: collect what is needed first, then write.
 package struct WriteTransaction: ~Copyable, Reading {
@@ -119,7 +119,7 @@ package struct WriteTransaction: ~Copyable, Reading {
     }
 }
 
-/// What the writer must remember about the transaction under way. Used on the writer thread only.
+/// What the writer must remember about the transaction under way. Used by the thread that writes only.
 final class WriteState {
     /// How many writes succeeded since the transaction began.
     private(set) var writes = 0

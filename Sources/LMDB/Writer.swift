@@ -1,123 +1,135 @@
 internal import CLMDB
 internal import Dispatch
-internal import Foundation
 internal import Synchronization
 
-/// One call of ``Environment/write(_:)`` on its way through the writer thread.
+/// One call of ``Environment/write(_:)`` on its way into the file.
 final class WriteRequest: Sendable {
     typealias Body = @Sendable (borrowing WriteTransaction) throws -> Void
 
-    private let body: Mutex<Body?>
-    private let failure = Mutex<(any Error)?>(nil)
-    private let done = DispatchSemaphore(value: 0)
+    private struct State {
+        var body: Body?
+        var failure: (any Error)?
+        var isFinished = false
+    }
+
+    private let state: Mutex<State>
+    private let news = DispatchSemaphore(value: 0)
 
     init(_ body: @escaping Body) {
-        self.body = Mutex(body)
+        state = Mutex(State(body: body))
     }
 
     /// Runs the caller's body, which keeps what it returns for itself.
     func run(_ transaction: borrowing WriteTransaction) throws {
-        guard let body = body.withLock({ $0 }) else {
+        guard let body = state.withLock({ $0.body }) else {
             preconditionFailure("A request that was answered is not run again.")
         }
         try body(transaction)
     }
 
     /// Answers the caller. The body is dropped before: what it holds, perhaps the environment
-    /// itself, must not live on in the writer thread after the caller went on.
+    /// itself, must not live on in another thread after the caller went on.
     func finish(_ error: (any Error)?) {
-        body.withLock { $0 = nil }
-        failure.withLock { $0 = error }
-        done.signal()
+        state.withLock { state in
+            state.body = nil
+            state.failure = error
+            state.isFinished = true
+        }
+        news.signal()
     }
 
-    func wait() throws {
-        done.wait()
-        if let error = failure.withLock({ $0 }) { throw error }
+    /// Has the caller write, for itself and for those behind it.
+    func appoint() {
+        news.signal()
+    }
+
+    /// Waits for the answer, or for the turn to write.
+    ///
+    /// - Returns: Whether there is an answer.
+    func waitForNews() -> Bool {
+        news.wait()
+        return state.withLock(\.isFinished)
+    }
+
+    /// The answer.
+    func check() throws {
+        if let failure = state.withLock(\.failure) { throw failure }
     }
 }
 
-/// The one thread that writes to an environment, because an LMDB write transaction belongs to
-/// its thread, and the queue before it.
+/// The order in which threads write to an environment, one at a time because LMDB has one write
+/// transaction.
 ///
-/// Requests that arrive while a transaction is being synced are run together in the next one:
-/// they share its sync (group commit).
+/// Who finds nobody writing writes on its own thread, without waiting for another to wake up.
+/// Requests that arrive meanwhile line up. The first of them writes next, and runs all the others
+/// in its transaction, those that arrive while it runs them as well: they share its sync (group
+/// commit).
+///
+/// Invariants:
+/// - While requests wait, a thread writes or has been appointed to.
+/// - A request that waits is answered, or appointed, once.
 final class Writer: Sendable {
     private struct State {
-        var queue: [WriteRequest] = []
-        var isSleeping = false
-        var isStarted = false
-        var isStopped = false
+        var waiting: [WriteRequest] = []
+        var isBusy = false
     }
 
     private let state = Mutex(State())
-    private let wake = DispatchSemaphore(value: 0)
-    private let ended = DispatchSemaphore(value: 0)
-    private let threadIdentity = Mutex<UInt>(0)
+    private let leader = Atomic<UInt>(0)
 
-    /// Adds a request; starts the thread at the first one.
-    func submit(
-        _ request: WriteRequest, perform: @escaping @Sendable ([WriteRequest]) -> Void
+    /// Has a request done, by this thread or by another one that writes.
+    ///
+    /// - Parameters:
+    ///   - request: What is to be done.
+    ///   - perform: Does and answers the requests it gets; `joining` says which have arrived since.
+    func run(
+        _ request: WriteRequest,
+        perform: (_ group: [WriteRequest], _ joining: (Int) -> [WriteRequest]) -> Void
     ) {
-        let (mustStart, mustWake) = state.withLock { state -> (Bool, Bool) in
-            state.queue.append(request)
-            let mustStart = !state.isStarted
-            state.isStarted = true
-            let mustWake = state.isSleeping
-            state.isSleeping = false
-            return (mustStart, mustWake)
+        let isWaiting = state.withLock { state in
+            if state.isBusy { state.waiting.append(request) }
+            defer { state.isBusy = true }
+            return state.isBusy
         }
-        if mustStart { start(perform) }
-        if mustWake { wake.signal() }
+        if isWaiting, request.waitForNews() { return }
+        leader.store(UInt(daybook_thread_identity()), ordering: .relaxed)
+        perform([request]) { count in joining(count) }
+        leader.store(0, ordering: .relaxed)
+        handOver()
     }
 
+    /// Whether the calling thread is in the middle of a write.
     var isCurrentThread: Bool {
-        threadIdentity.withLock { $0 } == UInt(daybook_thread_identity())
+        leader.load(ordering: .relaxed) == UInt(daybook_thread_identity())
     }
 
-    /// Ends the thread once its queue is empty, and waits for that unless called on it.
-    func stop() {
-        let (isStarted, mustWake) = state.withLock { state -> (Bool, Bool) in
-            state.isStopped = true
-            let mustWake = state.isSleeping
-            state.isSleeping = false
-            return (state.isStarted, mustWake)
+    /// How many requests stand in line.
+    var waitingCount: Int {
+        state.withLock { $0.waiting.count }
+    }
+
+    /// Those who wait, to join a group of so many.
+    private func joining(_ count: Int) -> [WriteRequest] {
+        state.withLock { state in
+            let room = max(0, Self.groupCountMaximum - count)
+            let group = Array(state.waiting.prefix(room))
+            state.waiting.removeFirst(group.count)
+            return group
         }
-        if mustWake { wake.signal() }
-        if isStarted, !isCurrentThread { ended.wait() }
     }
 
-    private func start(_ perform: @escaping @Sendable ([WriteRequest]) -> Void) {
-        let thread = Thread { self.loop(perform) }
-        thread.name = "daybook-writer"
-        thread.stackSize = 8 << 20
-        thread.start()
-    }
-
-    private func loop(_ perform: ([WriteRequest]) -> Void) {
-        let identity = UInt(daybook_thread_identity())
-        threadIdentity.withLock { $0 = identity }
-        while let group = nextGroup() {
-            perform(group)
-        }
-        ended.signal()
-    }
-
-    /// Everything that waits, or `nil` when the writer was stopped.
-    private func nextGroup() -> [WriteRequest]? {
-        while true {
-            let (group, isStopped) = state.withLock { state -> ([WriteRequest], Bool) in
-                let group = Array(state.queue.prefix(Self.groupCountMaximum))
-                state.queue.removeFirst(group.count)
-                state.isSleeping = group.isEmpty && !state.isStopped
-                return (group, state.isStopped)
+    private func handOver() {
+        let next = state.withLock { state -> WriteRequest? in
+            guard !state.waiting.isEmpty else {
+                state.isBusy = false
+                return nil
             }
-            if !group.isEmpty { return group }
-            if isStopped { return nil }
-            wake.wait()
+            return state.waiting.removeFirst()
         }
+        next?.appoint()
     }
 
-    /// Bounds how much one abort can make the others repeat.
+    /// Bounds how much one abort can make the others repeat, and how long the first one waits for
+    /// those who join.
     private static let groupCountMaximum = 256
 }

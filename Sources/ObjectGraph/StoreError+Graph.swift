@@ -86,6 +86,10 @@ extension StoreError {
                 + "saved since, or in one that reads the newest state.")
     }
 
+    static func noSuchEntity(_ name: String) -> StoreError {
+        StoreError(.noSuchEntity, "The model has no entity '\(name)'.")
+    }
+
     // MARK: - Several stores
 
     static func noSuchStore(_ name: String) -> StoreError {

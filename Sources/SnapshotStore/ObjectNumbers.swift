@@ -47,10 +47,11 @@ final class ObjectNumbers: Sendable {
 
     /// Takes a block from the file.
     static func reserve(
-        _ meta: Table, in transaction: borrowing WriteTransaction
+        _ meta: Table, count: UInt64 = StoreLayout.numberBlockSize,
+        in transaction: borrowing WriteTransaction
     ) throws -> Range<UInt64> {
         let first = try StoreMetadata.reserved(meta, in: transaction)
-        let end = first + StoreLayout.numberBlockSize
+        let end = first + count
         try StoreMetadata.setReserved(end, meta, in: transaction)
         return first..<end
     }

@@ -95,6 +95,16 @@ package final class Store: Sendable {
         }
     }
 
+    /// The first of so many numbers in a row, of which the same holds.
+    ///
+    /// - Precondition: `count` is above 0.
+    /// - Complexity: One write, which is durable when this returns.
+    package func allocateObjectNumbers(_ count: Int) throws -> UInt64 {
+        try writing { [meta = parts.tables.meta] in
+            try ObjectNumbers.reserve(meta, count: UInt64(count), in: $0).lowerBound
+        }
+    }
+
     // MARK: - Being told
 
     /// Calls `listener` after each entry saved through this store, on the thread that saved it,

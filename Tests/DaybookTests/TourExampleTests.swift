@@ -93,6 +93,19 @@ import Testing
         #expect(turkey.flag == "🇹🇷")
 
         // example
+        let codes = [("FR", "France"), ("PL", "Poland"), ("SE", "Sweden")]
+        let batch = BatchInsertRequest<Country>(codes) { code, row in
+            row[\.alpha2] = code.0
+            row[\.name] = code.1
+        }
+        let loaded = try context.execute(batch, note: "Second list")
+        try context.mergeChanges()
+        // end of example
+
+        #expect(loaded.count == 3)
+        #expect(try context.count(FetchRequest<Country>()) == 4)
+
+        // example
         let past = try container.context(at: .sequence(SequenceNumber(2)))
         let oldName = try past.performAndWait {
             try past.fetch(FetchRequest<Country>(where: \Country.alpha2 == "TR")).first?.name

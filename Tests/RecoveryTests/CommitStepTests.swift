@@ -8,7 +8,9 @@ import Testing
 @Suite(.serialized)
 struct CommitStepTests {
     /// The calls with which LMDB changes a file. The counts are per thread, and one thread writes.
-    static let calls = ["pwrite64", "pwritev", "fdatasync", "ftruncate", "fsync", "msync"]
+    static let calls = [
+        "pwrite64", "pwritev", "writev", "fdatasync", "ftruncate", "fsync", "msync",
+    ]
 
     /// No save of these tests needs more calls of one kind.
     static let callsMaximum = 40
@@ -114,6 +116,29 @@ struct CommitStepTests {
         }
 
         #expect(number <= Self.callsMaximum)
+    }
+
+    @Test(arguments: 7...13)
+    func `killed around the first time that the file grows ahead, nothing is lost`(
+        number: Int
+    ) throws {
+        let strace = try #require(BuiltTool.system("strace"), "strace must be installed.")
+        let directory = try TemporaryDirectory()
+        let recorder = Recorder(in: directory.url)
+        try recorder.makeStore()
+        let entries = (1...20).map { Recorder.entry("growing-\($0)") }
+
+        // Growing ahead is a `write`; so is each acknowledgement, and nothing else.
+        let ran = try recorder.record(
+            try recorder.writeInput(entries),
+            under: Self.wrapper(strace, "write", "signal=KILL", number))
+
+        #expect(ran.ending == .killed(SIGKILL), "\(ran.talk)")
+        let head = try recorder.check(ran.acknowledged)
+        let said = ran.acknowledged.last?.sequence ?? 1
+        #expect((said...said + 1).contains(head.rawValue))
+        #expect(try recorder.findings() == [])
+        try Self.recordMore(recorder)
     }
 
     // MARK: - What is recorded

@@ -1,0 +1,83 @@
+internal import CLMDB
+internal import Foundation
+internal import Synchronization
+
+extension EnvironmentCore {
+    /// Makes the file a little longer than it has to be, where it is about to grow.
+    ///
+    /// Syncing a file that has grown means to sync what the file system knows of it as well, which
+    /// takes longer than the pages do. So the file grows ahead and seldom, and by zeros: space that
+    /// was merely allocated (`posix_fallocate`) is noted anew when it is first written. Nobody looks
+    /// at what stands behind the last page of LMDB's.
+    ///
+    /// Runs in a write transaction before its first write. The lock across processes is held then,
+    /// so nobody else makes the file longer, and what is behind its end is nobody's.
+    func reserveRoom() {
+        // A program that saves once or twice leaves the file as short as can be.
+        guard writesBegun.load(ordering: .relaxed) > Self.writesWithoutReserve,
+            let extent = fileExtent()
+        else { return }
+        let range = Self.reserveRange
+        let reserve = min(max(extent.used / 4, range.lowerBound), range.upperBound)
+        guard extent.length - extent.used < reserve / 4,
+            daybook_room(path) > Int64(reserve * Self.roomFactor)
+        else { return }
+        append(zeros: reserve, to: extent.descriptor)
+    }
+
+    /// Makes the file end with its last page again, before it is closed.
+    ///
+    /// Nobody writes meanwhile, and readers of other processes look at no page behind the last one.
+    /// Where it cannot be done, the file stays longer, which harms nobody.
+    func giveRoomBack() {
+        var pointer: OpaquePointer?
+        guard mdb_txn_begin(handle.pointer, nil, 0, &pointer) == MDB_SUCCESS, let pointer else {
+            return
+        }
+        defer { mdb_txn_abort(pointer) }
+        guard let extent = fileExtent(), extent.length > extent.used else { return }
+        let status = ftruncate(extent.descriptor, off_t(extent.used))
+        assert(status == 0 || errno != EINVAL)
+    }
+
+    private struct FileExtent {
+        let descriptor: Int32
+        /// How many bytes the file has.
+        let length: Int
+        /// How many of them belong to pages.
+        let used: Int
+    }
+
+    /// How far the file goes. Asked in a write transaction, so that it stays true.
+    private func fileExtent() -> FileExtent? {
+        var info = MDB_envinfo()
+        var pages = MDB_stat()
+        var descriptor: Int32 = -1
+        var file = daybook_file()
+        guard mdb_env_info(handle.pointer, &info) == MDB_SUCCESS,
+            mdb_env_stat(handle.pointer, &pages) == MDB_SUCCESS,
+            mdb_env_get_fd(handle.pointer, &descriptor) == MDB_SUCCESS,
+            daybook_look_at(descriptor, &file) == 0
+        else { return nil }
+        return FileExtent(
+            descriptor: descriptor, length: Int(file.size),
+            used: (Int(info.me_last_pgno) + 1) * Int(pages.ms_psize))
+    }
+
+    /// Writes zeros behind the end. When the disk refuses, the transaction finds out by itself
+    /// whether it has the room that it needs.
+    private func append(zeros count: Int, to descriptor: Int32) {
+        guard lseek(descriptor, 0, SEEK_END) >= 0 else { return }
+        let zeros = [UInt8](repeating: 0, count: count)
+        // LMDB sets the descriptor's position before each use of it.
+        let written = zeros.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, count) }
+        assert(written <= count)
+    }
+
+    /// How many writes leave the file as it is after it was opened.
+    private static let writesWithoutReserve: UInt32 = 8
+    /// How many bytes are reserved at a time: a quarter of the file, within these bounds.
+    private static let reserveRange = (256 << 10)...(2 << 20)
+    /// Where the disk has not this many times the room, it is left to those who need it.
+    private static let roomFactor = 16
+}

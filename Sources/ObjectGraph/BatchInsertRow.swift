@@ -1,0 +1,177 @@
+public import ObjectModel
+
+/// The values of one object that a ``BatchInsertRequest`` is about to insert.
+///
+/// ```swift
+/// row[\.name] = "Ada"
+/// row["age"] = .int(36)
+/// row.relate(\.department, to: department)
+/// ```
+///
+/// Setting what the entity does not have, or has no place for, makes the batch fail; the error names
+/// row and property.
+public struct BatchInsertRow<Object: ManagedObject> {
+    /// How many rows have been inserted before this one.
+    public internal(set) var index = 0
+    /// What is wrong with the row.
+    private(set) var failures: [ValidationFailure] = []
+    /// The values in the order of the entity's slots.
+    private(set) var values: [Value]
+    private let defaults: [Value]
+    private let entity: GraphEntity
+    private let store: PersistentStore
+    private var places = KeyPathPlaces()
+
+    init(_ entity: GraphEntity, in store: PersistentStore) {
+        self.entity = entity
+        self.store = store
+        defaults = Array(entity.schema.defaults.prefix(entity.schema.storedSlotCount))
+        values = defaults
+    }
+
+    /// Begins the next row.
+    mutating func advance() {
+        index += 1
+        values = defaults
+    }
+
+    // MARK: - Attributes
+
+    /// An attribute; nil for no value.
+    ///
+    /// - Complexity: O(1).
+    public subscript<Attribute: AttributeValue>(
+        keyPath: KeyPath<Object, Attribute>
+    ) -> Attribute? {
+        get { Attribute(storedValue: value(along: keyPath)) }
+        set { set(newValue?.storedValue ?? .null, along: keyPath) }
+    }
+
+    /// An optional attribute; nil for no value.
+    ///
+    /// - Complexity: O(1).
+    public subscript<Attribute: AttributeValue>(
+        keyPath: KeyPath<Object, Attribute?>
+    ) -> Attribute? {
+        get { Attribute(storedValue: value(along: keyPath)) }
+        set { set(newValue?.storedValue ?? .null, along: keyPath) }
+    }
+
+    /// An attribute by its name, in its stored form.
+    ///
+    /// - Complexity: O(1).
+    public subscript(name: String) -> Value {
+        get {
+            guard let property = entity.schema.property(named: name), property.isAttribute else {
+                return .null
+            }
+            return property.slot.flatMap { $0 < values.count ? values[$0] : nil } ?? .null
+        }
+        set {
+            guard let slot = attributeSlot(named: name) else { return }
+            values[slot] = newValue
+        }
+    }
+
+    private func value(along keyPath: AnyKeyPath) -> Value {
+        if let slot = places[keyPath] { return values[slot] }
+        let names = entity.path(of: keyPath)
+        return names.count == 1 ? self[names[0]] : .null
+    }
+
+    private mutating func set(_ value: Value, along keyPath: AnyKeyPath) {
+        guard let slot = places[keyPath] ?? place(of: keyPath) else { return }
+        values[slot] = value
+    }
+
+    /// Finds the place of an attribute, and keeps it for the rows to come.
+    private mutating func place(of keyPath: AnyKeyPath) -> Int? {
+        let names = entity.path(of: keyPath)
+        guard names.count == 1 else {
+            refuse(nil, "a key path leads to no property of '\(entity.schema.name)'")
+            return nil
+        }
+        guard let slot = attributeSlot(named: names[0]) else { return nil }
+        places.note(slot, for: keyPath)
+        return slot
+    }
+
+    private mutating func attributeSlot(named name: String) -> Int? {
+        guard let property = entity.schema.property(named: name) else {
+            refuse(name, "'\(entity.schema.name)' has no property '\(name)'")
+            return nil
+        }
+        guard property.isAttribute else {
+            refuse(
+                name, "'\(name)' is a relationship: relate the row to an object by its identifier")
+            return nil
+        }
+        guard let slot = property.slot, slot < values.count else {
+            refuse(name, "'\(name)' is transient and has no place in a store")
+            return nil
+        }
+        return slot
+    }
+
+    // MARK: - Relationships
+
+    /// Has a to-one relationship lead to a saved object; to nothing for nil.
+    public mutating func relate<Destination: ManagedObject>(
+        _ keyPath: KeyPath<Object, Destination?>, to id: ManagedObjectID?
+    ) {
+        let names = entity.path(of: keyPath)
+        guard names.count == 1 else {
+            return refuse(nil, "a key path leads to no property of '\(entity.schema.name)'")
+        }
+        relate(names[0], to: id)
+    }
+
+    /// Has a to-one relationship, given by its name, lead to a saved object; to nothing for nil.
+    public mutating func relate(_ name: String, to id: ManagedObjectID?) {
+        guard let property = entity.schema.property(named: name), property.relationship != nil
+        else {
+            return refuse(name, "'\(entity.schema.name)' has no relationship '\(name)'")
+        }
+        guard let slot = property.slot, slot < values.count else {
+            return refuse(
+                name,
+                "'\(name)' is kept with the objects that it leads to, or leads to many: set it in "
+                    + "managed objects")
+        }
+        guard let id else { return values[slot] = .null }
+        guard id.storeIdentifier == store.identifier else {
+            return refuse(name, "'\(name)' cannot lead to '\(id)' of another store")
+        }
+        values[slot] = .object(id.object)
+    }
+
+    private mutating func refuse(_ property: String?, _ objection: String) {
+        failures.append(
+            ValidationFailure(
+                .invalid, property: property, "Row \(index + 1) of the batch: \(objection)."))
+    }
+}
+
+/// Places of attributes by key path.
+///
+/// A key path that is written out is one object however often it is used, so its address finds the
+/// place. The objects are kept, so that no address comes to stand for another.
+private struct KeyPathPlaces {
+    private var table = SlotTable()
+    private var kept: [AnyKeyPath] = []
+    private var places: [AnyKeyPath: Int] = [:]
+
+    subscript(keyPath: AnyKeyPath) -> Int? {
+        table[keyPath] ?? (kept.count < Self.keptMaximum ? nil : places[keyPath])
+    }
+
+    mutating func note(_ place: Int, for keyPath: AnyKeyPath) {
+        places[keyPath] = place
+        guard kept.count < Self.keptMaximum else { return }
+        kept.append(keyPath)
+        table.note(place, for: keyPath)
+    }
+
+    /// Key paths that a generic function makes anew each time are told apart by what they say.
+    private static let keptMaximum = 128
+}

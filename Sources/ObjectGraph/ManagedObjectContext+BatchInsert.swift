@@ -1,0 +1,178 @@
+public import Foundation
+import JournalLog
+import ObjectModel
+import SnapshotStore
+
+extension ManagedObjectContext {
+    /// Inserts objects straight into a store, as one entry and without managed objects.
+    ///
+    /// What is pending in the context stays as it is. The context itself learns of the objects as it
+    /// learns of what others save: at the next fetch, by merging, or at once where it merges
+    /// automatically. A child inserts into the store as well, past its parents.
+    ///
+    /// - Parameters:
+    ///   - request: What to insert.
+    ///   - author: Who inserts it; the context's ``author`` when nil.
+    ///   - note: Why, in words.
+    ///   - date: When it happened, if not now.
+    /// - Returns: The entry, how many objects were inserted and, if asked for, which.
+    /// - Throws: ``StoreError`` with code `validation` and every failure, which names row (from 1) and
+    ///   property; with `duplicate` for a value that must be unique and is taken, with `conflict` for
+    ///   a reference to an object that is gone, unless the merge policy settles it; with
+    ///   `noSuchEntity`, `noSuchStore`, `readOnly`, `full` or `inputOutput`; or what the request's
+    ///   closure throws. Nothing has been saved then.
+    /// - Complexity: O(*k* log *n*), *k* the number of rows, *n* of objects in the store. All values
+    ///   are in memory until the entry is saved: several entries of 100,000 rows take less than one of
+    ///   millions.
+    @discardableResult
+    public func execute<Object>(
+        _ request: BatchInsertRequest<Object>, author: String? = nil, note: String? = nil,
+        at date: Date? = nil
+    ) throws -> BatchInsertResult {
+        assertOnQueue()
+        guard !isReadOnly else { throw StoreError.readOnlyContext() }
+        let entity = try entity(of: request)
+        let store = try store(for: request, entity.schema.number)
+        let rows = try rows(of: request, entity, in: store)
+        guard !rows.isEmpty else {
+            return BatchInsertResult(sequence: nil, count: 0, objectIDs: [])
+        }
+        let batch = InsertedBatch(
+            entity: entity.schema, first: try store.store.allocateObjectNumbers(rows.count),
+            count: rows.count)
+        let header = EntryHeader(
+            kind: .batch, author: author ?? self.author, note: note, context: name,
+            occurredAt: date?.microseconds, base: try store.head())
+        let draft = Draft(header: header, changes: batch.changes(rows), policy: mergePolicy)
+        do {
+            let receipt = try save(draft, to: store)
+            return batch.result(receipt, request.resultType, in: store)
+        } catch let error as StoreError {
+            throw batch.explained(error)
+        }
+    }
+
+    private func entity<Object>(
+        of request: BatchInsertRequest<Object>
+    ) throws -> GraphEntity {
+        let name = request.entityName
+        guard let entity = coordinator.model.entity(named: name) else {
+            throw StoreError.noSuchEntity(name)
+        }
+        guard !entity.schema.isAbstract else {
+            throw StoreError.validation([
+                ValidationFailure(
+                    .invalid, "'\(name)' is abstract, so there can be no object of it.")
+            ])
+        }
+        return entity
+    }
+
+    private func store<Object>(
+        for request: BatchInsertRequest<Object>, _ entity: EntityNumber
+    ) throws -> PersistentStore {
+        guard let store = request.store else { return try coordinator.store(forNew: entity) }
+        guard coordinator.has(store) else { throw StoreError.noSuchStore(store.name) }
+        guard !store.isReadOnly else { throw StoreError.readOnlyStore(store) }
+        guard store.holds(entity) else { throw StoreError.noStore(for: request.entityName) }
+        return store
+    }
+
+    private func rows<Object>(
+        of request: BatchInsertRequest<Object>, _ entity: GraphEntity, in store: PersistentStore
+    ) throws -> [[Value]] {
+        var rows: [[Value]] = []
+        var row = BatchInsertRow<Object>(entity, in: store)
+        while try request.fill(&row) == .insert {
+            guard row.failures.isEmpty else { throw StoreError.validation(row.failures) }
+            rows.append(row.values)
+            row.advance()
+        }
+        return rows
+    }
+
+    private func save(_ draft: Draft, to store: PersistentStore) throws -> Receipt {
+        try store.writingValues { values in
+            var valued = draft
+            valued.userValues = values
+            let receipt = try commit(valued, to: store)
+            return (receipt, receipt.sequence != nil)
+        }
+    }
+}
+
+/// The objects of a batch: one for each row, numbered in their order.
+private struct InsertedBatch {
+    let entity: SchemaEntity
+    let first: UInt64
+    let count: Int
+
+    private func object(ofRow index: Int) -> ObjectID {
+        ObjectID(entity: entity.number, number: first + UInt64(index))
+    }
+
+    private func row(of object: ObjectID?) -> Int? {
+        guard let object, object.entity == entity.number, object.number >= first,
+            object.number - first < UInt64(count)
+        else { return nil }
+        return Int(object.number - first) + 1
+    }
+
+    func changes(_ rows: [[Value]]) -> [Change] {
+        var changes: [Change] = []
+        changes.reserveCapacity(rows.count)
+        for index in rows.indices {
+            changes.append(
+                Change(
+                    object: object(ofRow: index), kind: .insert(values: rows[index], members: [])))
+        }
+        return changes
+    }
+
+    func result(
+        _ receipt: Receipt, _ type: BatchInsertResultType, in store: PersistentStore
+    ) -> BatchInsertResult {
+        var identifiers: [ManagedObjectID] = []
+        if type == .objectIDs {
+            identifiers = (0..<count).map { index in
+                let object = object(ofRow: index)
+                return store.objectID(receipt.replaced[object] ?? object)
+            }
+        }
+        return BatchInsertResult(
+            sequence: receipt.sequence, count: count - receipt.replaced.count,
+            objectIDs: identifiers)
+    }
+
+    /// The same error, with rows in place of objects that have never been.
+    func explained(_ error: StoreError) -> StoreError {
+        switch error.code {
+        case .validation:
+            return .validation(error.failures.map(explained))
+        case .duplicate:
+            let lines = error.constraintConflicts.map(line)
+            return StoreError(
+                .duplicate,
+                lines.count == 1
+                    ? "Nothing was saved: \(lines[0])"
+                    : "Nothing was saved: \(lines.count) values are taken.",
+                constraintConflicts: error.constraintConflicts,
+                details: lines.count == 1 ? [] : lines)
+        default: return error
+        }
+    }
+
+    private func explained(_ failure: ValidationFailure) -> ValidationFailure {
+        guard let row = row(of: failure.object) else { return failure }
+        return ValidationFailure(
+            failure.reason, property: failure.property,
+            "Row \(row) of the batch: \(failure.message)")
+    }
+
+    private func line(_ conflict: ConstraintConflict) -> String {
+        let rows = conflict.objects.compactMap(row).map(String.init).joined(separator: ", ")
+        let names = conflict.properties.map { "'\($0)'" }.joined(separator: " and ")
+        let owner = conflict.owner.map { ", and object \($0.number) of the store has it" } ?? ""
+        return "Row \(rows) of the batch: \(names) must be unique\(owner)."
+    }
+}
