@@ -59,7 +59,9 @@ extension ManagedObjectContext {
         }
         credits.removeAll()
         mergedDeletes.removeAll()
-        for item in items where !item.isAnnihilated { item.object.didSave() }
+        for index in items.indices where !items[index].isAnnihilated {
+            items[index].object.didSave()
+        }
         let saved = SavedChanges(items)
         postDidSave(summary, saved, entries)
         if !followers.isEmpty { tellFollowers(saved.changes) }
@@ -68,13 +70,13 @@ extension ManagedObjectContext {
 
     /// Forgets what was pending, now that it is saved.
     ///
-    /// - Parameter entries: In which entry of each store.
-    func finishPending(savedAs entries: [UInt32: SequenceNumber] = [:]) {
+    /// - Parameter saves: In which entry of each store, and what it changed.
+    func finishPending(savedAs saves: [UInt32: EntryOrigin] = [:]) {
         pending.removeAll()
         deltas.removeAll()
         watched.removeAll()
         unrecordedOrigins.removeAll()
-        undoManager?.noteSave(as: entries)
+        undoManager?.noteSave(as: saves)
     }
 
     /// Refuses a save of new objects that no store had a number for.
@@ -116,8 +118,13 @@ extension ManagedObjectContext {
         let entries = saves.compactMap { save in
             save.receipt?.sequence.map { (store: save.store.number, sequence: $0) }
         }
-        finishPending(
-            savedAs: Dictionary(entries.map { ($0.store, $0.sequence) }) { _, last in last })
+        var origins: [UInt32: EntryOrigin] = [:]
+        for save in saves {
+            guard let receipt = save.receipt, let sequence = receipt.sequence else { continue }
+            origins[save.store.number] = EntryOrigin(
+                entries: sequence...sequence, saved: receipt.changes)
+        }
+        finishPending(savedAs: origins)
         for save in saves { settle(save) }
         return entries
     }
@@ -135,9 +142,8 @@ extension ManagedObjectContext {
         of items: [PendingChanges.Item]
     ) -> [(key: UInt32, value: [PendingChanges.Item])] {
         guard let store = items.first?.object.graphID.store else { return [] }
-        guard items.contains(where: { $0.object.graphID.store != store }) else {
-            return [(store, items)]
-        }
+        let isOneStore = items.indices.allSatisfy { items[$0].object.graphID.store == store }
+        guard !isOneStore else { return [(store, items)] }
         return Dictionary(grouping: items, by: \.object.graphID.store).sorted { $0.key < $1.key }
     }
 
@@ -208,18 +214,17 @@ extension ManagedObjectContext {
         let needsValues =
             mergePolicy == .overwrite || mergePolicy == .mergeByPropertyObjectTrump
             || customMergePolicy != nil
-        for item in items {
-            guard let change = item.change?.persistent(of: item.object.binding.schema) else {
-                continue
+        let needsSince = conflictGranularity == .row || customMergePolicy != nil
+        changes.reserveCapacity(items.count)
+        for index in items.indices {
+            let object = items[index].object
+            let schema = object.binding.schema
+            guard let change = items[index].change?.persistent(of: schema) else { continue }
+            if needsSince { seenSince[change.object] = SequenceNumber(rawValue: object.since) }
+            if needsValues, case .update = change.kind {
+                seen[change.object] = Array(items[index].valuesSeen.prefix(schema.storedSlotCount))
             }
             changes.append(change)
-            if conflictGranularity == .row || customMergePolicy != nil {
-                seenSince[change.object] = SequenceNumber(rawValue: item.object.since)
-            }
-            if needsValues, case .update = change.kind {
-                let count = item.object.binding.schema.storedSlotCount
-                seen[change.object] = Array(item.valuesSeen.prefix(count))
-            }
         }
         return Draft(
             header: header, changes: changes, seen: seen, seenSince: seenSince,
@@ -242,23 +247,29 @@ extension ManagedObjectContext {
         if let receipt {
             followEmptiedReferences(receipt.changes, inStore: save.store.number)
         }
-        for item in items where !item.isAnnihilated {
-            if receipt?.replaced[item.object.graphID.object] != nil {
-                undoManager?.forget(item.object)
-                detach(item.object)
-                continue
-            }
-            let wasSaved =
-                isAsSent && item.isWhollyPersistent
-                || saved.contains(item.object.graphID.object)
-            settleSaved(item, wasSaved: wasSaved, sequence, isAsSent)
-        }
+        let replaced = receipt?.replaced ?? [:]
         // A reference without inverse to a deleted object is taken back by the store alone.
-        let sentCount = items.count { $0.change != nil }
+        var sentCount = 0
+        gatheringRebases {
+            for index in items.indices {
+                if items[index].change != nil { sentCount += 1 }
+                let object = items[index].object
+                guard !items[index].isAnnihilated else { continue }
+                guard replaced.isEmpty || replaced[object.graphID.object] == nil else {
+                    undoManager?.forget(object)
+                    detach(object)
+                    continue
+                }
+                let wasSaved =
+                    isAsSent && items[index].isWhollyPersistent
+                    || saved.contains(object.graphID.object)
+                settleSaved(items[index], wasSaved: wasSaved, sequence, isAsSent)
+            }
+        }
         if let receipt, !isAsSent || receipt.changes.count > sentCount {
             mergeAdditions(of: receipt.changes, to: items, save.store)
         }
-        if let replaced = receipt?.replaced, !replaced.isEmpty {
+        if !replaced.isEmpty {
             undoManager?.dropReferences(to: Set(replaced.keys), inStore: save.store.number)
         }
         if let sequence { positions[save.store.number]?.noteSave(sequence) }
@@ -358,7 +369,7 @@ extension PendingChanges.Item {
 extension Change {
     /// This change without transient properties; nil when nothing is left.
     fileprivate func persistent(of entity: SchemaEntity) -> Change? {
-        guard entity.slots.count > entity.storedSlotCount else { return isEmpty ? nil : self }
+        guard entity.slots.count > entity.storedSlotCount else { return self }
         var change = self
         switch kind {
         case .insert(let values, let members):

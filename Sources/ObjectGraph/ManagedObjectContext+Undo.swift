@@ -77,21 +77,38 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Moves the cursor over one recorded change: the one path of undo and redo.
+    /// Takes a recorded change back, as undo does.
     ///
     /// A change is passed over when its object has meanwhile been deleted, or brought back, by a
     /// change that was not registered for undo.
     ///
-    /// - Returns: The change that was made; nil when it was passed over.
-    func move(_ recorded: RecordedChange, isRewinding: Bool) -> RecordedChange? {
-        make(recorded, as: isRewinding ? .back : .forward)
+    /// - Returns: The change that was taken back, as it is to be made again; nil when it was passed
+    ///   over.
+    func takeBack(_ recorded: RecordedChange) -> RecordedChange? {
+        let inverse = recorded.inverse
+        guard let target = retarget(inverse.change, onto: recorded.object) else { return nil }
+        guard target.isAsRecorded else {
+            return make(target.change, inverse, as: .back).inverse
+        }
+        make(inverse.change, inverse, as: .back)
+        var again = recorded
+        again.change.cause = nil
+        return again
     }
 
-    /// Makes a change from where its object stands now.
+    /// Makes a change from where its object stands now, as redo does.
     ///
-    /// - Returns: The change that was made; nil when it was passed over.
+    /// - Returns: The change that was made; nil when it was passed over, as by
+    ///   ``takeBack(_:)``.
     func make(_ recorded: RecordedChange, as move: PendingChanges.Move) -> RecordedChange? {
-        guard let change = retarget(recorded.change, onto: recorded.object) else { return nil }
+        guard let target = retarget(recorded.change, onto: recorded.object) else { return nil }
+        return make(target.change, recorded, as: move)
+    }
+
+    @discardableResult
+    private func make(
+        _ change: Change, _ recorded: RecordedChange, as move: PendingChanges.Move
+    ) -> RecordedChange {
         noteRevision()
         var made = recorded
         made.change = change
@@ -104,16 +121,21 @@ extension ManagedObjectContext {
 
     /// Whether a change would change anything from where its object stands now.
     func makesDifference(_ recorded: RecordedChange) -> Bool {
-        retarget(recorded.change, onto: recorded.object)?.isEmpty == false
+        retarget(recorded.change, onto: recorded.object)?.change.isEmpty == false
     }
 
     /// A change that leads where a recorded one leads, from where the object stands now: saves and
     /// merges may have given it other values since.
-    private func retarget(_ change: Change, onto object: ManagedObject) -> Change? {
+    ///
+    /// - Returns: Nil when the change is to be passed over; else the change, and whether it is the
+    ///   recorded one.
+    private func retarget(
+        _ change: Change, onto object: ManagedObject
+    ) -> (change: Change, isAsRecorded: Bool)? {
         var retargeted = change
         if case .insert = change.kind {
             let isBarred = object.isEditable || object.status.contains(.gone)
-            return isBarred || isBroughtBack(object) ? nil : change
+            return isBarred || isBroughtBack(object) ? nil : (change, true)
         }
         guard object.isEditable, object.realizeIfNeeded(), object.isEditable else { return nil }
         let entity = object.binding.schema
@@ -121,8 +143,9 @@ extension ManagedObjectContext {
         case .insert:
             return nil
         case .update(let edits, let members):
+            if members.isEmpty, object.isBefore(edits) { return (change, true) }
             let moved = edits.compactMap { edit -> Edit? in
-                guard let slot = entity.property(edit.property)?.slot else { return nil }
+                guard let slot = entity.slot(of: edit.property) else { return nil }
                 let old = object.values[slot]
                 return old == edit.new
                     ? nil : Edit(property: edit.property, old: old, new: edit.new)
@@ -143,7 +166,7 @@ extension ManagedObjectContext {
             retargeted.kind = .delete(
                 values: object.values, members: members.filter { !$0.isEmpty })
         }
-        return retargeted
+        return (retargeted, false)
     }
 
     /// Whether somebody else has brought back the record of an object deleted here, with or without
@@ -170,12 +193,11 @@ extension ManagedObjectContext {
             identityMap.register(object)
         case .update(let edits, _):
             guard object.realizeIfNeeded(), !object.status.contains(.gone) else { return }
+            let entity = object.binding.schema
             for edit in edits {
-                guard let slot = object.binding.schema.property(edit.property)?.slot else {
-                    continue
-                }
+                guard let slot = entity.slot(of: edit.property) else { continue }
                 object.values[slot] = edit.new
-                object.relations[edit.property] = nil
+                if !object.relations.isEmpty { object.relations[edit.property] = nil }
             }
         case .delete:
             object.status.insert(.deleted)
@@ -201,6 +223,18 @@ extension ManagedObjectContext {
                 object.status.remove(.deleted)
                 if item != nil { object.status.insert(.updated) }
             }
+        }
+    }
+}
+
+extension ManagedObject {
+    /// Whether the values are those from which edits start, each of which changes something.
+    fileprivate func isBefore(_ edits: [Edit]) -> Bool {
+        let entity = binding.schema
+        let values = values
+        return edits.allSatisfy { edit in
+            guard let slot = entity.slot(of: edit.property) else { return false }
+            return values[slot] == edit.old && edit.old != edit.new
         }
     }
 }

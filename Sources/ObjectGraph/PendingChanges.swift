@@ -21,12 +21,25 @@ struct EventRecord {
 
     let object: ManagedObject
     var kind: Kind
+    /// What was edited, with the old values. The new ones are filled in when the event ends.
     var edits: [Edit] = []
     var moves: [PropertyNumber: [ObjectID: Move]] = [:]
     var cause: ObjectID?
 
+    /// Notes the value of a property before it is first set.
+    mutating func touch(_ property: PropertyNumber, _ old: Value) {
+        for edit in edits where edit.property == property { return }
+        edits.append(Edit(property: property, old: old, new: .null))
+    }
+
     /// The change this record amounts to; nil for none.
     var change: Change? {
+        var record = self
+        return record.takeChange()
+    }
+
+    /// Ends the record: the change it amounts to takes over what was recorded; nil for none.
+    mutating func takeChange() -> Change? {
         let id = object.graphID.object
         switch kind {
         case .nothing:
@@ -35,24 +48,14 @@ struct EventRecord {
             return Change(
                 object: id, kind: .insert(values: object.values, members: memberships { $0 }))
         case .update:
-            let entity = object.binding.schema
-            var finished: [Edit] = []
-            for edit in edits {
-                guard let slot = entity.property(edit.property)?.slot else { continue }
-                let new = object.values[slot]
-                if new != edit.old {
-                    finished.append(Edit(property: edit.property, old: edit.old, new: new))
-                }
-            }
-            finished.sort { $0.property < $1.property }
-            let change = Change(
-                object: id, kind: .update(edits: finished, members: memberships { $0 }),
-                cause: cause)
-            return change.isEmpty ? nil : change
+            finishEdits()
+            let members = memberships { $0 }
+            guard !edits.isEmpty || !members.isEmpty else { return nil }
+            return Change(object: id, kind: .update(edits: edits, members: members), cause: cause)
         case .delete:
             var values = object.values
             for edit in edits {
-                if let slot = object.binding.schema.property(edit.property)?.slot {
+                if let slot = object.binding.schema.slot(of: edit.property) {
                     values[slot] = edit.old
                 }
             }
@@ -63,7 +66,24 @@ struct EventRecord {
         }
     }
 
+    /// Fills in the new values, drops edits that came to nothing and sorts the others.
+    private mutating func finishEdits() {
+        let entity = object.binding.schema
+        let values = object.values
+        var isNet = true
+        var isSorted = true
+        for index in edits.indices {
+            guard let slot = entity.slot(of: edits[index].property) else { continue }
+            edits[index].new = values[slot]
+            if edits[index].old == values[slot] { isNet = false }
+            if index > 0, edits[index].property < edits[index - 1].property { isSorted = false }
+        }
+        if !isNet { edits.removeAll { $0.old == $0.new } }
+        if !isSorted { edits.sort { $0.property < $1.property } }
+    }
+
     private func memberships(_ adjust: (Move) -> Move) -> [MembershipEdit] {
+        guard !moves.isEmpty else { return [] }
         var edits: [MembershipEdit] = []
         for (property, moves) in moves {
             var added: [Member] = []
@@ -85,7 +105,14 @@ struct RecordedChange {
     let object: ManagedObject
     var change: Change
     /// Whether the change had been made at the last save.
-    var isSaved = false
+    var isSaved: Bool
+
+    init(object: ManagedObject, change: Change, isSaved: Bool = false) {
+        self.object = object
+        self.change = change
+        self.isSaved = isSaved
+        object.isJournaled = true
+    }
 
     /// The change back.
     var inverse: RecordedChange {
@@ -100,7 +127,7 @@ struct RecordedChange {
 struct PendingChanges {
     struct Item {
         let object: ManagedObject
-        /// The net change; nil when the edits cancel each other (A→B→A).
+        /// The net change, which changes something; nil when the edits cancel each other (A→B→A).
         var change: Change?
         /// How many steps of undo that concern the object lie between base and cursor, rewound ones
         /// counting back.
@@ -188,6 +215,29 @@ struct PendingChanges {
             return nil
         }
         return group.items[place]
+    }
+
+    /// Takes in the changes of an event, in which no object has more than one.
+    ///
+    /// - Returns: The objects that were inserted since the last save and are no more.
+    mutating func append(_ changes: [RecordedChange], _ move: Move) -> [ManagedObject] {
+        var annihilated: [ManagedObject] = []
+        var start = 0
+        while start < changes.count {
+            // Objects of one entity usually come one after the other.
+            let entity = changes[start].change.object.entity
+            var group = groups.removeValue(forKey: entity) ?? Group()
+            var end = start
+            while end < changes.count, changes[end].change.object.entity == entity {
+                if let item = group.append(changes[end], move), item.isAnnihilated {
+                    annihilated.append(item.object)
+                }
+                end += 1
+            }
+            if !group.items.isEmpty { groups[entity] = group }
+            start = end
+        }
+        return annihilated
     }
 
     /// Takes in a change that has been made, or the inverse of one that has been undone.

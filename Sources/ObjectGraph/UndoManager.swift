@@ -60,6 +60,8 @@ public final class UndoManager {
     /// Where in the open group the nested groups lie that have been ended.
     var nested: [Range<Int>] = []
     private var disableCount = 0
+    /// What the journal is to follow at the end of ``gatheringRebases(_:)``; nil outside.
+    var gathered: [ManagedObject: [Rebase]]?
 
     /// A group that has been begun and not ended.
     struct Level {
@@ -212,24 +214,33 @@ public final class UndoManager {
     private func takeBack(
         _ changes: [RecordedChange], in context: ManagedObjectContext
     ) -> [RecordedChange] {
-        let made = changes.reversed().compactMap { recorded -> RecordedChange? in
-            if let made = context.move(recorded.inverse, isRewinding: true) { return made }
-            if !recorded.isSaved { context.pending.settleBeyondUndo(recorded.object.graphID, 1) }
-            return nil
+        var taken: [RecordedChange] = []
+        taken.reserveCapacity(changes.count)
+        for recorded in changes.reversed() {
+            if let change = context.takeBack(recorded) {
+                taken.append(change)
+            } else if !recorded.isSaved {
+                context.pending.settleBeyondUndo(recorded.object.graphID, 1)
+            }
         }
-        context.awake(after: made)
-        return made.map(\.inverse).reversed()
+        context.awake(after: taken, .back)
+        taken.reverse()
+        return taken
     }
 
     private func makeAgain(
         _ changes: [RecordedChange], in context: ManagedObjectContext
     ) -> [RecordedChange] {
-        let made = changes.compactMap { recorded -> RecordedChange? in
-            if let made = context.move(recorded, isRewinding: false) { return made }
-            if recorded.isSaved { context.pending.settleBeyondUndo(recorded.object.graphID, -1) }
-            return nil
+        var made: [RecordedChange] = []
+        made.reserveCapacity(changes.count)
+        for recorded in changes {
+            if let change = context.make(recorded, as: .forward) {
+                made.append(change)
+            } else if recorded.isSaved {
+                context.pending.settleBeyondUndo(recorded.object.graphID, -1)
+            }
         }
-        context.awake(after: made)
+        context.awake(after: made, .forward)
         return made
     }
 
