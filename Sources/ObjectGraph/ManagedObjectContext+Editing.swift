@@ -56,11 +56,11 @@ extension ManagedObjectContext {
         let key = RelationKey(owner: object.graphID, property: property)
         guard !isRecordingSuspended else {
             if slot < object.binding.schema.storedSlotCount {
-                storedValues.note(object.values[slot], for: key, in: identityMap)
+                storedValues.note(object.value(inSlot: slot), for: key, in: identityMap)
             }
             return
         }
-        let old = storedValues[key] ?? object.values[slot]
+        let old = storedValues[key] ?? object.value(inSlot: slot)
         event[record(of: object)].touch(property, old)
     }
 
@@ -105,7 +105,7 @@ extension ManagedObjectContext {
             }
         }
         for property in schema.referenceSlots {
-            let old = property.slot.flatMap { object.values[$0].reference }
+            let old = property.slot.flatMap { object.value(inSlot: $0).reference }
             noteReference(of: object, property, from: old, to: nil)
         }
         event[index].cause = cause

@@ -150,7 +150,7 @@ extension ManagedObjectContext {
 
 extension PendingChanges.Item {
     /// Whether the object will not be there once this is saved.
-    fileprivate var isGone: Bool { change?.isDelete ?? isAnnihilated }
+    fileprivate var isGone: Bool { kind == .delete || isAnnihilated }
 }
 
 extension Member {

@@ -162,7 +162,7 @@ extension ManagedObjectContext {
         of items: [PendingChanges.Item], toStore number: UInt32, _ header: EntryHeader
     ) throws -> StoreDraft? {
         guard let store = coordinator.store(number) else {
-            guard items.contains(where: { $0.change != nil }) else { return nil }
+            guard items.contains(where: { $0.kind != .nothing }) else { return nil }
             throw StoreError.noSuchStore(coordinator.storeName(number))
         }
         var header = header
@@ -219,7 +219,11 @@ extension ManagedObjectContext {
         for index in items.indices {
             let object = items[index].object
             let schema = object.binding.schema
-            guard let change = items[index].change?.persistent(of: schema) else { continue }
+            guard var change = items[index].change else { continue }
+            if schema.hasTransientSlots {
+                guard let persistent = change.persistent(of: schema) else { continue }
+                change = persistent
+            }
             if needsSince { seenSince[change.object] = SequenceNumber(rawValue: object.since) }
             if needsValues, case .update = change.kind {
                 seen[change.object] = Array(items[index].valuesSeen.prefix(schema.storedSlotCount))
@@ -252,7 +256,7 @@ extension ManagedObjectContext {
         var sentCount = 0
         gatheringRebases {
             for index in items.indices {
-                if items[index].change != nil { sentCount += 1 }
+                if items[index].kind != .nothing { sentCount += 1 }
                 let object = items[index].object
                 guard !items[index].isAnnihilated else { continue }
                 guard replaced.isEmpty || replaced[object.graphID.object] == nil else {
@@ -263,7 +267,7 @@ extension ManagedObjectContext {
                 let wasSaved =
                     isAsSent && items[index].isWhollyPersistent
                     || saved.contains(object.graphID.object)
-                settleSaved(items[index], wasSaved: wasSaved, sequence, isAsSent)
+                settleSaved(items, index, wasSaved: wasSaved, sequence, isAsSent)
             }
         }
         if let receipt, !isAsSent || receipt.changes.count > sentCount {
@@ -275,26 +279,27 @@ extension ManagedObjectContext {
         if let sequence { positions[save.store.number]?.noteSave(sequence) }
     }
 
-    /// Makes an object agree with what the store has made of its change.
+    /// Makes the object of an item agree with what the store has made of its change.
     func settleSaved(
-        _ item: PendingChanges.Item, wasSaved: Bool, _ sequence: SequenceNumber?,
-        _ isAsSent: Bool
+        _ items: [PendingChanges.Item], _ index: Int, wasSaved: Bool,
+        _ sequence: SequenceNumber?, _ isAsSent: Bool
     ) {
-        let object = item.object
-        if case .delete? = item.change?.kind, wasSaved || isAsSent {
+        let object = items[index].object
+        let kind = items[index].kind
+        if kind == .delete, wasSaved || isAsSent {
             detach(object)
             return
         }
         if object.status.contains(.temporary) { identityMap.loosen(object) }
-        if case .update(let edits, _)? = item.change?.kind {
+        if !storedValues.isEmpty, case .update(let edits, _)? = items[index].change?.kind {
             for edit in edits { storedValues.forget(edit.property, of: object) }
         }
         object.status.subtract([.inserted, .updated, .deleted, .temporary])
         if let sequence, wasSaved { object.since = sequence.rawValue }
-        guard !isAsSent, item.change != nil else { return }
+        guard !isAsSent, kind != .nothing else { return }
         readAgain(object)
         // Others have deleted it as well.
-        if case .delete? = item.change?.kind, object.status.contains(.gone) { detach(object) }
+        if kind == .delete, object.status.contains(.gone) { detach(object) }
     }
 
     /// Takes the values that others have saved or that a policy has settled.
@@ -308,10 +313,12 @@ extension ManagedObjectContext {
             return
         }
         for property in schema.slots {
-            guard let slot = property.slot, mine[slot] != object.values[slot] else { continue }
+            guard let slot = property.slot, mine[slot] != object.value(inSlot: slot) else {
+                continue
+            }
             if slot < schema.storedSlotCount {
                 undoManager?.rebase(
-                    object, property.number, inSlot: slot, onto: object.values[slot])
+                    object, property.number, inSlot: slot, onto: object.value(inSlot: slot))
             } else {
                 object.values[slot] = mine[slot]
             }
@@ -342,13 +349,12 @@ extension ManagedObjectContext {
 extension PendingChanges.Item {
     /// Whether the object was made when the store had no number to give.
     fileprivate var isUnsavable: Bool {
-        change != nil && object.graphID.isProvisional
+        kind != .nothing && object.graphID.isProvisional
     }
 
     /// Whether there is a change of which all is sent to the store.
     fileprivate var isWhollyPersistent: Bool {
-        let schema = object.binding.schema
-        return change != nil && schema.slots.count == schema.storedSlotCount
+        kind != .nothing && !object.binding.schema.hasTransientSlots
     }
 
     /// All values as they were before the pending edits.
@@ -367,9 +373,8 @@ extension PendingChanges.Item {
 }
 
 extension Change {
-    /// This change without transient properties; nil when nothing is left.
+    /// This change without the transient properties that the entity has; nil when nothing is left.
     fileprivate func persistent(of entity: SchemaEntity) -> Change? {
-        guard entity.slots.count > entity.storedSlotCount else { return self }
         var change = self
         switch kind {
         case .insert(let values, let members):
@@ -384,4 +389,9 @@ extension Change {
         }
         return change.isEmpty ? nil : change
     }
+}
+
+extension SchemaEntity {
+    /// Whether there are attributes that never reach a store.
+    fileprivate var hasTransientSlots: Bool { slots.count > storedSlotCount }
 }

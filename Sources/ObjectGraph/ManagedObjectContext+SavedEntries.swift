@@ -265,9 +265,10 @@ extension [Change] {
         for (place, other) in others.enumerated() {
             places.set(GraphID(store: 0, object: other.object), to: place)
         }
-        return allSatisfy { change in
-            guard let place = places[GraphID(store: 0, object: change.object)] else { return false }
-            return change.object == others[place].object && fit(change, others[place])
+        return indices.allSatisfy { index in
+            let object = self[index].object
+            guard let place = places[GraphID(store: 0, object: object)] else { return false }
+            return others[place].object == object && fit(self[index], others[place])
         }
     }
 }
@@ -281,9 +282,10 @@ extension Change {
             values == otherValues && joined.takeBack(otherJoined)
         case (.update(let edits, let joined), .update(let otherEdits, let otherJoined)):
             edits.count == otherEdits.count && joined.takeBack(otherJoined)
-                && zip(edits, otherEdits).allSatisfy { edit, other in
-                    edit.property == other.property && edit.old == other.new
-                        && edit.new == other.old
+                && edits.indices.allSatisfy { index in
+                    edits[index].property == otherEdits[index].property
+                        && edits[index].old == otherEdits[index].new
+                        && edits[index].new == otherEdits[index].old
                 }
         default: false
         }

@@ -110,12 +110,12 @@ extension ManagedObjectContext {
         _ change: Change, _ recorded: RecordedChange, as move: PendingChanges.Move
     ) -> RecordedChange {
         noteRevision()
-        var made = recorded
-        made.change = change
-        apply(change, to: recorded.object)
-        noteReferences(of: change, recorded.object)
-        settle(recorded.object, pending.append(made, move))
-        changed.note(change, of: recorded.object)
+        let object = recorded.object
+        let made = RecordedChange(object: object, change: change, isSaved: recorded.isSaved)
+        apply(change, to: object)
+        noteReferences(of: change, object)
+        settle(object, pending.append(made, move))
+        changed.note(change, of: object)
         return made
     }
 
@@ -146,7 +146,7 @@ extension ManagedObjectContext {
             if members.isEmpty, object.isBefore(edits) { return (change, true) }
             let moved = edits.compactMap { edit -> Edit? in
                 guard let slot = entity.slot(of: edit.property) else { return nil }
-                let old = object.values[slot]
+                let old = object.value(inSlot: slot)
                 return old == edit.new
                     ? nil : Edit(property: edit.property, old: old, new: edit.new)
             }
@@ -204,10 +204,10 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Makes an object's status agree with what is pending for it.
-    func settle(_ object: ManagedObject, _ item: PendingChanges.Item?) {
+    /// Makes an object's status agree with what is pending for it; nil for nothing at all.
+    func settle(_ object: ManagedObject, _ kind: PendingChanges.Item.Kind?) {
         object.status.subtract([.inserted, .updated])
-        switch item?.change?.kind {
+        switch kind {
         case .insert:
             object.status.insert([.inserted])
             object.status.remove(.deleted)
@@ -216,12 +216,12 @@ extension ManagedObjectContext {
             object.status.remove(.deleted)
         case .delete:
             object.status.insert(.deleted)
-        case nil:
+        case .nothing, nil:
             if object.status.contains(.temporary) {
                 detach(object)
             } else {
                 object.status.remove(.deleted)
-                if item != nil { object.status.insert(.updated) }
+                if kind != nil { object.status.insert(.updated) }
             }
         }
     }
@@ -231,10 +231,11 @@ extension ManagedObject {
     /// Whether the values are those from which edits start, each of which changes something.
     fileprivate func isBefore(_ edits: [Edit]) -> Bool {
         let entity = binding.schema
-        let values = values
-        return edits.allSatisfy { edit in
-            guard let slot = entity.slot(of: edit.property) else { return false }
-            return values[slot] == edit.old && edit.old != edit.new
+        for index in edits.indices {
+            guard let slot = entity.slot(of: edits[index].property),
+                value(inSlot: slot) == edits[index].old, edits[index].old != edits[index].new
+            else { return false }
         }
+        return true
     }
 }

@@ -79,16 +79,19 @@ extension ManagedObjectContext {
         _ failures: inout [ValidationFailure]
     ) {
         guard let slot = property.slot else { return }
+        var value = object.value(inSlot: slot)
         if property.isAttribute, hooks == .called {
-            var value = object.values[slot]
             do {
                 try object.validate(&value, forKey: property.name)
             } catch {
                 failures += object.failures(error, property: property.name)
             }
-            if value != object.values[slot] { object.setValue(value, inSlot: slot) }
+            if value != object.value(inSlot: slot) {
+                object.setValue(value, inSlot: slot)
+                value = object.value(inSlot: slot)
+            }
         }
-        guard let misfit = property.misfit(of: object.values[slot]) else { return }
+        guard let misfit = property.misfit(of: value) else { return }
         failures.append(
             ValidationFailure(
                 misfit, of: property, in: object.graphID.object, coordinator.model.schema))

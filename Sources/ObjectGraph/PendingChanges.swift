@@ -75,7 +75,7 @@ struct EventRecord {
         for index in edits.indices {
             guard let slot = entity.slot(of: edits[index].property) else { continue }
             edits[index].new = values[slot]
-            if edits[index].old == values[slot] { isNet = false }
+            if edits[index].old == edits[index].new { isNet = false }
             if index > 0, edits[index].property < edits[index - 1].property { isSorted = false }
         }
         if !isNet { edits.removeAll { $0.old == $0.new } }
@@ -126,9 +126,25 @@ struct RecordedChange {
 /// back or undone.
 struct PendingChanges {
     struct Item {
+        /// What is pending for an object, to be asked without touching the change.
+        enum Kind {
+            case nothing, insert, update, delete
+
+            init(_ change: Change) {
+                switch change.kind {
+                case .insert: self = .insert
+                case .update: self = .update
+                case .delete: self = .delete
+                }
+            }
+        }
+
         let object: ManagedObject
         /// The net change, which changes something; nil when the edits cancel each other (A→B→A).
-        var change: Change?
+        fileprivate(set) var change: Change? {
+            didSet { kind = change.map { Kind($0) } ?? .nothing }
+        }
+        private(set) var kind: Kind
         /// How many steps of undo that concern the object lie between base and cursor, rewound ones
         /// counting back.
         var depth: Int
@@ -136,13 +152,21 @@ struct PendingChanges {
         /// or the steps are forgotten.
         var isBeyondUndo: Bool
 
+        fileprivate init(_ object: ManagedObject, _ change: Change, _ move: Move) {
+            self.object = object
+            kind = change.isEmpty ? .nothing : Kind(change)
+            self.change = kind == .nothing ? nil : change
+            depth = move.rawValue
+            isBeyondUndo = move == .unrecorded
+        }
+
         /// Whether every change since the last save has been undone.
-        var isClean: Bool { change == nil && depth == 0 && !isBeyondUndo }
+        var isClean: Bool { kind == .nothing && depth == 0 && !isBeyondUndo }
 
         /// Whether the object was inserted and deleted since the last save: it is no more, but undo
         /// can still bring it back.
         var isAnnihilated: Bool {
-            change == nil && object.status.contains(.temporary)
+            kind == .nothing && object.status.contains(.temporary)
         }
     }
 
@@ -152,23 +176,21 @@ struct PendingChanges {
         var items: [Item] = []
         var places = GraphTable()
 
-        mutating func append(_ recorded: RecordedChange, _ move: Move) -> Item? {
-            let id = recorded.object.graphID
+        /// - Returns: The place of the object's item; nil when it is clean.
+        mutating func append(_ object: ManagedObject, _ change: Change, _ move: Move) -> Int? {
+            let id = object.graphID
             guard let place = places[id] else {
-                let item = Item(
-                    object: recorded.object,
-                    change: recorded.change.isEmpty ? nil : recorded.change,
-                    depth: move.rawValue, isBeyondUndo: move == .unrecorded)
-                places.set(id, to: items.count)
-                items.append(item)
-                return item
+                let place = items.count
+                places.set(id, to: place)
+                items.append(Item(object, change, move))
+                return place
             }
-            items[place].follow(with: recorded.change, move)
+            items[place].follow(with: change, move)
             guard !items[place].isClean else {
                 remove(id)
                 return nil
             }
-            return items[place]
+            return place
         }
 
         /// Puts the last item in the place of the removed one.
@@ -191,30 +213,39 @@ struct PendingChanges {
         case unrecorded = 0
     }
 
-    private var groups: [EntityNumber: Group] = [:]
+    /// By the number of the entity.
+    private var groups: [Group] = []
 
     /// Whether no object has been touched.
-    var isEmpty: Bool { groups.isEmpty }
+    var isEmpty: Bool { groups.allSatisfy(\.items.isEmpty) }
 
-    /// What is pending for all objects.
+    /// What is pending for all objects, entity after entity.
     var items: [Item] {
-        // Usually all objects are of one entity, whose array is handed out as it is.
-        if groups.count == 1, let group = groups.values.first { return group.items }
-        return groups.values.flatMap(\.items)
+        var items: [Item] = []
+        for group in groups where !group.items.isEmpty {
+            // Usually all objects are of one entity, whose array is handed out as it is.
+            if items.isEmpty { items = group.items } else { items += group.items }
+        }
+        return items
     }
 
     /// What is pending for the objects of some entities.
     func items(of entities: [EntityNumber]) -> some Sequence<Item> {
         let groups = groups
-        return entities.lazy.compactMap { groups[$0]?.items }.flatMap { $0 }
+        return entities.lazy.map { Int($0.rawValue) }.filter { $0 < groups.count }
+            .flatMap { groups[$0].items }
     }
 
     /// What is pending for an object.
     subscript(id: GraphID) -> Item? {
-        guard let group = groups[id.object.entity], let place = group.places[id] else {
-            return nil
-        }
-        return group.items[place]
+        guard let (group, place) = place(of: id) else { return nil }
+        return groups[group].items[place]
+    }
+
+    private func place(of id: GraphID) -> (group: Int, place: Int)? {
+        let group = Int(id.object.entity.rawValue)
+        guard group < groups.count, let place = groups[group].places[id] else { return nil }
+        return (group, place)
     }
 
     /// Takes in the changes of an event, in which no object has more than one.
@@ -222,20 +253,11 @@ struct PendingChanges {
     /// - Returns: The objects that were inserted since the last save and are no more.
     mutating func append(_ changes: [RecordedChange], _ move: Move) -> [ManagedObject] {
         var annihilated: [ManagedObject] = []
-        var start = 0
-        while start < changes.count {
-            // Objects of one entity usually come one after the other.
-            let entity = changes[start].change.object.entity
-            var group = groups.removeValue(forKey: entity) ?? Group()
-            var end = start
-            while end < changes.count, changes[end].change.object.entity == entity {
-                if let item = group.append(changes[end], move), item.isAnnihilated {
-                    annihilated.append(item.object)
-                }
-                end += 1
-            }
-            if !group.items.isEmpty { groups[entity] = group }
-            start = end
+        for index in changes.indices {
+            let object = changes[index].object
+            let group = makeGroup(object.graphID.object.entity)
+            let place = groups[group].append(object, changes[index].change, move)
+            if let place, groups[group].items[place].isAnnihilated { annihilated.append(object) }
         }
         return annihilated
     }
@@ -244,26 +266,31 @@ struct PendingChanges {
     ///
     /// - Returns: What is now pending for the object; nil when it is clean.
     @discardableResult
-    mutating func append(_ recorded: RecordedChange, _ move: Move) -> Item? {
-        let entity = recorded.object.graphID.object.entity
-        let item = groups[entity, default: Group()].append(recorded, move)
-        if item == nil { removeIfEmpty(entity) }
-        return item
+    mutating func append(_ recorded: RecordedChange, _ move: Move) -> Item.Kind? {
+        let group = makeGroup(recorded.object.graphID.object.entity)
+        let place = groups[group].append(recorded.object, recorded.change, move)
+        return place.map { groups[group].items[$0].kind }
+    }
+
+    private mutating func makeGroup(_ entity: EntityNumber) -> Int {
+        let group = Int(entity.rawValue)
+        while group >= groups.count { groups.append(Group()) }
+        return group
     }
 
     /// Puts another net change in place, after a merge.
     mutating func replace(_ id: GraphID, with change: Change?) {
-        guard let place = groups[id.object.entity]?.places[id] else { return }
-        groups[id.object.entity]?.items[place].change = change
+        guard let (group, place) = place(of: id) else { return }
+        groups[group].items[place].change = change
     }
 
     /// Makes what is pending for an object follow it to another identifier.
     mutating func move(_ old: GraphID, to id: GraphID) {
-        let entity = old.object.entity
-        guard let place = groups[entity]?.places.remove(old) else { return }
-        groups[entity]?.places.set(id, to: place)
-        if let change = groups[entity]?.items[place].change {
-            groups[entity]?.items[place].change = Change(
+        guard let (group, place) = place(of: old) else { return }
+        _ = groups[group].places.remove(old)
+        groups[group].places.set(id, to: place)
+        if let change = groups[group].items[place].change {
+            groups[group].items[place].change = Change(
                 object: id.object, kind: change.kind, cause: change.cause)
         }
     }
@@ -272,40 +299,35 @@ struct PendingChanges {
     ///
     /// - Returns: Whether the object has become clean by that.
     mutating func forget(_ id: GraphID, _ weight: Int) -> Bool {
-        guard let place = groups[id.object.entity]?.places[id] else { return false }
-        groups[id.object.entity]?.items[place].depth -= weight
-        guard self[id]?.isClean == true else { return false }
-        remove(id)
+        guard let (group, place) = place(of: id) else { return false }
+        groups[group].items[place].depth -= weight
+        guard groups[group].items[place].isClean else { return false }
+        groups[group].remove(id)
         return true
     }
 
     /// Takes steps of an object out of the count that are forgotten while what they have changed
     /// stays: the object is dirty until the next save.
     mutating func settleBeyondUndo(_ id: GraphID, _ weight: Int) {
-        guard let place = groups[id.object.entity]?.places[id] else { return }
-        groups[id.object.entity]?.items[place].depth -= weight
-        groups[id.object.entity]?.items[place].isBeyondUndo = true
+        guard let (group, place) = place(of: id) else { return }
+        groups[group].items[place].depth -= weight
+        groups[group].items[place].isBeyondUndo = true
     }
 
     /// Takes all steps out of the count; what they have changed stays.
     mutating func settleBeyondUndo() {
-        for entity in groups.keys {
-            guard let count = groups[entity]?.items.count else { continue }
-            for place in 0..<count {
-                groups[entity]?.items[place].depth = 0
-                groups[entity]?.items[place].isBeyondUndo = true
+        for group in groups.indices {
+            for place in groups[group].items.indices {
+                groups[group].items[place].depth = 0
+                groups[group].items[place].isBeyondUndo = true
             }
         }
     }
 
     /// Forgets an object.
     mutating func remove(_ id: GraphID) {
-        groups[id.object.entity]?.remove(id)
-        removeIfEmpty(id.object.entity)
-    }
-
-    private mutating func removeIfEmpty(_ entity: EntityNumber) {
-        if groups[entity]?.items.isEmpty == true { groups[entity] = nil }
+        guard let (group, _) = place(of: id) else { return }
+        groups[group].remove(id)
     }
 
     /// Forgets everything.
