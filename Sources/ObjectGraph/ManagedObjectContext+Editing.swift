@@ -152,7 +152,7 @@ extension ManagedObjectContext {
     private func markTouched(_ object: ManagedObject) {
         guard pending[object.graphID] == nil else { return }
         let empty = Change(object: object.graphID.object, kind: .update(edits: [], members: []))
-        pending.append(RecordedChange(object: object, change: empty), .unrecorded)
+        pending.append(empty, of: object, .unrecorded)
     }
 
     /// Lets an object go that was inserted here and is no more.

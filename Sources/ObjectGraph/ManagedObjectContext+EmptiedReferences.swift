@@ -37,7 +37,7 @@ extension ManagedObjectContext {
             let step = steps[reference.destination]
             apply(recorded.change, to: object)
             noteReferences(of: recorded.change, object)
-            pending.append(recorded, step == nil ? .unrecorded : .forward)
+            pending.append(recorded.change, of: object, step == nil ? .unrecorded : .forward)
             if let step { undoManager?.append(recorded, toStep: step) }
         }
     }

@@ -84,11 +84,12 @@ extension ManagedObjectContext {
     /// Tells objects that undo or redo has changed them, each once.
     ///
     /// - Parameters:
-    ///   - moved: The changes over which the cursor has moved.
+    ///   - moved: The changes over which the cursor has moved, in the order of the journal.
     ///   - move: Whether they have been made or taken back.
     func awake(after moved: [RecordedChange], _ move: PendingChanges.Move) {
         guard moved.haveDuplicates else {
-            for index in moved.indices {
+            for offset in moved.indices {
+                let index = move == .back ? moved.count - 1 - offset : offset
                 awake(moved[index].object, moved[index].change.event(move))
             }
             return
@@ -97,9 +98,10 @@ extension ManagedObjectContext {
         for recorded in moved {
             events[recorded.object, default: []].insert(recorded.change.event(move))
         }
-        var told: Set<ManagedObject> = []
-        for recorded in moved where told.insert(recorded.object).inserted {
-            awake(recorded.object, events[recorded.object] ?? [])
+        for recorded in move == .back ? moved.reversed() : moved {
+            if let event = events.removeValue(forKey: recorded.object) {
+                awake(recorded.object, event)
+            }
         }
     }
 

@@ -77,46 +77,42 @@ extension ManagedObjectContext {
         }
     }
 
+    /// What has become of a recorded change that was to be taken back.
+    enum TakenBack {
+        /// It was taken back as it was recorded.
+        case asRecorded
+        /// From where its object stood, another change led back, which this one makes again.
+        case otherwise(Change)
+        /// Its object has meanwhile been deleted, or brought back, by a change that was not registered
+        /// for undo.
+        case passedOver
+    }
+
     /// Takes a recorded change back, as undo does.
-    ///
-    /// A change is passed over when its object has meanwhile been deleted, or brought back, by a
-    /// change that was not registered for undo.
-    ///
-    /// - Returns: The change that was taken back, as it is to be made again; nil when it was passed
-    ///   over.
-    func takeBack(_ recorded: RecordedChange) -> RecordedChange? {
-        let inverse = recorded.inverse
-        guard let target = retarget(inverse.change, onto: recorded.object) else { return nil }
-        guard target.isAsRecorded else {
-            return make(target.change, inverse, as: .back).inverse
-        }
-        make(inverse.change, inverse, as: .back)
-        var again = recorded
-        again.change.cause = nil
-        return again
+    func takeBack(_ change: Change, of object: ManagedObject) -> TakenBack {
+        let inverse = change.inverse
+        guard let target = retarget(inverse, onto: object) else { return .passedOver }
+        make(target.change, of: object, as: .back)
+        return target.isAsRecorded ? .asRecorded : .otherwise(target.change.inverse)
     }
 
     /// Makes a change from where its object stands now, as redo does.
     ///
     /// - Returns: The change that was made; nil when it was passed over, as by
-    ///   ``takeBack(_:)``.
+    ///   ``takeBack(_:of:)``.
     func make(_ recorded: RecordedChange, as move: PendingChanges.Move) -> RecordedChange? {
-        guard let target = retarget(recorded.change, onto: recorded.object) else { return nil }
-        return make(target.change, recorded, as: move)
+        let object = recorded.object
+        guard let target = retarget(recorded.change, onto: object) else { return nil }
+        make(target.change, of: object, as: move)
+        return RecordedChange(object: object, change: target.change, isSaved: recorded.isSaved)
     }
 
-    @discardableResult
-    private func make(
-        _ change: Change, _ recorded: RecordedChange, as move: PendingChanges.Move
-    ) -> RecordedChange {
+    private func make(_ change: Change, of object: ManagedObject, as move: PendingChanges.Move) {
         noteRevision()
-        let object = recorded.object
-        let made = RecordedChange(object: object, change: change, isSaved: recorded.isSaved)
         apply(change, to: object)
         noteReferences(of: change, object)
-        settle(object, pending.append(made, move))
+        settle(object, pending.append(change, of: object, move))
         changed.note(change, of: object)
-        return made
     }
 
     /// Whether a change would change anything from where its object stands now.
@@ -193,12 +189,9 @@ extension ManagedObjectContext {
             identityMap.register(object)
         case .update(let edits, _):
             guard object.realizeIfNeeded(), !object.status.contains(.gone) else { return }
-            let entity = object.binding.schema
-            for edit in edits {
-                guard let slot = entity.slot(of: edit.property) else { continue }
-                object.values[slot] = edit.new
-                if !object.relations.isEmpty { object.relations[edit.property] = nil }
-            }
+            object.values.set(edits, of: object.binding.schema)
+            guard !object.relations.isEmpty else { return }
+            for edit in edits { object.relations[edit.property] = nil }
         case .delete:
             object.status.insert(.deleted)
         }
@@ -206,23 +199,31 @@ extension ManagedObjectContext {
 
     /// Makes an object's status agree with what is pending for it; nil for nothing at all.
     func settle(_ object: ManagedObject, _ kind: PendingChanges.Item.Kind?) {
-        object.status.subtract([.inserted, .updated])
+        var status = object.status.subtracting([.inserted, .updated])
         switch kind {
         case .insert:
-            object.status.insert([.inserted])
-            object.status.remove(.deleted)
+            status.insert(.inserted)
+            status.remove(.deleted)
         case .update:
-            object.status.insert(.updated)
-            object.status.remove(.deleted)
+            status.insert(.updated)
+            status.remove(.deleted)
         case .delete:
-            object.status.insert(.deleted)
+            status.insert(.deleted)
         case .nothing, nil:
-            if object.status.contains(.temporary) {
-                detach(object)
-            } else {
-                object.status.remove(.deleted)
-                if kind != nil { object.status.insert(.updated) }
-            }
+            if status.contains(.temporary) { return detach(object) }
+            status.remove(.deleted)
+            if kind != nil { status.insert(.updated) }
+        }
+        object.status = status
+    }
+}
+
+extension [Value] {
+    /// Puts the new values of edits in their slots.
+    fileprivate mutating func set(_ edits: [Edit], of entity: SchemaEntity) {
+        for index in edits.indices {
+            guard let slot = entity.slot(of: edits[index].property) else { continue }
+            self[slot] = edits[index].new
         }
     }
 }

@@ -153,9 +153,10 @@ struct PendingChanges {
         var isBeyondUndo: Bool
 
         fileprivate init(_ object: ManagedObject, _ change: Change, _ move: Move) {
+            let isEmpty = change.isEmpty
             self.object = object
-            kind = change.isEmpty ? .nothing : Kind(change)
-            self.change = kind == .nothing ? nil : change
+            self.change = isEmpty ? nil : change
+            kind = isEmpty ? .nothing : Kind(change)
             depth = move.rawValue
             isBeyondUndo = move == .unrecorded
         }
@@ -266,9 +267,11 @@ struct PendingChanges {
     ///
     /// - Returns: What is now pending for the object; nil when it is clean.
     @discardableResult
-    mutating func append(_ recorded: RecordedChange, _ move: Move) -> Item.Kind? {
-        let group = makeGroup(recorded.object.graphID.object.entity)
-        let place = groups[group].append(recorded.object, recorded.change, move)
+    mutating func append(
+        _ change: Change, of object: ManagedObject, _ move: Move
+    ) -> Item.Kind? {
+        let group = makeGroup(object.graphID.object.entity)
+        let place = groups[group].append(object, change, move)
         return place.map { groups[group].items[$0].kind }
     }
 

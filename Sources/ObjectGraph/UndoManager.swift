@@ -214,17 +214,27 @@ public final class UndoManager {
     private func takeBack(
         _ changes: [RecordedChange], in context: ManagedObjectContext
     ) -> [RecordedChange] {
-        var taken: [RecordedChange] = []
-        taken.reserveCapacity(changes.count)
-        for recorded in changes.reversed() {
-            if let change = context.takeBack(recorded) {
-                taken.append(change)
-            } else if !recorded.isSaved {
-                context.pending.settleBeyondUndo(recorded.object.graphID, 1)
+        // Mostly changes are taken back as they were recorded, and the list stays what it is.
+        var taken = changes
+        var passedOver: Set<Int> = []
+        for index in changes.indices.reversed() {
+            let object = changes[index].object
+            switch context.takeBack(changes[index].change, of: object) {
+            case .asRecorded:
+                if changes[index].change.cause != nil { taken[index].change.cause = nil }
+            case .otherwise(let change):
+                taken[index].change = change
+            case .passedOver:
+                passedOver.insert(index)
+                if !changes[index].isSaved {
+                    context.pending.settleBeyondUndo(object.graphID, 1)
+                }
             }
         }
+        if !passedOver.isEmpty {
+            taken = taken.indices.filter { !passedOver.contains($0) }.map { taken[$0] }
+        }
         context.awake(after: taken, .back)
-        taken.reverse()
         return taken
     }
 

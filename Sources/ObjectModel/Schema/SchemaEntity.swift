@@ -29,6 +29,8 @@ package final class SchemaProperty: Sendable {
     /// The place of the value in the entity's rows, or nil for a side that has none (a to-many
     /// relationship, or a to-one that is derived from its inverse).
     package let slot: Int?
+    /// Whether this is an attribute.
+    package let isAttribute: Bool
     /// What the model demands of a value, gathered so that checking one copies no description.
     let demand: ValueDemand
 
@@ -37,12 +39,8 @@ package final class SchemaProperty: Sendable {
         self.name = name
         self.kind = kind
         self.slot = slot
+        isAttribute = if case .attribute = kind { true } else { false }
         demand = ValueDemand(kind)
-    }
-
-    /// Whether this is an attribute. Asking copies no description.
-    package var isAttribute: Bool {
-        if case .attribute = kind { true } else { false }
     }
 
     /// The description, if this is an attribute.
