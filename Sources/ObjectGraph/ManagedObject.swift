@@ -33,6 +33,8 @@ open class ManagedObject {
         static let permanent = Status(rawValue: 256)
         /// Was turned into a fault by a refresh and has not been read since.
         static let refreshed = Status(rawValue: 512)
+        /// Has come up while a list of objects is looked through for duplicates.
+        static let counted = Status(rawValue: 1024)
     }
 
     var binding: EntityBinding
@@ -48,6 +50,8 @@ open class ManagedObject {
     var status: Status
     /// Whether the row that the values come from is kept for other contexts.
     var holdsRow = false
+    /// Whether a step of undo may mention the object.
+    var isJournaled = false
     /// Related objects that have been asked for, by property. They hold their objects strongly.
     var relations: [PropertyNumber: RelationCache] = [:] {
         didSet { if let observation { tellOfMembers(observation) } }

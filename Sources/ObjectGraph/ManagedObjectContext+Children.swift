@@ -67,8 +67,8 @@ extension ManagedObjectContext {
             return isAsSent
         }
         finishPending()
-        for item in items where !item.isAnnihilated {
-            settleSaved(item, wasSaved: true, nil, isAsSent)
+        for index in items.indices where !items[index].isAnnihilated {
+            settleSaved(items, index, wasSaved: true, nil, isAsSent)
         }
         if !isAsSent { for item in items { forgetLists(of: item) } }
         forgetLists(
@@ -131,7 +131,7 @@ extension ManagedObjectContext {
         processPendingChanges()
         for arrival in arrivals where arrival.change.isInsert {
             // Where the object was deleted here, it has come back rather than been made.
-            if let item = pending[arrival.id] { settle(item.object, item) }
+            if let item = pending[arrival.id] { settle(item.object, item.kind) }
         }
         if save.credit.isTelling { credits.append(save.credit) }
         tellFollowers(

@@ -56,15 +56,12 @@ extension ManagedObjectContext {
         let key = RelationKey(owner: object.graphID, property: property)
         guard !isRecordingSuspended else {
             if slot < object.binding.schema.storedSlotCount {
-                storedValues.note(object.values[slot], for: key, in: identityMap)
+                storedValues.note(object.value(inSlot: slot), for: key, in: identityMap)
             }
             return
         }
-        let index = record(of: object)
-        if !event[index].edits.contains(where: { $0.property == property }) {
-            let old = storedValues[key] ?? object.values[slot]
-            event[index].edits.append(Edit(property: property, old: old, new: .null))
-        }
+        let old = storedValues[key] ?? object.value(inSlot: slot)
+        event[record(of: object)].touch(property, old)
     }
 
     /// Notes that a member joins, leaves or moves.
@@ -84,7 +81,11 @@ extension ManagedObjectContext {
     private func record(of object: ManagedObject) -> Int {
         if object.eventIndex < 0 {
             object.eventIndex = Int32(event.count)
-            event.append(EventRecord(object: object, kind: .update))
+            var record = EventRecord(object: object, kind: .update)
+            // Objects that are edited one after the other are mostly edited alike.
+            let expected = event.isEmpty ? 0 : event[event.count - 1].edits.count
+            if expected > 1 { record.edits.reserveCapacity(expected) }
+            event.append(record)
             object.status.insert(.updated)
         }
         return Int(object.eventIndex)
@@ -104,7 +105,7 @@ extension ManagedObjectContext {
             }
         }
         for property in schema.referenceSlots {
-            let old = property.slot.flatMap { object.values[$0].reference }
+            let old = property.slot.flatMap { object.value(inSlot: $0).reference }
             noteReference(of: object, property, from: old, to: nil)
         }
         event[index].cause = cause
@@ -124,37 +125,34 @@ extension ManagedObjectContext {
         noteRevision()
         var group: [RecordedChange] = []
         group.reserveCapacity(event.count)
-        let records = event
+        var records = event
         event = []
         eventCount += 1
-        for record in records {
-            record.object.eventIndex = -1
-            record.object.status.remove(.bornInEvent)
-            if record.kind == .nothing { detach(record.object) }
-            if let change = record.change {
-                changed.note(change, of: record.object)
-                group.append(RecordedChange(object: record.object, change: change))
-            } else {
-                markTouched(record)
-                if record.kind == .update { changed.note(record.object, as: .updated) }
+        for index in records.indices {
+            let object = records[index].object
+            object.eventIndex = -1
+            object.status.remove(.bornInEvent)
+            if records[index].kind == .nothing { detach(object) }
+            if let change = records[index].takeChange() {
+                changed.note(change, of: object)
+                group.append(RecordedChange(object: object, change: change))
+            } else if records[index].kind == .update {
+                markTouched(object)
+                changed.note(object, as: .updated)
             }
         }
         guard !group.isEmpty else { return }
         undoManager?.prepareToRegister()
         let move = undoManager?.isRecording == true ? PendingChanges.Move.forward : .unrecorded
-        for recorded in group {
-            let item = pending.append(recorded, move)
-            if item?.isAnnihilated == true { detach(recorded.object) }
-        }
+        for object in pending.append(group, move) { detach(object) }
         undoManager?.register(group)
     }
 
     /// An edit that came to nothing (A→B→A) leaves the object dirty until the next save.
-    private func markTouched(_ record: EventRecord) {
-        guard record.kind == .update, pending[record.object.graphID] == nil else { return }
-        let empty = Change(
-            object: record.object.graphID.object, kind: .update(edits: [], members: []))
-        pending.append(RecordedChange(object: record.object, change: empty), .unrecorded)
+    private func markTouched(_ object: ManagedObject) {
+        guard pending[object.graphID] == nil else { return }
+        let empty = Change(object: object.graphID.object, kind: .update(edits: [], members: []))
+        pending.append(empty, of: object, .unrecorded)
     }
 
     /// Lets an object go that was inserted here and is no more.
@@ -252,4 +250,26 @@ extension SchemaProperty {
 struct Deletion {
     let object: ManagedObject
     let members: [PropertyNumber: [ObjectID]]
+}
+
+/// The binding used last for each class.
+struct ClassBindings {
+    private var bindings: [ObjectIdentifier: EntityBinding] = [:]
+    // Objects of one class are mostly made one after the other.
+    private var latest: (type: ObjectIdentifier, binding: EntityBinding)?
+
+    subscript(type: ManagedObject.Type) -> EntityBinding? {
+        mutating get {
+            let key = ObjectIdentifier(type)
+            if let latest, latest.type == key { return latest.binding }
+            guard let binding = bindings[key] else { return nil }
+            latest = (key, binding)
+            return binding
+        }
+        set {
+            let key = ObjectIdentifier(type)
+            bindings[key] = newValue
+            latest = newValue.map { (key, $0) }
+        }
+    }
 }

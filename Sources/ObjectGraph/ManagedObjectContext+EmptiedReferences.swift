@@ -23,8 +23,10 @@ extension ManagedObjectContext {
     /// is emptied becomes a part of the step that deleted.
     func emptyReferencesToDeleted() {
         let items = pending.items
-        let lost = Set(
-            items.lazy.filter { $0.change?.isDelete ?? $0.isAnnihilated }.map(\.object.graphID))
+        var lost: Set<GraphID> = []
+        for index in items.indices where items[index].isGone {
+            lost.insert(items[index].object.graphID)
+        }
         guard !lost.isEmpty else { return }
         let emptied = items.flatMap { references(of: $0, to: lost) }
         let steps = undoManager?.steps(thatDelete: Set(emptied.map(\.destination))) ?? [:]
@@ -35,7 +37,7 @@ extension ManagedObjectContext {
             let step = steps[reference.destination]
             apply(recorded.change, to: object)
             noteReferences(of: recorded.change, object)
-            pending.append(recorded, step == nil ? .unrecorded : .forward)
+            pending.append(recorded.change, of: object, step == nil ? .unrecorded : .forward)
             if let step { undoManager?.append(recorded, toStep: step) }
         }
     }
@@ -53,8 +55,10 @@ extension ManagedObjectContext {
     ///
     /// That too becomes a part of the step that deleted, so that undoing this brings them back.
     func followEmptiedReferences(_ changes: [Change], inStore store: UInt32) {
-        let deleted = Set(
-            changes.lazy.filter(\.isDelete).map { GraphID(store: store, object: $0.object) })
+        var deleted: Set<GraphID> = []
+        for index in changes.indices where changes[index].isDelete {
+            deleted.insert(GraphID(store: store, object: changes[index].object))
+        }
         guard !deleted.isEmpty else { return }
         let schema = coordinator.model.schema
         guard schema.entities.contains(where: { $0.properties.contains(where: \.hasNoInverse) })
@@ -142,6 +146,11 @@ extension ManagedObjectContext {
         }
         return found
     }
+}
+
+extension PendingChanges.Item {
+    /// Whether the object will not be there once this is saved.
+    fileprivate var isGone: Bool { kind == .delete || isAnnihilated }
 }
 
 extension Member {

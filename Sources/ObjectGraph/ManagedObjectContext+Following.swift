@@ -60,27 +60,30 @@ extension ManagedObjectContext {
         var merged = MergedIdentifiers()
         var lost: [UInt32: Set<ObjectID>] = [:]
         for change in changes { forgetLists(touchedBy: change.change, change.id) }
-        for change in changes {
-            merged.note(change.change, of: change.id)
-            let isThere = !change.change.isDelete || isUnderlying(change.id)
-            if !isThere { lost[change.id.store, default: []].insert(change.id.object) }
-            guard let object = identityMap[change.id], !object.status.contains(.temporary) else {
-                continue
-            }
-            guard isThere else {
-                if !object.status.contains(.gone) {
-                    mergeDelete(of: object, &conflicts)
-                    changed.note(object, as: .deleted)
+        gatheringRebases {
+            for change in changes {
+                merged.note(change.change, of: change.id)
+                let isThere = !change.change.isDelete || isUnderlying(change.id)
+                if !isThere { lost[change.id.store, default: []].insert(change.id.object) }
+                guard let object = identityMap[change.id], !object.status.contains(.temporary)
+                else {
+                    continue
                 }
-                continue
-            }
-            if object.status.contains(.gone) {
-                object.values = []
-                object.status = .fault
-                changed.note(object, as: .refreshed)
-            } else if !object.isFault {
-                conflicts += mergeAgain(object)
-                changed.note(object, as: .refreshed)
+                guard isThere else {
+                    if !object.status.contains(.gone) {
+                        mergeDelete(of: object, &conflicts)
+                        changed.note(object, as: .deleted)
+                    }
+                    continue
+                }
+                if object.status.contains(.gone) {
+                    object.values = []
+                    object.status = .fault
+                    changed.note(object, as: .refreshed)
+                } else if !object.isFault {
+                    conflicts += mergeAgain(object)
+                    changed.note(object, as: .refreshed)
+                }
             }
         }
         for (store, lost) in lost {

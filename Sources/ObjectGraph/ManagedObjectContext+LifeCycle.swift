@@ -47,7 +47,9 @@ extension ManagedObjectContext {
     func prepareToSave() throws {
         processPendingChanges()
         try untilSettled("'willSave'") { items in
-            for item in items where !item.isAnnihilated { item.object.willSave() }
+            for index in items.indices where !items[index].isAnnihilated {
+                items[index].object.willSave()
+            }
         }
         guard !pending.isEmpty else { return }
         postWillSave()
@@ -80,20 +82,26 @@ extension ManagedObjectContext {
     // MARK: - Values that come from elsewhere
 
     /// Tells objects that undo or redo has changed them, each once.
-    func awake(after moved: [RecordedChange]) {
+    ///
+    /// - Parameters:
+    ///   - moved: The changes over which the cursor has moved, in the order of the journal.
+    ///   - move: Whether they have been made or taken back.
+    func awake(after moved: [RecordedChange], _ move: PendingChanges.Move) {
+        guard moved.haveDuplicates else {
+            for offset in moved.indices {
+                let index = move == .back ? moved.count - 1 - offset : offset
+                awake(moved[index].object, moved[index].change.event(move))
+            }
+            return
+        }
         var events: [ManagedObject: SnapshotEventType] = [:]
         for recorded in moved {
-            let event: SnapshotEventType =
-                switch recorded.change.kind {
-                case .insert: .undoDeletion
-                case .update: .undoUpdate
-                case .delete: .undoInsertion
-                }
-            events[recorded.object, default: []].insert(event)
+            events[recorded.object, default: []].insert(recorded.change.event(move))
         }
-        var told: Set<ManagedObject> = []
-        for recorded in moved where told.insert(recorded.object).inserted {
-            awake(recorded.object, events[recorded.object] ?? [])
+        for recorded in move == .back ? moved.reversed() : moved {
+            if let event = events.removeValue(forKey: recorded.object) {
+                awake(recorded.object, event)
+            }
         }
     }
 
@@ -101,6 +109,30 @@ extension ManagedObjectContext {
     func awake(_ object: ManagedObject, _ events: SnapshotEventType) {
         guard !object.isFault, !object.status.contains(.gone) else { return }
         withoutRecording { object.awake(fromSnapshotEvents: events) }
+    }
+}
+
+extension Change {
+    /// What happens to the object when the change is made or taken back.
+    fileprivate func event(_ move: PendingChanges.Move) -> SnapshotEventType {
+        switch kind {
+        case .insert: move == .back ? .undoInsertion : .undoDeletion
+        case .update: .undoUpdate
+        case .delete: move == .back ? .undoDeletion : .undoInsertion
+        }
+    }
+}
+
+extension [RecordedChange] {
+    /// Whether some object has more than one change.
+    fileprivate var haveDuplicates: Bool {
+        // A mark in each object is cheaper than a set of all of them.
+        var haveDuplicates = false
+        for index in indices where self[index].object.status.insert(.counted).inserted == false {
+            haveDuplicates = true
+        }
+        for index in indices { self[index].object.status.remove(.counted) }
+        return haveDuplicates
     }
 }
 

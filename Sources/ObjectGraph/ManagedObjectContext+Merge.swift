@@ -97,10 +97,17 @@ extension ManagedObjectContext {
             return .proceed
         }
         var conflicts = incoming.conflicts
-        for update in incoming.updates.values { merge(update, &conflicts) }
+        gatheringRebases {
+            for update in incoming.updates.values { merge(update, &conflicts) }
+        }
         let lost = try incoming.deleted.filter { try !isStillThere($0, in: store) }
         conflicts += dropReferences(to: lost, inStore: store.number)
         return try store.store.traced(conflicts, after: first.previous, upTo: target)
+    }
+
+    /// Runs `body`, and lets what can be undone follow others' values in one walk.
+    func gatheringRebases(_ body: () -> Void) {
+        if let undoManager { undoManager.gatheringRebases(body) } else { body() }
     }
 
     /// Tells what a merge has come to: what others have made, what changed here and what is gone.

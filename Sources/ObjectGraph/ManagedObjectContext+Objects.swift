@@ -63,7 +63,7 @@ extension ManagedObjectContext {
 
     func binding(forInserting entityName: String, as type: ManagedObject.Type) -> EntityBinding {
         assertOnQueue()
-        if let binding = bindingsByType[ObjectIdentifier(type)], binding.schema.name == entityName {
+        if let binding = bindingsByType[type], binding.schema.name == entityName {
             return binding
         }
         guard let schema = coordinator.model.schema.entity(named: entityName) else {
@@ -76,13 +76,13 @@ extension ManagedObjectContext {
         precondition(
             binding.entity.type == type || type == ManagedObject.self,
             "Entity '\(entityName)' is represented by the class \(binding.entity.type).")
-        bindingsByType[ObjectIdentifier(type)] = binding
+        bindingsByType[type] = binding
         return binding
     }
 
     /// What to make an object of a class of.
     func entity(for type: ManagedObject.Type) -> EntityDescription {
-        let name = bindingsByType[ObjectIdentifier(type)]?.schema.name ?? type.entityName
+        let name = bindingsByType[type]?.schema.name ?? type.entityName
         return EntityDescription(name: name)
     }
 
@@ -354,6 +354,7 @@ extension ManagedObjectContext {
     /// Makes all inverses follow a change that was made as a whole, by undo, rollback or merge.
     func noteReferences(of change: Change, _ object: ManagedObject) {
         let schema = object.binding.schema
+        guard !schema.referenceSlots.isEmpty || !change.members.isEmpty else { return }
         switch change.kind {
         case .insert(let values, _):
             for property in schema.referenceSlots {

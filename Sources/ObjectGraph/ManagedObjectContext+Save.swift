@@ -59,7 +59,9 @@ extension ManagedObjectContext {
         }
         credits.removeAll()
         mergedDeletes.removeAll()
-        for item in items where !item.isAnnihilated { item.object.didSave() }
+        for index in items.indices where !items[index].isAnnihilated {
+            items[index].object.didSave()
+        }
         let saved = SavedChanges(items)
         postDidSave(summary, saved, entries)
         if !followers.isEmpty { tellFollowers(saved.changes) }
@@ -68,13 +70,13 @@ extension ManagedObjectContext {
 
     /// Forgets what was pending, now that it is saved.
     ///
-    /// - Parameter entries: In which entry of each store.
-    func finishPending(savedAs entries: [UInt32: SequenceNumber] = [:]) {
+    /// - Parameter saves: In which entry of each store, and what it changed.
+    func finishPending(savedAs saves: [UInt32: EntryOrigin] = [:]) {
         pending.removeAll()
         deltas.removeAll()
         watched.removeAll()
         unrecordedOrigins.removeAll()
-        undoManager?.noteSave(as: entries)
+        undoManager?.noteSave(as: saves)
     }
 
     /// Refuses a save of new objects that no store had a number for.
@@ -116,8 +118,13 @@ extension ManagedObjectContext {
         let entries = saves.compactMap { save in
             save.receipt?.sequence.map { (store: save.store.number, sequence: $0) }
         }
-        finishPending(
-            savedAs: Dictionary(entries.map { ($0.store, $0.sequence) }) { _, last in last })
+        var origins: [UInt32: EntryOrigin] = [:]
+        for save in saves {
+            guard let receipt = save.receipt, let sequence = receipt.sequence else { continue }
+            origins[save.store.number] = EntryOrigin(
+                entries: sequence...sequence, saved: receipt.changes)
+        }
+        finishPending(savedAs: origins)
         for save in saves { settle(save) }
         return entries
     }
@@ -135,9 +142,8 @@ extension ManagedObjectContext {
         of items: [PendingChanges.Item]
     ) -> [(key: UInt32, value: [PendingChanges.Item])] {
         guard let store = items.first?.object.graphID.store else { return [] }
-        guard items.contains(where: { $0.object.graphID.store != store }) else {
-            return [(store, items)]
-        }
+        let isOneStore = items.indices.allSatisfy { items[$0].object.graphID.store == store }
+        guard !isOneStore else { return [(store, items)] }
         return Dictionary(grouping: items, by: \.object.graphID.store).sorted { $0.key < $1.key }
     }
 
@@ -156,7 +162,7 @@ extension ManagedObjectContext {
         of items: [PendingChanges.Item], toStore number: UInt32, _ header: EntryHeader
     ) throws -> StoreDraft? {
         guard let store = coordinator.store(number) else {
-            guard items.contains(where: { $0.change != nil }) else { return nil }
+            guard items.contains(where: { $0.kind != .nothing }) else { return nil }
             throw StoreError.noSuchStore(coordinator.storeName(number))
         }
         var header = header
@@ -208,18 +214,21 @@ extension ManagedObjectContext {
         let needsValues =
             mergePolicy == .overwrite || mergePolicy == .mergeByPropertyObjectTrump
             || customMergePolicy != nil
-        for item in items {
-            guard let change = item.change?.persistent(of: item.object.binding.schema) else {
-                continue
+        let needsSince = conflictGranularity == .row || customMergePolicy != nil
+        changes.reserveCapacity(items.count)
+        for index in items.indices {
+            let object = items[index].object
+            let schema = object.binding.schema
+            guard var change = items[index].change else { continue }
+            if schema.hasTransientSlots {
+                guard let persistent = change.persistent(of: schema) else { continue }
+                change = persistent
+            }
+            if needsSince { seenSince[change.object] = SequenceNumber(rawValue: object.since) }
+            if needsValues, case .update = change.kind {
+                seen[change.object] = Array(items[index].valuesSeen.prefix(schema.storedSlotCount))
             }
             changes.append(change)
-            if conflictGranularity == .row || customMergePolicy != nil {
-                seenSince[change.object] = SequenceNumber(rawValue: item.object.since)
-            }
-            if needsValues, case .update = change.kind {
-                let count = item.object.binding.schema.storedSlotCount
-                seen[change.object] = Array(item.valuesSeen.prefix(count))
-            }
         }
         return Draft(
             header: header, changes: changes, seen: seen, seenSince: seenSince,
@@ -242,48 +251,55 @@ extension ManagedObjectContext {
         if let receipt {
             followEmptiedReferences(receipt.changes, inStore: save.store.number)
         }
-        for item in items where !item.isAnnihilated {
-            if receipt?.replaced[item.object.graphID.object] != nil {
-                undoManager?.forget(item.object)
-                detach(item.object)
-                continue
-            }
-            let wasSaved =
-                isAsSent && item.isWhollyPersistent
-                || saved.contains(item.object.graphID.object)
-            settleSaved(item, wasSaved: wasSaved, sequence, isAsSent)
-        }
+        let replaced = receipt?.replaced ?? [:]
         // A reference without inverse to a deleted object is taken back by the store alone.
-        let sentCount = items.count { $0.change != nil }
+        var sentCount = 0
+        gatheringRebases {
+            for index in items.indices {
+                if items[index].kind != .nothing { sentCount += 1 }
+                let object = items[index].object
+                guard !items[index].isAnnihilated else { continue }
+                guard replaced.isEmpty || replaced[object.graphID.object] == nil else {
+                    undoManager?.forget(object)
+                    detach(object)
+                    continue
+                }
+                let wasSaved =
+                    isAsSent && items[index].isWhollyPersistent
+                    || saved.contains(object.graphID.object)
+                settleSaved(items, index, wasSaved: wasSaved, sequence, isAsSent)
+            }
+        }
         if let receipt, !isAsSent || receipt.changes.count > sentCount {
             mergeAdditions(of: receipt.changes, to: items, save.store)
         }
-        if let replaced = receipt?.replaced, !replaced.isEmpty {
+        if !replaced.isEmpty {
             undoManager?.dropReferences(to: Set(replaced.keys), inStore: save.store.number)
         }
         if let sequence { positions[save.store.number]?.noteSave(sequence) }
     }
 
-    /// Makes an object agree with what the store has made of its change.
+    /// Makes the object of an item agree with what the store has made of its change.
     func settleSaved(
-        _ item: PendingChanges.Item, wasSaved: Bool, _ sequence: SequenceNumber?,
-        _ isAsSent: Bool
+        _ items: [PendingChanges.Item], _ index: Int, wasSaved: Bool,
+        _ sequence: SequenceNumber?, _ isAsSent: Bool
     ) {
-        let object = item.object
-        if case .delete? = item.change?.kind, wasSaved || isAsSent {
+        let object = items[index].object
+        let kind = items[index].kind
+        if kind == .delete, wasSaved || isAsSent {
             detach(object)
             return
         }
         if object.status.contains(.temporary) { identityMap.loosen(object) }
-        if case .update(let edits, _)? = item.change?.kind {
+        if !storedValues.isEmpty, case .update(let edits, _)? = items[index].change?.kind {
             for edit in edits { storedValues.forget(edit.property, of: object) }
         }
         object.status.subtract([.inserted, .updated, .deleted, .temporary])
         if let sequence, wasSaved { object.since = sequence.rawValue }
-        guard !isAsSent, item.change != nil else { return }
+        guard !isAsSent, kind != .nothing else { return }
         readAgain(object)
         // Others have deleted it as well.
-        if case .delete? = item.change?.kind, object.status.contains(.gone) { detach(object) }
+        if kind == .delete, object.status.contains(.gone) { detach(object) }
     }
 
     /// Takes the values that others have saved or that a policy has settled.
@@ -297,10 +313,12 @@ extension ManagedObjectContext {
             return
         }
         for property in schema.slots {
-            guard let slot = property.slot, mine[slot] != object.values[slot] else { continue }
+            guard let slot = property.slot, mine[slot] != object.value(inSlot: slot) else {
+                continue
+            }
             if slot < schema.storedSlotCount {
                 undoManager?.rebase(
-                    object, property.number, inSlot: slot, onto: object.values[slot])
+                    object, property.number, inSlot: slot, onto: object.value(inSlot: slot))
             } else {
                 object.values[slot] = mine[slot]
             }
@@ -331,13 +349,12 @@ extension ManagedObjectContext {
 extension PendingChanges.Item {
     /// Whether the object was made when the store had no number to give.
     fileprivate var isUnsavable: Bool {
-        change != nil && object.graphID.isProvisional
+        kind != .nothing && object.graphID.isProvisional
     }
 
     /// Whether there is a change of which all is sent to the store.
     fileprivate var isWhollyPersistent: Bool {
-        let schema = object.binding.schema
-        return change != nil && schema.slots.count == schema.storedSlotCount
+        kind != .nothing && !object.binding.schema.hasTransientSlots
     }
 
     /// All values as they were before the pending edits.
@@ -356,9 +373,8 @@ extension PendingChanges.Item {
 }
 
 extension Change {
-    /// This change without transient properties; nil when nothing is left.
+    /// This change without the transient properties that the entity has; nil when nothing is left.
     fileprivate func persistent(of entity: SchemaEntity) -> Change? {
-        guard entity.slots.count > entity.storedSlotCount else { return isEmpty ? nil : self }
         var change = self
         switch kind {
         case .insert(let values, let members):
@@ -373,4 +389,9 @@ extension Change {
         }
         return change.isEmpty ? nil : change
     }
+}
+
+extension SchemaEntity {
+    /// Whether there are attributes that never reach a store.
+    fileprivate var hasTransientSlots: Bool { slots.count > storedSlotCount }
 }

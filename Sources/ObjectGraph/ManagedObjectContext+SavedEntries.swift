@@ -193,7 +193,7 @@ extension ManagedObjectContext {
         group.changes = wanted.compactMap { make($0, as: isRecorded ? .forward : .unrecorded) }
         let origin = EntryOrigin(entries: undone, changes: draft.changes)
         group.origins = [store.number: origin]
-        awake(after: group.changes)
+        awake(after: group.changes, .forward)
         undoManager?.pushStep(group)
         if !isRecorded { unrecordedOrigins.append((store.number, origin)) }
         postChanges()
@@ -246,17 +246,56 @@ extension ManagedObjectContext {
         else { return nil }
         origins += unrecordedOrigins.filter { $0.store == store.number }.map(\.origin)
         guard let range = EntryOrigin.run(of: origins) else { return nil }
-        let inverse: [Change]
-        if origins.count == 1, let changes = origins[0].changes {
-            inverse = changes
-        } else {
-            guard origins.allSatisfy({ $0.changes == nil }) else { return nil }
-            inverse = try store.store.netChanges(of: range).map(\.inverse)
+        if origins.count == 1, let inverse = origins[0].changes {
+            return changes.pair(with: inverse) { $0.kind == $1.kind } ? range : nil
         }
-        func plain(_ changes: [Change]) -> Set<Change> {
-            Set(changes.map { Change(object: $0.object, kind: $0.kind) })
+        guard origins.allSatisfy({ $0.changes == nil }) else { return nil }
+        let isOne = origins.allSatisfy { $0.entries == origins[0].entries }
+        let saved = try (isOne ? origins[0].saved : nil) ?? store.store.netChanges(of: range)
+        return changes.pair(with: saved) { $0.takesBack($1) } ? range : nil
+    }
+}
+
+extension [Change] {
+    /// Whether there is one change in `others` for each one here, of the same object, and each two
+    /// fit together.
+    fileprivate func pair(with others: [Change], _ fit: (Change, Change) -> Bool) -> Bool {
+        guard count == others.count else { return false }
+        var places = GraphTable()
+        for (place, other) in others.enumerated() {
+            places.set(GraphID(store: 0, object: other.object), to: place)
         }
-        return plain(changes) == plain(inverse) ? range : nil
+        return indices.allSatisfy { index in
+            let object = self[index].object
+            guard let place = places[GraphID(store: 0, object: object)] else { return false }
+            return others[place].object == object && fit(self[index], others[place])
+        }
+    }
+}
+
+extension Change {
+    /// Whether this change leads from where the other leads to where that starts.
+    fileprivate func takesBack(_ other: Change) -> Bool {
+        switch (kind, other.kind) {
+        case (.insert(let values, let joined), .delete(let otherValues, let otherJoined)),
+            (.delete(let values, let joined), .insert(let otherValues, let otherJoined)):
+            values == otherValues && joined.takeBack(otherJoined)
+        case (.update(let edits, let joined), .update(let otherEdits, let otherJoined)):
+            edits.count == otherEdits.count && joined.takeBack(otherJoined)
+                && edits.indices.allSatisfy { index in
+                    edits[index].property == otherEdits[index].property
+                        && edits[index].old == otherEdits[index].new
+                        && edits[index].new == otherEdits[index].old
+                }
+        default: false
+        }
+    }
+}
+
+extension [MembershipEdit] {
+    /// Whether these edits lead from where others lead to where those start.
+    fileprivate func takeBack(_ others: [MembershipEdit]) -> Bool {
+        count == others.count && (isEmpty || self == others.map(\.inverse))
     }
 }
 

@@ -77,43 +77,61 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Moves the cursor over one recorded change: the one path of undo and redo.
-    ///
-    /// A change is passed over when its object has meanwhile been deleted, or brought back, by a
-    /// change that was not registered for undo.
-    ///
-    /// - Returns: The change that was made; nil when it was passed over.
-    func move(_ recorded: RecordedChange, isRewinding: Bool) -> RecordedChange? {
-        make(recorded, as: isRewinding ? .back : .forward)
+    /// What has become of a recorded change that was to be taken back.
+    enum TakenBack {
+        /// It was taken back as it was recorded.
+        case asRecorded
+        /// From where its object stood, another change led back, which this one makes again.
+        case otherwise(Change)
+        /// Its object has meanwhile been deleted, or brought back, by a change that was not registered
+        /// for undo.
+        case passedOver
     }
 
-    /// Makes a change from where its object stands now.
+    /// Takes a recorded change back, as undo does.
+    func takeBack(_ change: Change, of object: ManagedObject) -> TakenBack {
+        let inverse = change.inverse
+        guard let target = retarget(inverse, onto: object) else { return .passedOver }
+        make(target.change, of: object, as: .back)
+        return target.isAsRecorded ? .asRecorded : .otherwise(target.change.inverse)
+    }
+
+    /// Makes a change from where its object stands now, as redo does.
     ///
-    /// - Returns: The change that was made; nil when it was passed over.
+    /// - Returns: The change that was made; nil when it was passed over, as by
+    ///   ``takeBack(_:of:)``.
     func make(_ recorded: RecordedChange, as move: PendingChanges.Move) -> RecordedChange? {
-        guard let change = retarget(recorded.change, onto: recorded.object) else { return nil }
+        let object = recorded.object
+        guard let target = retarget(recorded.change, onto: object) else { return nil }
+        make(target.change, of: object, as: move)
+        return RecordedChange(object: object, change: target.change, isSaved: recorded.isSaved)
+    }
+
+    private func make(_ change: Change, of object: ManagedObject, as move: PendingChanges.Move) {
         noteRevision()
-        var made = recorded
-        made.change = change
-        apply(change, to: recorded.object)
-        noteReferences(of: change, recorded.object)
-        settle(recorded.object, pending.append(made, move))
-        changed.note(change, of: recorded.object)
-        return made
+        apply(change, to: object)
+        noteReferences(of: change, object)
+        settle(object, pending.append(change, of: object, move))
+        changed.note(change, of: object)
     }
 
     /// Whether a change would change anything from where its object stands now.
     func makesDifference(_ recorded: RecordedChange) -> Bool {
-        retarget(recorded.change, onto: recorded.object)?.isEmpty == false
+        retarget(recorded.change, onto: recorded.object)?.change.isEmpty == false
     }
 
     /// A change that leads where a recorded one leads, from where the object stands now: saves and
     /// merges may have given it other values since.
-    private func retarget(_ change: Change, onto object: ManagedObject) -> Change? {
+    ///
+    /// - Returns: Nil when the change is to be passed over; else the change, and whether it is the
+    ///   recorded one.
+    private func retarget(
+        _ change: Change, onto object: ManagedObject
+    ) -> (change: Change, isAsRecorded: Bool)? {
         var retargeted = change
         if case .insert = change.kind {
             let isBarred = object.isEditable || object.status.contains(.gone)
-            return isBarred || isBroughtBack(object) ? nil : change
+            return isBarred || isBroughtBack(object) ? nil : (change, true)
         }
         guard object.isEditable, object.realizeIfNeeded(), object.isEditable else { return nil }
         let entity = object.binding.schema
@@ -121,9 +139,10 @@ extension ManagedObjectContext {
         case .insert:
             return nil
         case .update(let edits, let members):
+            if members.isEmpty, object.isBefore(edits) { return (change, true) }
             let moved = edits.compactMap { edit -> Edit? in
-                guard let slot = entity.property(edit.property)?.slot else { return nil }
-                let old = object.values[slot]
+                guard let slot = entity.slot(of: edit.property) else { return nil }
+                let old = object.value(inSlot: slot)
                 return old == edit.new
                     ? nil : Edit(property: edit.property, old: old, new: edit.new)
             }
@@ -143,7 +162,7 @@ extension ManagedObjectContext {
             retargeted.kind = .delete(
                 values: object.values, members: members.filter { !$0.isEmpty })
         }
-        return retargeted
+        return (retargeted, false)
     }
 
     /// Whether somebody else has brought back the record of an object deleted here, with or without
@@ -170,37 +189,54 @@ extension ManagedObjectContext {
             identityMap.register(object)
         case .update(let edits, _):
             guard object.realizeIfNeeded(), !object.status.contains(.gone) else { return }
-            for edit in edits {
-                guard let slot = object.binding.schema.property(edit.property)?.slot else {
-                    continue
-                }
-                object.values[slot] = edit.new
-                object.relations[edit.property] = nil
-            }
+            object.values.set(edits, of: object.binding.schema)
+            guard !object.relations.isEmpty else { return }
+            for edit in edits { object.relations[edit.property] = nil }
         case .delete:
             object.status.insert(.deleted)
         }
     }
 
-    /// Makes an object's status agree with what is pending for it.
-    func settle(_ object: ManagedObject, _ item: PendingChanges.Item?) {
-        object.status.subtract([.inserted, .updated])
-        switch item?.change?.kind {
+    /// Makes an object's status agree with what is pending for it; nil for nothing at all.
+    func settle(_ object: ManagedObject, _ kind: PendingChanges.Item.Kind?) {
+        var status = object.status.subtracting([.inserted, .updated])
+        switch kind {
         case .insert:
-            object.status.insert([.inserted])
-            object.status.remove(.deleted)
+            status.insert(.inserted)
+            status.remove(.deleted)
         case .update:
-            object.status.insert(.updated)
-            object.status.remove(.deleted)
+            status.insert(.updated)
+            status.remove(.deleted)
         case .delete:
-            object.status.insert(.deleted)
-        case nil:
-            if object.status.contains(.temporary) {
-                detach(object)
-            } else {
-                object.status.remove(.deleted)
-                if item != nil { object.status.insert(.updated) }
-            }
+            status.insert(.deleted)
+        case .nothing, nil:
+            if status.contains(.temporary) { return detach(object) }
+            status.remove(.deleted)
+            if kind != nil { status.insert(.updated) }
         }
+        object.status = status
+    }
+}
+
+extension [Value] {
+    /// Puts the new values of edits in their slots.
+    fileprivate mutating func set(_ edits: [Edit], of entity: SchemaEntity) {
+        for index in edits.indices {
+            guard let slot = entity.slot(of: edits[index].property) else { continue }
+            self[slot] = edits[index].new
+        }
+    }
+}
+
+extension ManagedObject {
+    /// Whether the values are those from which edits start, each of which changes something.
+    fileprivate func isBefore(_ edits: [Edit]) -> Bool {
+        let entity = binding.schema
+        for index in edits.indices {
+            guard let slot = entity.slot(of: edits[index].property),
+                value(inSlot: slot) == edits[index].old, edits[index].old != edits[index].new
+            else { return false }
+        }
+        return true
     }
 }

@@ -38,20 +38,21 @@ extension ManagedObjectContext {
         var failures: [ValidationFailure] = []
         var counts = CountedRelationships()
         let hasCounts = coordinator.model.schema.entities.contains { !$0.counted.isEmpty }
-        for item in pending.items {
-            guard let change = item.change else { continue }
-            failures += self.failures(of: item.object, change, hooks)
-            if hasCounts { counts.note(change, of: item.object, self) }
+        let items = pending.items
+        for index in items.indices {
+            guard let change = items[index].change else { continue }
+            check(items[index].object, change, hooks, &failures)
+            if hasCounts { counts.note(change, of: items[index].object, self) }
         }
         return failures + counts.failures(in: self)
     }
 
     // MARK: - One object
 
-    private func failures(
-        of object: ManagedObject, _ change: Change, _ hooks: Hooks
-    ) -> [ValidationFailure] {
-        var failures: [ValidationFailure] = []
+    private func check(
+        _ object: ManagedObject, _ change: Change, _ hooks: Hooks,
+        _ failures: inout [ValidationFailure]
+    ) {
         let schema = object.binding.schema
         do {
             switch change.kind {
@@ -71,7 +72,6 @@ extension ManagedObjectContext {
         } catch {
             failures += object.failures(error, property: nil)
         }
-        return failures
     }
 
     private func check(
@@ -79,16 +79,19 @@ extension ManagedObjectContext {
         _ failures: inout [ValidationFailure]
     ) {
         guard let slot = property.slot else { return }
+        var value = object.value(inSlot: slot)
         if property.isAttribute, hooks == .called {
-            var value = object.values[slot]
             do {
                 try object.validate(&value, forKey: property.name)
             } catch {
                 failures += object.failures(error, property: property.name)
             }
-            if value != object.values[slot] { object.setValue(value, inSlot: slot) }
+            if value != object.value(inSlot: slot) {
+                object.setValue(value, inSlot: slot)
+                value = object.value(inSlot: slot)
+            }
         }
-        guard let misfit = property.misfit(of: object.values[slot]) else { return }
+        guard let misfit = property.misfit(of: value) else { return }
         failures.append(
             ValidationFailure(
                 misfit, of: property, in: object.graphID.object, coordinator.model.schema))

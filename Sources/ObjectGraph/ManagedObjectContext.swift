@@ -126,7 +126,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
     var retainedObjects: Set<ManagedObject> = []
     var bindings: [EntityNumber: EntityBinding] = [:]
     /// The binding used last for each class, so that making an object needs no look-up by name.
-    var bindingsByType: [ObjectIdentifier: EntityBinding] = [:]
+    var bindingsByType = ClassBindings()
     /// What the store has where a hook has set something else.
     var storedValues = StoredValues()
     /// The event being recorded.

@@ -21,12 +21,25 @@ struct EventRecord {
 
     let object: ManagedObject
     var kind: Kind
+    /// What was edited, with the old values. The new ones are filled in when the event ends.
     var edits: [Edit] = []
     var moves: [PropertyNumber: [ObjectID: Move]] = [:]
     var cause: ObjectID?
 
+    /// Notes the value of a property before it is first set.
+    mutating func touch(_ property: PropertyNumber, _ old: Value) {
+        for edit in edits where edit.property == property { return }
+        edits.append(Edit(property: property, old: old, new: .null))
+    }
+
     /// The change this record amounts to; nil for none.
     var change: Change? {
+        var record = self
+        return record.takeChange()
+    }
+
+    /// Ends the record: the change it amounts to takes over what was recorded; nil for none.
+    mutating func takeChange() -> Change? {
         let id = object.graphID.object
         switch kind {
         case .nothing:
@@ -35,24 +48,14 @@ struct EventRecord {
             return Change(
                 object: id, kind: .insert(values: object.values, members: memberships { $0 }))
         case .update:
-            let entity = object.binding.schema
-            var finished: [Edit] = []
-            for edit in edits {
-                guard let slot = entity.property(edit.property)?.slot else { continue }
-                let new = object.values[slot]
-                if new != edit.old {
-                    finished.append(Edit(property: edit.property, old: edit.old, new: new))
-                }
-            }
-            finished.sort { $0.property < $1.property }
-            let change = Change(
-                object: id, kind: .update(edits: finished, members: memberships { $0 }),
-                cause: cause)
-            return change.isEmpty ? nil : change
+            finishEdits()
+            let members = memberships { $0 }
+            guard !edits.isEmpty || !members.isEmpty else { return nil }
+            return Change(object: id, kind: .update(edits: edits, members: members), cause: cause)
         case .delete:
             var values = object.values
             for edit in edits {
-                if let slot = object.binding.schema.property(edit.property)?.slot {
+                if let slot = object.binding.schema.slot(of: edit.property) {
                     values[slot] = edit.old
                 }
             }
@@ -63,7 +66,24 @@ struct EventRecord {
         }
     }
 
+    /// Fills in the new values, drops edits that came to nothing and sorts the others.
+    private mutating func finishEdits() {
+        let entity = object.binding.schema
+        let values = object.values
+        var isNet = true
+        var isSorted = true
+        for index in edits.indices {
+            guard let slot = entity.slot(of: edits[index].property) else { continue }
+            edits[index].new = values[slot]
+            if edits[index].old == edits[index].new { isNet = false }
+            if index > 0, edits[index].property < edits[index - 1].property { isSorted = false }
+        }
+        if !isNet { edits.removeAll { $0.old == $0.new } }
+        if !isSorted { edits.sort { $0.property < $1.property } }
+    }
+
     private func memberships(_ adjust: (Move) -> Move) -> [MembershipEdit] {
+        guard !moves.isEmpty else { return [] }
         var edits: [MembershipEdit] = []
         for (property, moves) in moves {
             var added: [Member] = []
@@ -85,7 +105,14 @@ struct RecordedChange {
     let object: ManagedObject
     var change: Change
     /// Whether the change had been made at the last save.
-    var isSaved = false
+    var isSaved: Bool
+
+    init(object: ManagedObject, change: Change, isSaved: Bool = false) {
+        self.object = object
+        self.change = change
+        self.isSaved = isSaved
+        object.isJournaled = true
+    }
 
     /// The change back.
     var inverse: RecordedChange {
@@ -99,9 +126,25 @@ struct RecordedChange {
 /// back or undone.
 struct PendingChanges {
     struct Item {
+        /// What is pending for an object, to be asked without touching the change.
+        enum Kind {
+            case nothing, insert, update, delete
+
+            init(_ change: Change) {
+                switch change.kind {
+                case .insert: self = .insert
+                case .update: self = .update
+                case .delete: self = .delete
+                }
+            }
+        }
+
         let object: ManagedObject
-        /// The net change; nil when the edits cancel each other (A→B→A).
-        var change: Change?
+        /// The net change, which changes something; nil when the edits cancel each other (A→B→A).
+        fileprivate(set) var change: Change? {
+            didSet { kind = change.map { Kind($0) } ?? .nothing }
+        }
+        private(set) var kind: Kind
         /// How many steps of undo that concern the object lie between base and cursor, rewound ones
         /// counting back.
         var depth: Int
@@ -109,13 +152,22 @@ struct PendingChanges {
         /// or the steps are forgotten.
         var isBeyondUndo: Bool
 
+        fileprivate init(_ object: ManagedObject, _ change: Change, _ move: Move) {
+            let isEmpty = change.isEmpty
+            self.object = object
+            self.change = isEmpty ? nil : change
+            kind = isEmpty ? .nothing : Kind(change)
+            depth = move.rawValue
+            isBeyondUndo = move == .unrecorded
+        }
+
         /// Whether every change since the last save has been undone.
-        var isClean: Bool { change == nil && depth == 0 && !isBeyondUndo }
+        var isClean: Bool { kind == .nothing && depth == 0 && !isBeyondUndo }
 
         /// Whether the object was inserted and deleted since the last save: it is no more, but undo
         /// can still bring it back.
         var isAnnihilated: Bool {
-            change == nil && object.status.contains(.temporary)
+            kind == .nothing && object.status.contains(.temporary)
         }
     }
 
@@ -125,23 +177,21 @@ struct PendingChanges {
         var items: [Item] = []
         var places = GraphTable()
 
-        mutating func append(_ recorded: RecordedChange, _ move: Move) -> Item? {
-            let id = recorded.object.graphID
+        /// - Returns: The place of the object's item; nil when it is clean.
+        mutating func append(_ object: ManagedObject, _ change: Change, _ move: Move) -> Int? {
+            let id = object.graphID
             guard let place = places[id] else {
-                let item = Item(
-                    object: recorded.object,
-                    change: recorded.change.isEmpty ? nil : recorded.change,
-                    depth: move.rawValue, isBeyondUndo: move == .unrecorded)
-                places.set(id, to: items.count)
-                items.append(item)
-                return item
+                let place = items.count
+                places.set(id, to: place)
+                items.append(Item(object, change, move))
+                return place
             }
-            items[place].follow(with: recorded.change, move)
+            items[place].follow(with: change, move)
             guard !items[place].isClean else {
                 remove(id)
                 return nil
             }
-            return items[place]
+            return place
         }
 
         /// Puts the last item in the place of the removed one.
@@ -164,56 +214,86 @@ struct PendingChanges {
         case unrecorded = 0
     }
 
-    private var groups: [EntityNumber: Group] = [:]
+    /// By the number of the entity.
+    private var groups: [Group] = []
 
     /// Whether no object has been touched.
-    var isEmpty: Bool { groups.isEmpty }
+    var isEmpty: Bool { groups.allSatisfy(\.items.isEmpty) }
 
-    /// What is pending for all objects.
+    /// What is pending for all objects, entity after entity.
     var items: [Item] {
-        // Usually all objects are of one entity, whose array is handed out as it is.
-        if groups.count == 1, let group = groups.values.first { return group.items }
-        return groups.values.flatMap(\.items)
+        var items: [Item] = []
+        for group in groups where !group.items.isEmpty {
+            // Usually all objects are of one entity, whose array is handed out as it is.
+            if items.isEmpty { items = group.items } else { items += group.items }
+        }
+        return items
     }
 
     /// What is pending for the objects of some entities.
     func items(of entities: [EntityNumber]) -> some Sequence<Item> {
         let groups = groups
-        return entities.lazy.compactMap { groups[$0]?.items }.flatMap { $0 }
+        return entities.lazy.map { Int($0.rawValue) }.filter { $0 < groups.count }
+            .flatMap { groups[$0].items }
     }
 
     /// What is pending for an object.
     subscript(id: GraphID) -> Item? {
-        guard let group = groups[id.object.entity], let place = group.places[id] else {
-            return nil
+        guard let (group, place) = place(of: id) else { return nil }
+        return groups[group].items[place]
+    }
+
+    private func place(of id: GraphID) -> (group: Int, place: Int)? {
+        let group = Int(id.object.entity.rawValue)
+        guard group < groups.count, let place = groups[group].places[id] else { return nil }
+        return (group, place)
+    }
+
+    /// Takes in the changes of an event, in which no object has more than one.
+    ///
+    /// - Returns: The objects that were inserted since the last save and are no more.
+    mutating func append(_ changes: [RecordedChange], _ move: Move) -> [ManagedObject] {
+        var annihilated: [ManagedObject] = []
+        for index in changes.indices {
+            let object = changes[index].object
+            let group = makeGroup(object.graphID.object.entity)
+            let place = groups[group].append(object, changes[index].change, move)
+            if let place, groups[group].items[place].isAnnihilated { annihilated.append(object) }
         }
-        return group.items[place]
+        return annihilated
     }
 
     /// Takes in a change that has been made, or the inverse of one that has been undone.
     ///
     /// - Returns: What is now pending for the object; nil when it is clean.
     @discardableResult
-    mutating func append(_ recorded: RecordedChange, _ move: Move) -> Item? {
-        let entity = recorded.object.graphID.object.entity
-        let item = groups[entity, default: Group()].append(recorded, move)
-        if item == nil { removeIfEmpty(entity) }
-        return item
+    mutating func append(
+        _ change: Change, of object: ManagedObject, _ move: Move
+    ) -> Item.Kind? {
+        let group = makeGroup(object.graphID.object.entity)
+        let place = groups[group].append(object, change, move)
+        return place.map { groups[group].items[$0].kind }
+    }
+
+    private mutating func makeGroup(_ entity: EntityNumber) -> Int {
+        let group = Int(entity.rawValue)
+        while group >= groups.count { groups.append(Group()) }
+        return group
     }
 
     /// Puts another net change in place, after a merge.
     mutating func replace(_ id: GraphID, with change: Change?) {
-        guard let place = groups[id.object.entity]?.places[id] else { return }
-        groups[id.object.entity]?.items[place].change = change
+        guard let (group, place) = place(of: id) else { return }
+        groups[group].items[place].change = change
     }
 
     /// Makes what is pending for an object follow it to another identifier.
     mutating func move(_ old: GraphID, to id: GraphID) {
-        let entity = old.object.entity
-        guard let place = groups[entity]?.places.remove(old) else { return }
-        groups[entity]?.places.set(id, to: place)
-        if let change = groups[entity]?.items[place].change {
-            groups[entity]?.items[place].change = Change(
+        guard let (group, place) = place(of: old) else { return }
+        _ = groups[group].places.remove(old)
+        groups[group].places.set(id, to: place)
+        if let change = groups[group].items[place].change {
+            groups[group].items[place].change = Change(
                 object: id.object, kind: change.kind, cause: change.cause)
         }
     }
@@ -222,40 +302,35 @@ struct PendingChanges {
     ///
     /// - Returns: Whether the object has become clean by that.
     mutating func forget(_ id: GraphID, _ weight: Int) -> Bool {
-        guard let place = groups[id.object.entity]?.places[id] else { return false }
-        groups[id.object.entity]?.items[place].depth -= weight
-        guard self[id]?.isClean == true else { return false }
-        remove(id)
+        guard let (group, place) = place(of: id) else { return false }
+        groups[group].items[place].depth -= weight
+        guard groups[group].items[place].isClean else { return false }
+        groups[group].remove(id)
         return true
     }
 
     /// Takes steps of an object out of the count that are forgotten while what they have changed
     /// stays: the object is dirty until the next save.
     mutating func settleBeyondUndo(_ id: GraphID, _ weight: Int) {
-        guard let place = groups[id.object.entity]?.places[id] else { return }
-        groups[id.object.entity]?.items[place].depth -= weight
-        groups[id.object.entity]?.items[place].isBeyondUndo = true
+        guard let (group, place) = place(of: id) else { return }
+        groups[group].items[place].depth -= weight
+        groups[group].items[place].isBeyondUndo = true
     }
 
     /// Takes all steps out of the count; what they have changed stays.
     mutating func settleBeyondUndo() {
-        for entity in groups.keys {
-            guard let count = groups[entity]?.items.count else { continue }
-            for place in 0..<count {
-                groups[entity]?.items[place].depth = 0
-                groups[entity]?.items[place].isBeyondUndo = true
+        for group in groups.indices {
+            for place in groups[group].items.indices {
+                groups[group].items[place].depth = 0
+                groups[group].items[place].isBeyondUndo = true
             }
         }
     }
 
     /// Forgets an object.
     mutating func remove(_ id: GraphID) {
-        groups[id.object.entity]?.remove(id)
-        removeIfEmpty(id.object.entity)
-    }
-
-    private mutating func removeIfEmpty(_ entity: EntityNumber) {
-        if groups[entity]?.items.isEmpty == true { groups[entity] = nil }
+        guard let (group, _) = place(of: id) else { return }
+        groups[group].remove(id)
     }
 
     /// Forgets everything.

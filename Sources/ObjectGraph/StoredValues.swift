@@ -8,6 +8,9 @@ struct StoredValues {
     private var values: [RelationKey: Value] = [:]
     private var sweepCount = 64
 
+    /// Whether nothing is noted, as is usual.
+    var isEmpty: Bool { values.isEmpty }
+
     subscript(key: RelationKey) -> Value? {
         values.isEmpty ? nil : values[key]
     }

@@ -4,17 +4,14 @@ import ObjectModel
 extension UndoManager {
     /// Notes that everything made so far has been saved.
     ///
-    /// - Parameter entries: In which entry of each store.
+    /// - Parameter saves: In which entry of each store, and what it changed.
     /// - Complexity: O(*k*), *k* the number of changes since the last save and after the cursor.
-    func noteSave(as entries: [UInt32: SequenceNumber]) {
-        let origins = entries.mapValues { EntryOrigin(entries: $0...$0) }
-        for index in movedSteps { groups[index].origins = origins }
+    func noteSave(as saves: [UInt32: EntryOrigin]) {
+        for index in movedSteps { groups[index].origins = saves }
         for index in min(savedCursor, cursor)..<groups.count {
-            for place in groups[index].changes.indices {
-                groups[index].changes[place].isSaved = index < cursor
-            }
+            groups[index].changes.mark(isSaved: index < cursor)
         }
-        for place in open.changes.indices { open.changes[place].isSaved = true }
+        open.changes.mark(isSaved: true)
         open.origins.removeAll()
         savedCursor = cursor
         settledCount = groups.count
@@ -22,46 +19,58 @@ extension UndoManager {
 
     /// Forgets every change of an object that is no more.
     func forget(_ object: ManagedObject) {
+        guard object.isJournaled else { return }
         rewrite { _, recorded in recorded.object === object ? nil : recorded }
     }
 
     /// Forgets the changes of an object whose edits since the last save were dropped. What was saved
     /// before can still be undone.
     func forgetUnsaved(_ object: ManagedObject) {
+        guard object.isJournaled else { return }
         rewrite { place, recorded in
             recorded.object === object && !recorded.isSaved ? nil : recorded
         }
     }
 
-    /// Makes the journal follow a value that somebody else has set.
+    /// A value that somebody else has set, and that the journal is to follow.
+    struct Rebase {
+        let property: PropertyNumber
+        let slot: Int
+        let theirs: Value
+        /// Whether the first unsaved edit has been found.
+        var isMade = false
+    }
+
+    /// Makes the journal follow a value that somebody else has set, now or at the end of
+    /// ``gatheringRebases(_:)``.
     ///
     /// The first unsaved edit of the property then starts from their value. Edits before it, which
     /// theirs has overtaken, are dropped: undoing them must not undo what somebody else did.
     func rebase(
         _ object: ManagedObject, _ property: PropertyNumber, inSlot slot: Int, onto theirs: Value
     ) {
-        var isRebased = false
+        guard object.isJournaled else { return }
+        gatheringRebases {
+            gathered?[object, default: []].append(
+                Rebase(property: property, slot: slot, theirs: theirs))
+        }
+    }
+
+    /// Runs `body`, and lets the journal follow everything that it rebases in one walk.
+    func gatheringRebases(_ body: () -> Void) {
+        guard gathered == nil else { return body() }
+        gathered = [:]
+        body()
+        guard var rebases = gathered else { return }
+        gathered = nil
+        guard !rebases.isEmpty else { return }
         rewrite { place, recorded in
-            guard recorded.object === object else { return recorded }
-            if case .delete(var values, let members) = recorded.change.kind, !place.isSettled {
-                var rewritten = recorded
-                values[slot] = theirs
-                rewritten.change.kind = .delete(values: values, members: members)
-                return rewritten
+            guard let index = rebases.index(forKey: recorded.object) else { return recorded }
+            var kept: RecordedChange? = recorded
+            for number in rebases.values[index].indices {
+                kept = kept.flatMap { rebases.values[index][number].made(to: $0, place.isSettled) }
             }
-            guard
-                case .update(var edits, let members) = recorded.change.kind,
-                let index = edits.firstIndex(where: { $0.property == property })
-            else { return recorded }
-            var rewritten = recorded
-            if place.isSettled {
-                edits.remove(at: index)
-            } else if !isRebased {
-                edits[index].old = theirs
-                isRebased = true
-            }
-            rewritten.change.kind = .update(edits: edits, members: members)
-            return rewritten.change.isEmpty ? nil : rewritten
+            return kept
         }
     }
 
@@ -183,5 +192,41 @@ extension UndoManager {
         let weight = (isMade ? 1 : 0) - (recorded.isSaved ? 1 : 0)
         if kept == nil, weight != 0 { context?.noteForgotten(recorded.object, weight) }
         return kept
+    }
+}
+
+extension UndoManager.Rebase {
+    /// What becomes of a change of the object; nil when nothing is left.
+    fileprivate mutating func made(
+        to recorded: RecordedChange, _ isSettled: Bool
+    ) -> RecordedChange? {
+        var rewritten = recorded
+        switch recorded.change.kind {
+        case .insert:
+            return recorded
+        case .update(var edits, let members):
+            guard let index = edits.firstIndex(where: { $0.property == property }) else {
+                return recorded
+            }
+            if isSettled {
+                edits.remove(at: index)
+            } else if !isMade {
+                edits[index].old = theirs
+                isMade = true
+            }
+            rewritten.change.kind = .update(edits: edits, members: members)
+            return rewritten.change.isEmpty ? nil : rewritten
+        case .delete(var values, let members):
+            guard !isSettled else { return recorded }
+            values[slot] = theirs
+            rewritten.change.kind = .delete(values: values, members: members)
+            return rewritten
+        }
+    }
+}
+
+extension [RecordedChange] {
+    fileprivate mutating func mark(isSaved: Bool) {
+        for place in indices { self[place].isSaved = isSaved }
     }
 }

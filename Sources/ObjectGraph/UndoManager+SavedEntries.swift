@@ -6,6 +6,8 @@ struct EntryOrigin {
     let entries: ClosedRange<SequenceNumber>
     /// What takes them back; nil for the inverse of all that they changed.
     var changes: [Change]?
+    /// What they changed, where this context has saved it; nil where the store has to be asked.
+    var saved: [Change]?
 }
 
 /// A saved entry that is read when its step is undone.

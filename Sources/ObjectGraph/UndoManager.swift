@@ -60,6 +60,8 @@ public final class UndoManager {
     /// Where in the open group the nested groups lie that have been ended.
     var nested: [Range<Int>] = []
     private var disableCount = 0
+    /// What the journal is to follow at the end of ``gatheringRebases(_:)``; nil outside.
+    var gathered: [ManagedObject: [Rebase]]?
 
     /// A group that has been begun and not ended.
     struct Level {
@@ -212,24 +214,43 @@ public final class UndoManager {
     private func takeBack(
         _ changes: [RecordedChange], in context: ManagedObjectContext
     ) -> [RecordedChange] {
-        let made = changes.reversed().compactMap { recorded -> RecordedChange? in
-            if let made = context.move(recorded.inverse, isRewinding: true) { return made }
-            if !recorded.isSaved { context.pending.settleBeyondUndo(recorded.object.graphID, 1) }
-            return nil
+        // Mostly changes are taken back as they were recorded, and the list stays what it is.
+        var taken = changes
+        var passedOver: Set<Int> = []
+        for index in changes.indices.reversed() {
+            let object = changes[index].object
+            switch context.takeBack(changes[index].change, of: object) {
+            case .asRecorded:
+                if changes[index].change.cause != nil { taken[index].change.cause = nil }
+            case .otherwise(let change):
+                taken[index].change = change
+            case .passedOver:
+                passedOver.insert(index)
+                if !changes[index].isSaved {
+                    context.pending.settleBeyondUndo(object.graphID, 1)
+                }
+            }
         }
-        context.awake(after: made)
-        return made.map(\.inverse).reversed()
+        if !passedOver.isEmpty {
+            taken = taken.indices.filter { !passedOver.contains($0) }.map { taken[$0] }
+        }
+        context.awake(after: taken, .back)
+        return taken
     }
 
     private func makeAgain(
         _ changes: [RecordedChange], in context: ManagedObjectContext
     ) -> [RecordedChange] {
-        let made = changes.compactMap { recorded -> RecordedChange? in
-            if let made = context.move(recorded, isRewinding: false) { return made }
-            if recorded.isSaved { context.pending.settleBeyondUndo(recorded.object.graphID, -1) }
-            return nil
+        var made: [RecordedChange] = []
+        made.reserveCapacity(changes.count)
+        for recorded in changes {
+            if let change = context.make(recorded, as: .forward) {
+                made.append(change)
+            } else if recorded.isSaved {
+                context.pending.settleBeyondUndo(recorded.object.graphID, -1)
+            }
         }
-        context.awake(after: made)
+        context.awake(after: made, .forward)
         return made
     }
 

@@ -29,6 +29,8 @@ package final class SchemaProperty: Sendable {
     /// The place of the value in the entity's rows, or nil for a side that has none (a to-many
     /// relationship, or a to-one that is derived from its inverse).
     package let slot: Int?
+    /// Whether this is an attribute.
+    package let isAttribute: Bool
     /// What the model demands of a value, gathered so that checking one copies no description.
     let demand: ValueDemand
 
@@ -37,12 +39,8 @@ package final class SchemaProperty: Sendable {
         self.name = name
         self.kind = kind
         self.slot = slot
+        isAttribute = if case .attribute = kind { true } else { false }
         demand = ValueDemand(kind)
-    }
-
-    /// Whether this is an attribute. Asking copies no description.
-    package var isAttribute: Bool {
-        if case .attribute = kind { true } else { false }
     }
 
     /// The description, if this is an attribute.
@@ -122,6 +120,10 @@ package final class SchemaEntity: Sendable {
     /// The value of every slot in a new object.
     package let defaults: [Value]
     private let propertiesByName: [String: SchemaProperty]
+    /// The least number of a property.
+    private let firstNumber: UInt32
+    /// By number, from the least one: a property's index in ``properties`` and its slot; -1 for none.
+    private let places: [(index: Int32, slot: Int32)]
 
     init(
         number: EntityNumber, description: EntityDescription, superentity: EntityNumber?,
@@ -144,6 +146,16 @@ package final class SchemaEntity: Sendable {
         self.properties = ordered.map {
             SchemaProperty(number: $0.0, name: $0.1, kind: $0.2, slot: slotsByNumber[$0.0])
         }
+        let firstNumber = ordered.first?.0.rawValue ?? 0
+        let lastNumber = ordered.last?.0.rawValue ?? 0
+        var places = [(index: Int32, slot: Int32)](
+            repeating: (-1, -1), count: Int(lastNumber - firstNumber) + 1)
+        for (index, property) in self.properties.enumerated() {
+            let place = Int(property.number.rawValue - firstNumber)
+            places[place] = (Int32(index), Int32(property.slot ?? -1))
+        }
+        self.firstNumber = firstNumber
+        self.places = places
         slots = self.properties.filter { $0.slot != nil }
             .sorted { ($0.slot ?? 0) < ($1.slot ?? 0) }
         storedToMany = self.properties.filter(\.isStoredToMany)
@@ -170,17 +182,21 @@ package final class SchemaEntity: Sendable {
     }
 
     /// The property of that number.
-    ///
-    /// - Complexity: O(log *p*), *p* the number of properties.
     package func property(_ number: PropertyNumber) -> SchemaProperty? {
-        var low = 0
-        var high = properties.count
-        while low < high {
-            let middle = (low + high) / 2
-            if properties[middle].number < number { low = middle + 1 } else { high = middle }
-        }
-        guard low < properties.count, properties[low].number == number else { return nil }
-        return properties[low]
+        guard let place = place(of: number), place.index >= 0 else { return nil }
+        return properties[Int(place.index)]
+    }
+
+    /// The slot of the property of that number; nil when there is none.
+    package func slot(of number: PropertyNumber) -> Int? {
+        guard let place = place(of: number), place.slot >= 0 else { return nil }
+        return Int(place.slot)
+    }
+
+    private func place(of number: PropertyNumber) -> (index: Int32, slot: Int32)? {
+        guard number.rawValue >= firstNumber else { return nil }
+        let place = Int(number.rawValue - firstNumber)
+        return place < places.count ? places[place] : nil
     }
 
     /// Whether objects of this entity are objects of the other, too.
