@@ -95,6 +95,7 @@ extension Journal {
     ///   - found: The entries that are there, in runs and in order.
     ///   - transaction: The state to look at.
     ///   - report: Called with each finding.
+    /// - Throws: ``JournalError`` when the table cannot be walked.
     private func verifyDigestRows(
         besides found: [ClosedRange<SequenceNumber>],
         in transaction: borrowing some Reading & ~Copyable, _ report: (JournalFinding) -> Void

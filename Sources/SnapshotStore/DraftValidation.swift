@@ -4,6 +4,12 @@ internal import ObjectModel
 struct DraftValidation {
     private let schema: Schema
     private var failures: [ValidationFailure] = []
+    private var entity: SchemaEntity?
+    private var previous: Change.Place?
+    private var isOfOneKind = true
+    /// The objects so far, and once there are changes of several kinds, as a set.
+    private var objects: [ObjectID] = []
+    private var seen: Set<ObjectID> = []
 
     /// Checks changes that are in the order of an entry.
     ///
@@ -11,33 +17,41 @@ struct DraftValidation {
     ///   ``StoreError/Code/validation`` and every value that does not fit.
     static func check(_ changes: [Change], schema: Schema) throws {
         var validation = DraftValidation(schema: schema)
-        var entity: SchemaEntity?
-        var seen: Set<ObjectID> = []
-        // Two changes of one object are neighbours unless they are of two kinds.
-        let mayRepeat =
-            changes.first.map { first in
-                !changes.allSatisfy {
-                    $0.isInsert == first.isInsert && $0.isDelete == first.isDelete
-                }
-            } ?? false
-        for (position, change) in changes.enumerated() {
-            if entity?.number != change.object.entity {
-                entity = schema.entity(change.object.entity)
-            }
-            guard let entity else { throw noSuchEntity(change) }
-            let isRepeated =
-                mayRepeat
-                ? !seen.insert(change.object).inserted
-                : position > 0 && changes[position - 1].object == change.object
-            if isRepeated {
-                validation.note(
-                    "\(schema.name(of: change.object)) is changed twice.", change)
-            }
-            validation.check(change, of: entity)
+        for change in changes { try validation.take(change) }
+        try validation.finish()
+    }
+
+    /// Checks the next change.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/noSuchEntity``.
+    mutating func take(_ change: Change) throws {
+        if entity?.number != change.object.entity {
+            entity = schema.entity(change.object.entity)
         }
-        guard validation.failures.isEmpty else {
-            throw StoreError.validation(validation.failures)
+        guard let entity else { throw Self.noSuchEntity(change) }
+        if isRepeated(change) {
+            note("\(schema.name(of: change.object)) is changed twice.", change)
         }
+        check(change, of: entity)
+    }
+
+    /// - Throws: ``StoreError`` with ``StoreError/Code/validation`` and every value that does not fit.
+    func finish() throws {
+        guard failures.isEmpty else { throw StoreError.validation(failures) }
+    }
+
+    /// Whether another change of the same object came before. Two changes of one kind are neighbours
+    /// then, so that only entries of several kinds need a look at all of them.
+    private mutating func isRepeated(_ change: Change) -> Bool {
+        let place = change.place
+        defer { previous = place }
+        if let previous, previous.rank != place.rank { isOfOneKind = false }
+        objects.append(change.object)
+        guard isOfOneKind else {
+            if seen.isEmpty { seen = Set(objects.dropLast()) }
+            return !seen.insert(change.object).inserted
+        }
+        return previous?.object == change.object
     }
 
     private static func noSuchEntity(_ change: Change) -> StoreError {
@@ -45,7 +59,7 @@ struct DraftValidation {
             .noSuchEntity, "The model has no entity of number \(change.object.entity.rawValue).")
     }
 
-    private init(schema: Schema) {
+    init(schema: Schema) {
         self.schema = schema
     }
 

@@ -32,12 +32,18 @@ struct EntryPayload {
 
     /// The canonical bytes of an entry of changes.
     static func bytes(_ header: EntryHeader, _ changes: [Change]) -> [UInt8] {
-        var writer = ByteWriter(capacity: 64 + changes.count * 64)
-        writer.append(Version.of(header))
-        writer.append(header)
-        writer.append(variable: UInt64(changes.count))
+        var writer = writer(header, count: changes.count)
         for change in changes { writer.append(change) }
         return writer.bytes
+    }
+
+    /// What the bytes of an entry begin with, to which its changes are to be appended.
+    static func writer(_ header: EntryHeader, count: Int) -> ByteWriter {
+        var writer = ByteWriter(capacity: 64 + count * 112)
+        writer.append(Version.of(header))
+        writer.append(header)
+        writer.append(variable: UInt64(count))
+        return writer
     }
 
     /// The canonical bytes of an entry that sets the model.

@@ -18,6 +18,11 @@ struct PreparedDraft: Sendable {
     init(_ draft: Draft, schema: Schema) throws {
         self.draft = draft
         var changes = draft.changes
+        if let payload = try Self.payload(draft.header, changes, schema) {
+            self.changes = changes
+            self.payload = payload
+            return
+        }
         if changes.contains(where: \.isEmpty) { changes.removeAll(where: \.isEmpty) }
         if !changes.isSorted { changes.sort { $0.precedes($1) } }
         for position in changes.indices where changes[position].mayNeedNormalizing {
@@ -26,6 +31,30 @@ struct PreparedDraft: Sendable {
         self.changes = changes
         try DraftValidation.check(changes, schema: schema)
         payload = changes.isEmpty ? [] : EntryPayload.bytes(draft.header, changes)
+    }
+
+    /// Checks changes and encodes them in one pass.
+    ///
+    /// - Returns: The bytes of the entry; nil when something has to be brought into order or into its
+    ///   one form first.
+    /// - Throws: As ``init(_:schema:)``.
+    private static func payload(
+        _ header: EntryHeader, _ changes: [Change], _ schema: Schema
+    ) throws -> [UInt8]? {
+        guard !changes.isEmpty else { return nil }
+        var writer = EntryPayload.writer(header, count: changes.count)
+        var validation = DraftValidation(schema: schema)
+        var previous: Change.Place?
+        for change in changes {
+            let place = change.place
+            if let previous, !(previous < place) { return nil }
+            previous = place
+            guard change.isInItsForm else { return nil }
+            try validation.take(change)
+            writer.append(change)
+        }
+        try validation.finish()
+        return writer.bytes
     }
 
     /// Whether a row may have moved on in a way that the values of the changes do not tell: others may
@@ -46,6 +75,21 @@ extension [Change] {
 }
 
 extension Change {
+    /// Whether something is changed, and no new value needs normalizing.
+    fileprivate var isInItsForm: Bool {
+        switch kind {
+        case .insert(let values, _): return !values.contains(where: \.mayNeedNormalizing)
+        case .update(let edits, let members):
+            var isEmpty = members.allSatisfy(\.isEmpty)
+            for edit in edits {
+                if edit.new.mayNeedNormalizing { return false }
+                if isEmpty, edit.old != edit.new { isEmpty = false }
+            }
+            return !isEmpty
+        case .delete: return true
+        }
+    }
+
     /// Whether a new value is not in the one form in which it is kept.
     fileprivate var mayNeedNormalizing: Bool {
         switch kind {

@@ -34,6 +34,8 @@ struct Projector {
     /// The greatest object number of each entity met so far, to tell that an object is new without
     /// looking for it.
     private var numbersMaximum: [EntityNumber: UInt64] = [:]
+    /// The same for the entity met last; no entity has number 0.
+    private var greatest = ObjectID(entity: EntityNumber(rawValue: 0), number: 0)
 
     init(_ projection: Projection, _ account: ProjectionAccount? = nil) {
         self.projection = projection
@@ -196,20 +198,18 @@ struct Projector {
         guard change.fields.count <= Int(UInt16.max),
             try isNew(change.object, key, in: transaction)
         else { throw mismatch() }
-        fields.removeAll(keepingCapacity: true)
-        for field in change.fields { fields.append(RowField(place: field, isNew: true)) }
-        ages.removeAll(keepingCapacity: true)
-        let parts = 1 + fields.count + entity.storedToMany.count
-        ages.append(contentsOf: repeatElement(0, count: parts))
-        encoder.encode(since: sequence, fields, from: entry, entry, ages: ages)
+        encoder.encode(
+            since: sequence, new: change.fields, from: entry,
+            parts: 1 + change.fields.count + entity.storedToMany.count)
         rows.add(
             key.bytes.span.bytes.extracting(first: VersionKey.rowSize), encoder.bytes.span.bytes)
         for property in entity.indexed {
             try addIndex(property, try field(property), entry)
         }
         if !entity.compounds.isEmpty {
-            let values = try decoded(entry, entry)
-            indexConstraints(entity, from: nil, to: values)
+            fields.removeAll(keepingCapacity: true)
+            for field in change.fields { fields.append(RowField(place: field, isNew: true)) }
+            indexConstraints(entity, from: nil, to: try decoded(entry, entry))
         }
         for property in entity.references { try connect(property, try field(property), entry) }
     }
@@ -333,12 +333,16 @@ struct Projector {
         _ object: ObjectID, _ key: VersionKey, in transaction: borrowing some Reading & ~Copyable
     ) throws -> Bool {
         if let account { return account.begin(object) }
-        if numbersMaximum[object.entity] == nil {
-            numbersMaximum[object.entity] = try projection.numberMaximum(
-                of: object.entity, in: transaction)
+        if object.entity != greatest.entity {
+            numbersMaximum[greatest.entity] = greatest.number
+            let known = numbersMaximum[object.entity]
+            greatest = ObjectID(
+                entity: object.entity,
+                number: try known
+                    ?? projection.numberMaximum(of: object.entity, in: transaction))
         }
-        if object.number > numbersMaximum[object.entity] ?? 0 {
-            numbersMaximum[object.entity] = object.number
+        if object.number > greatest.number {
+            greatest = object
             return true
         }
         return try !transaction.contains(
@@ -371,7 +375,7 @@ struct Projector {
         } ?? nil
     }
 
-    private func layout(_ bytes: RawSpan) throws -> RowLayout {
+    private mutating func layout(_ bytes: RawSpan) throws -> RowLayout {
         let layout: RowLayout
         do {
             layout = try RowLayout(bytes)

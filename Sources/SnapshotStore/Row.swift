@@ -66,24 +66,43 @@ struct RowEncoder {
         since: SequenceNumber, _ fields: [RowField], from entry: RawSpan, _ before: RawSpan,
         ages: [UInt64]
     ) {
-        writer.removeAll()
-        writer.append(since.rawValue)
         var size = 0
         for field in fields { size += field.place.byteCount }
-        let width = RowLayout.width(ofEnds: size)
-        writer.append(UInt8(width) | RowLayout.agesFlag)
-        writer.append(UInt16(fields.count))
-        var end = 0
-        for field in fields {
-            end += field.place.byteCount
-            switch width {
-            case 1: writer.append(UInt8(end))
-            case 2: writer.append(UInt16(end))
-            default: writer.append(UInt32(end))
-            }
-        }
+        var header = begin(since: since, count: fields.count, size: size)
+        for field in fields { header.append(end: field.place.byteCount, to: &writer) }
         copy(fields, from: entry, before)
         for age in ages { writer.append(variable: age) }
+    }
+
+    /// Lays out the row of a new object, in place of the one before.
+    ///
+    /// - Parameters:
+    ///   - since: The entry that inserts the object.
+    ///   - fields: Where the values are, in slot order.
+    ///   - entry: The entry.
+    ///   - parts: How many ages there are, all of them zero.
+    mutating func encode(
+        since: SequenceNumber, new fields: [EncodedField], from entry: RawSpan, parts: Int
+    ) {
+        var size = 0
+        for field in fields { size += field.byteCount }
+        var header = begin(since: since, count: fields.count, size: size)
+        for field in fields { header.append(end: field.byteCount, to: &writer) }
+        if let first = fields.first, let last = fields.last, last.end - first.start == size {
+            writer.append(bytes: entry.extracting(first.start..<last.end))
+        } else {
+            for field in fields { writer.append(bytes: entry.extracting(field.start..<field.end)) }
+        }
+        for _ in 0..<parts { writer.append(UInt8(0)) }
+    }
+
+    private mutating func begin(since: SequenceNumber, count: Int, size: Int) -> RowEnds {
+        let width = RowLayout.width(ofEnds: size)
+        writer.removeAll()
+        writer.append(since.rawValue)
+        writer.append(UInt8(width) | RowLayout.agesFlag)
+        writer.append(UInt16(count))
+        return RowEnds(width: width)
     }
 
     /// Copies fields, neighbours together.
@@ -103,6 +122,25 @@ struct RowEncoder {
             }
             let source = first.isNew ? entry : before
             writer.append(bytes: source.extracting(first.place.start..<end))
+        }
+    }
+}
+
+/// The ends of a row's fields on their way into it.
+private struct RowEnds {
+    let width: Int
+    private var end = 0
+
+    init(width: Int) {
+        self.width = width
+    }
+
+    mutating func append(end count: Int, to writer: inout KeyWriter) {
+        end += count
+        switch width {
+        case 1: writer.append(UInt8(end))
+        case 2: writer.append(UInt16(end))
+        default: writer.append(UInt32(end))
         }
     }
 }

@@ -145,6 +145,8 @@ struct Commit: Sendable {
     /// - Parameters:
     ///   - fits: Whether it is known that they fit as they are.
     ///   - transaction: The state to look at.
+    /// - Returns: What is left to save.
+    /// - Throws: ``StoreError`` with what the policy does not settle.
     private func settle(
         fits: Bool, in transaction: borrowing some Reading & ~Copyable
     ) throws -> Settlement {

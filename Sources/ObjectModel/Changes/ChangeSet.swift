@@ -47,9 +47,25 @@ extension Change {
     /// So a replay meets every object before the references to it and loses none too early, and
     /// equal sets of changes have equal bytes.
     package func precedes(_ other: Change) -> Bool {
-        let left = (kind.rank, object.entity.rawValue, object.number)
-        let right = (other.kind.rank, other.object.entity.rawValue, other.object.number)
-        return left < right
+        place < other.place
+    }
+
+    /// Where the change stands among those of an entry.
+    package var place: Place {
+        Place(rank: kind.rank, object: object)
+    }
+
+    /// What puts the changes of an entry in order.
+    package struct Place: Sendable, Comparable {
+        /// Inserts 0, updates 1, deletes 2.
+        package let rank: Int
+        /// The object.
+        package let object: ObjectID
+
+        /// Orders changes.
+        package static func < (left: Place, right: Place) -> Bool {
+            left.rank != right.rank ? left.rank < right.rank : left.object < right.object
+        }
     }
 }
 

@@ -20,6 +20,7 @@ struct ValueDemand: Sendable {
     private let isOptional: Bool
     /// Nil when there are none.
     private let rules: AttributeRules?
+    private let hasRules: Bool
     /// What describes the whole text.
     private let expression: NSRegularExpression?
 
@@ -29,11 +30,13 @@ struct ValueDemand: Sendable {
             type = attribute.type
             isOptional = attribute.isOptional
             rules = attribute.rules.isEmpty ? nil : attribute.rules
+            hasRules = !attribute.rules.isEmpty
             expression = attribute.rules.pattern.flatMap { TextPattern.expression($0, []) }
         case .relationship(let relationship, _):
             type = nil
             isOptional = relationship.isOptional
             rules = nil
+            hasRules = false
             expression = nil
         }
     }
@@ -44,12 +47,23 @@ struct ValueDemand: Sendable {
             return ValueMisfit(
                 .missing, type == nil ? "must refer to an object" : "must have a value")
         }
+        if isPlain(value) { return nil }
         guard let type else {
             return value.reference == nil
                 ? ValueMisfit(.invalid, "holds a reference, not \(value.noun)") : nil
         }
         if let misfit = type.misfit(of: value) { return misfit }
         return rules.flatMap { misfit(of: value, $0) }
+    }
+
+    /// Whether a value is one of the common ones that fit their type whatever they are, and there are
+    /// no rules.
+    private func isPlain(_ value: Value) -> Bool {
+        guard !hasRules else { return false }
+        return switch (type, value) {
+        case (.string, .string), (.int64, .int), (.double, .double), (.bool, .bool): true
+        default: false
+        }
     }
 
     private func misfit(of value: Value, _ rules: AttributeRules) -> ValueMisfit? {

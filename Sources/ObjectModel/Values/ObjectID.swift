@@ -49,6 +49,7 @@ public struct ObjectID: Hashable, Comparable, Sendable {
 
     /// Orders objects by entity and then by number: the order of their rows in a store.
     public static func < (left: ObjectID, right: ObjectID) -> Bool {
-        (left.entity.rawValue, left.number) < (right.entity.rawValue, right.number)
+        left.entity == right.entity
+            ? left.number < right.number : left.entity.rawValue < right.entity.rawValue
     }
 }
