@@ -60,8 +60,9 @@ package final class Environment: Sendable {
     /// Runs `body` and returns when what it wrote is durable.
     ///
     /// Bodies that arrive while another write is being synced share the next transaction and its
-    /// sync, on the thread of the first of them. `body` may run more than once: when the map grows, or when another body of the same
-    /// group throws after it wrote. So it must have no effects but those in the transaction.
+    /// sync, on the thread of the first of them. `body` may run more than once: when the map
+    /// grows, or when another body of the same group throws after it wrote. So it must have no
+    /// effects but those in the transaction.
     ///
     /// - Throws: ``LMDBError``, or what `body` throws; nothing of this write is kept then. After
     ///   ``LMDBError/Code/closedToWrites`` the file must be opened again.

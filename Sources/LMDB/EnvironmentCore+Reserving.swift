@@ -7,8 +7,8 @@ extension EnvironmentCore {
     ///
     /// Syncing a file that has grown means to sync what the file system knows of it as well, which
     /// takes longer than the pages do. So the file grows ahead and seldom, and by zeros: space that
-    /// was merely allocated (`posix_fallocate`) is noted anew when it is first written. Nobody looks
-    /// at what stands behind the last page of LMDB's.
+    /// was merely allocated (`posix_fallocate`) is noted anew when it is first written. Nobody
+    /// looks at what stands behind the last page of LMDB's.
     ///
     /// Runs in a write transaction before its first write. The lock across processes is held then,
     /// so nobody else makes the file longer, and what is behind its end is nobody's.

@@ -119,7 +119,8 @@ package struct WriteTransaction: ~Copyable, Reading {
     }
 }
 
-/// What the writer must remember about the transaction under way. Used by the thread that writes only.
+/// What the writer must remember about the transaction under way. Used only by the thread that
+/// writes.
 final class WriteState {
     /// How many writes succeeded since the transaction began.
     private(set) var writes = 0

@@ -20,8 +20,8 @@ public import JournalLog
 ///   called, since there are no objects.
 /// - To-one relationships that are kept with the object can be set, by the identifier of a saved
 ///   object of the same store. To-many relationships cannot.
-/// - The batch is one entry: it is there whole or not at all, other contexts learn of it as of a save
-///   by somebody else, and it can be undone like any entry.
+/// - The batch is one entry: it is there whole or not at all, other contexts learn of it as of a
+///   save by somebody else, and it can be undone like any entry.
 public struct BatchInsertRequest<Object: ManagedObject> {
     /// The name of the entity.
     public var entityName: String
@@ -36,9 +36,9 @@ public struct BatchInsertRequest<Object: ManagedObject> {
     ///
     /// - Parameters:
     ///   - entityName: The name of the entity; that of the class when nil.
-    ///   - fill: Sets the values of a row that has the defaults of the model, and says whether it is
-    ///     to be inserted. Runs while the request is executed, on the context's queue. What it throws
-    ///     ends the batch, and nothing is saved.
+    ///   - fill: Sets the values of a row that has the defaults of the model, and says whether it
+    ///     is to be inserted. Runs while the request is executed, on the context's queue. What it
+    ///     throws ends the batch, and nothing is saved.
     public init(
         entityName: String? = nil,
         fill: @escaping (_ row: inout BatchInsertRow<Object>) throws -> BatchInsertStep
@@ -47,13 +47,15 @@ public struct BatchInsertRequest<Object: ManagedObject> {
         self.fill = fill
     }
 
+    // Inlined, so that the program's compiler knows the sequence.
+
     /// A request for a row for each element of a sequence.
     ///
     /// - Parameters:
     ///   - elements: What to insert; gone through once for each time the request is executed.
     ///   - entityName: The name of the entity; that of the class when nil.
     ///   - fill: Sets the values of a row, as for ``init(entityName:fill:)``.
-    public init<Elements: Sequence>(
+    @inlinable public init<Elements: Sequence>(
         _ elements: Elements, entityName: String? = nil,
         fill:
             @escaping (
@@ -99,8 +101,8 @@ public enum BatchInsertResultType: Sendable, Hashable {
 public struct BatchInsertResult: Sendable {
     /// The entry; nil when nothing was inserted.
     public let sequence: SequenceNumber?
-    /// How many objects were inserted. Rows that became one with an object of the store, as the merge
-    /// policy has it, do not count.
+    /// How many objects were inserted. Rows that became one with an object of the store, as the
+    /// merge policy has it, do not count.
     public let count: Int
     /// For each row the object, which may have been there before as the merge policy has it; empty
     /// unless ``BatchInsertRequest/resultType`` asks for it.

@@ -8,11 +8,71 @@ public import ObjectModel
 /// row.relate(\.department, to: department)
 /// ```
 ///
-/// Setting what the entity does not have, or has no place for, makes the batch fail; the error names
-/// row and property.
+/// Setting what the entity does not have, or has no place for, makes the batch fail; the error
+/// names row and property.
 public struct BatchInsertRow<Object: ManagedObject> {
+    @usableFromInline var cells: BatchInsertCells
+
+    init(_ entity: GraphEntity, in store: PersistentStore) {
+        cells = BatchInsertCells(entity, in: store)
+    }
+
     /// How many rows have been inserted before this one.
-    public internal(set) var index = 0
+    public var index: Int { cells.index }
+
+    // MARK: - Attributes
+
+    // Inlined, so that the program's compiler knows the type: looked up at run time, it costs more
+    // than all the rest of a row.
+
+    /// An attribute; nil for no value.
+    ///
+    /// - Complexity: O(1).
+    @inlinable
+    public subscript<Attribute: AttributeValue>(
+        keyPath: KeyPath<Object, Attribute>
+    ) -> Attribute? {
+        get { Attribute(storedValue: cells.value(along: keyPath)) }
+        set { cells.set(newValue?.storedValue ?? .null, along: keyPath) }
+    }
+
+    /// An optional attribute; nil for no value.
+    ///
+    /// - Complexity: O(1).
+    @inlinable
+    public subscript<Attribute: AttributeValue>(
+        keyPath: KeyPath<Object, Attribute?>
+    ) -> Attribute? {
+        get { Attribute(storedValue: cells.value(along: keyPath)) }
+        set { cells.set(newValue?.storedValue ?? .null, along: keyPath) }
+    }
+
+    /// An attribute by its name, in its stored form.
+    ///
+    /// - Complexity: O(1).
+    public subscript(name: String) -> Value {
+        get { cells[name] }
+        set { cells[name] = newValue }
+    }
+
+    // MARK: - Relationships
+
+    /// Has a to-one relationship lead to a saved object; to nothing for nil.
+    public mutating func relate<Destination: ManagedObject>(
+        _ keyPath: KeyPath<Object, Destination?>, to id: ManagedObjectID?
+    ) {
+        cells.relate(along: keyPath, to: id)
+    }
+
+    /// Has a to-one relationship, given by its name, lead to a saved object; to nothing for nil.
+    public mutating func relate(_ name: String, to id: ManagedObjectID?) {
+        cells.relate(name, to: id)
+    }
+}
+
+/// What a row holds, whichever class it is for.
+@usableFromInline struct BatchInsertCells {
+    fileprivate(set) var index = 0
     /// What is wrong with the row.
     private(set) var failures: [ValidationFailure] = []
     /// The values in the order of the entity's slots.
@@ -37,30 +97,7 @@ public struct BatchInsertRow<Object: ManagedObject> {
 
     // MARK: - Attributes
 
-    /// An attribute; nil for no value.
-    ///
-    /// - Complexity: O(1).
-    public subscript<Attribute: AttributeValue>(
-        keyPath: KeyPath<Object, Attribute>
-    ) -> Attribute? {
-        get { Attribute(storedValue: value(along: keyPath)) }
-        set { set(newValue?.storedValue ?? .null, along: keyPath) }
-    }
-
-    /// An optional attribute; nil for no value.
-    ///
-    /// - Complexity: O(1).
-    public subscript<Attribute: AttributeValue>(
-        keyPath: KeyPath<Object, Attribute?>
-    ) -> Attribute? {
-        get { Attribute(storedValue: value(along: keyPath)) }
-        set { set(newValue?.storedValue ?? .null, along: keyPath) }
-    }
-
-    /// An attribute by its name, in its stored form.
-    ///
-    /// - Complexity: O(1).
-    public subscript(name: String) -> Value {
+    subscript(name: String) -> Value {
         get {
             guard let property = entity.schema.property(named: name), property.isAttribute else {
                 return .null
@@ -73,13 +110,13 @@ public struct BatchInsertRow<Object: ManagedObject> {
         }
     }
 
-    private func value(along keyPath: AnyKeyPath) -> Value {
+    @usableFromInline func value(along keyPath: AnyKeyPath) -> Value {
         if let slot = places[keyPath] { return values[slot] }
         let names = entity.path(of: keyPath)
         return names.count == 1 ? self[names[0]] : .null
     }
 
-    private mutating func set(_ value: Value, along keyPath: AnyKeyPath) {
+    @usableFromInline mutating func set(_ value: Value, along keyPath: AnyKeyPath) {
         guard let slot = places[keyPath] ?? place(of: keyPath) else { return }
         values[slot] = value
     }
@@ -115,10 +152,7 @@ public struct BatchInsertRow<Object: ManagedObject> {
 
     // MARK: - Relationships
 
-    /// Has a to-one relationship lead to a saved object; to nothing for nil.
-    public mutating func relate<Destination: ManagedObject>(
-        _ keyPath: KeyPath<Object, Destination?>, to id: ManagedObjectID?
-    ) {
+    mutating func relate(along keyPath: AnyKeyPath, to id: ManagedObjectID?) {
         let names = entity.path(of: keyPath)
         guard names.count == 1 else {
             return refuse(nil, "a key path leads to no property of '\(entity.schema.name)'")
@@ -126,8 +160,7 @@ public struct BatchInsertRow<Object: ManagedObject> {
         relate(names[0], to: id)
     }
 
-    /// Has a to-one relationship, given by its name, lead to a saved object; to nothing for nil.
-    public mutating func relate(_ name: String, to id: ManagedObjectID?) {
+    mutating func relate(_ name: String, to id: ManagedObjectID?) {
         guard let property = entity.schema.property(named: name), property.relationship != nil
         else {
             return refuse(name, "'\(entity.schema.name)' has no relationship '\(name)'")

@@ -6,8 +6,8 @@ import SnapshotStore
 extension ManagedObjectContext {
     /// Inserts objects straight into a store, as one entry and without managed objects.
     ///
-    /// What is pending in the context stays as it is. The context itself learns of the objects as it
-    /// learns of what others save: at the next fetch, by merging, or at once where it merges
+    /// What is pending in the context stays as it is. The context itself learns of the objects as
+    /// it learns of what others save: at the next fetch, by merging, or at once where it merges
     /// automatically. A child inserts into the store as well, past its parents.
     ///
     /// - Parameters:
@@ -16,14 +16,14 @@ extension ManagedObjectContext {
     ///   - note: Why, in words.
     ///   - date: When it happened, if not now.
     /// - Returns: The entry, how many objects were inserted and, if asked for, which.
-    /// - Throws: ``StoreError`` with code `validation` and every failure, which names row (from 1) and
-    ///   property; with `duplicate` for a value that must be unique and is taken, with `conflict` for
-    ///   a reference to an object that is gone, unless the merge policy settles it; with
-    ///   `noSuchEntity`, `noSuchStore`, `readOnly`, `full` or `inputOutput`; or what the request's
-    ///   closure throws. Nothing has been saved then.
-    /// - Complexity: O(*k* log *n*), *k* the number of rows, *n* of objects in the store. All values
-    ///   are in memory until the entry is saved: several entries of 100,000 rows take less than one of
-    ///   millions.
+    /// - Throws: ``StoreError`` with code `validation` and every failure, which names row (from 1)
+    ///   and property; with `duplicate` for a value that must be unique and is taken, with
+    ///   `conflict` for a reference to an object that is gone, unless the merge policy settles it;
+    ///   with `noSuchEntity`, `noSuchStore`, `readOnly`, `full` or `inputOutput`; or what the
+    ///   request's closure throws. Nothing has been saved then.
+    /// - Complexity: O(*k* log *n*), *k* the number of rows, *n* of objects in the store. All
+    ///   values are in memory until the entry is saved: several entries of 100,000 rows take less
+    ///   than one of millions.
     @discardableResult
     public func execute<Object>(
         _ request: BatchInsertRequest<Object>, author: String? = nil, note: String? = nil,
@@ -84,9 +84,10 @@ extension ManagedObjectContext {
         var rows: [[Value]] = []
         var row = BatchInsertRow<Object>(entity, in: store)
         while try request.fill(&row) == .insert {
-            guard row.failures.isEmpty else { throw StoreError.validation(row.failures) }
-            rows.append(row.values)
-            row.advance()
+            let failures = row.cells.failures
+            guard failures.isEmpty else { throw StoreError.validation(failures) }
+            rows.append(row.cells.values)
+            row.cells.advance()
         }
         return rows
     }
