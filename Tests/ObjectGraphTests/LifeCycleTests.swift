@@ -81,6 +81,28 @@ import Testing
         }
     }
 
+    @Test func `F25 an object that a step has changed several times is told once, of all`() throws {
+        let store = try ClassStore(diaries)
+        try store.inContext { (context) throws in
+            let diary = Diary(context: context)
+            try context.save()
+            context.undoManager?.beginUndoGrouping()
+            diary.revision = 1
+            context.processPendingChanges()
+            diary.revision = 2
+            context.processPendingChanges()
+            context.delete(diary)
+            context.undoManager?.endUndoGrouping()
+            diary.log = []
+
+            context.undo()
+
+            let all: SnapshotEventType = [.undoUpdate, .undoDeletion]
+            #expect(diary.log == ["awake \(all.rawValue)"])
+            #expect(diary.revision == 0)
+        }
+    }
+
     @Test func `F25 rollback tells what it has changed, and what is set then is not recorded`()
         throws
     {

@@ -186,6 +186,41 @@ import Testing
         }
     }
 
+    @Test func `J4 undo leaves alone what was merged of several objects at once`() throws {
+        let store = try ClubStore()
+        try store.inContext { (context) throws in
+            let players = (1...3).map { number in
+                let player = Player(context: context)
+                player.name = "player \(number)"
+                return player
+            }
+            try context.save()
+            for player in players {
+                player.shirt = 1
+                player.name += "!"
+            }
+            try context.save()
+            for player in players { player.shirt = 2 }
+            try store.inContext { (other) throws in
+                for player in try other.fetch(FetchRequest<Player>()) {
+                    player.shirt = 9
+                    player.name = player.name.uppercased()
+                }
+                try other.save()
+            }
+
+            let conflicts = try context.mergeChanges()
+            context.undo()
+            let shirts = players.map(\.shirt)
+            context.undo()
+
+            #expect(conflicts.count == 3)
+            #expect(shirts == [9, 9, 9])
+            #expect(players.map(\.shirt) == [9, 9, 9])
+            #expect(players.map(\.name) == ["PLAYER 1!", "PLAYER 2!", "PLAYER 3!"])
+        }
+    }
+
     @Test func `undo of a delete brings back what a refresh has read under it`() throws {
         let store = try ClubStore()
         try store.inContext { (context) throws in

@@ -65,6 +65,24 @@ import Testing
         #expect(schema.property(PropertyNumber(rawValue: 3)) == nil)
     }
 
+    @Test func `an entity finds its properties and slots by number, and no others`() throws {
+        var model = Company.model
+        for index in model.entities.indices where model.entities[index].name == "Employee" {
+            model.entities[index].attributes.append(
+                AttributeDescription(name: "mood", type: .string, isTransient: true))
+        }
+        let schema = try Schema(model)
+
+        for entity in schema.entities {
+            let numbers = schema.entities.flatMap { $0.properties.map(\.number) }
+            for number in numbers + [PropertyNumber(rawValue: 0), PropertyNumber(rawValue: .max)] {
+                let own = entity.properties.first { $0.number == number }
+                #expect(entity.property(number) === own)
+                #expect(entity.slot(of: number) == own?.slot)
+            }
+        }
+    }
+
     @Test func `of every relationship and its inverse one side is stored`() throws {
         let schema = try Schema(Company.model)
 
