@@ -274,7 +274,6 @@ extension ManagedObjectContext {
             detach(object)
             return
         }
-        if object.status.contains(.temporary) { identityMap.loosen(object) }
         if case .update(let edits, _)? = item.change?.kind {
             for edit in edits { storedValues.forget(edit.property, of: object) }
         }

@@ -134,11 +134,10 @@ extension RawSpan {
     package func readText(_ count: Int, at offset: inout Int) throws(DecodingFailure) -> String {
         let start = offset
         let range = try take(count, at: &offset)
+        // Looking for anything but ASCII is far cheaper than validating, and mostly there is none.
+        let isPlain = isASCII(range)
         let text = withUnsafeBytes { (bytes) -> String? in
             let bytes = UnsafeRawBufferPointer(rebasing: bytes[range])
-            // Looking for anything but ASCII is far cheaper than validating, and mostly there is
-            // none.
-            let isPlain = bytes.allSatisfy { $0 < 0x80 }
             return isPlain
                 ? String(decoding: bytes, as: UTF8.self) : String(validating: bytes, as: UTF8.self)
         }
