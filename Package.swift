@@ -31,13 +31,17 @@ let package = Package(
             pkgConfig: "libedit",
             providers: [.apt(["libedit-dev"]), .brew(["libedit"])]),
         .target(name: "CTerminal", dependencies: ["CEdit"]),
+        // Declares what every Swift program is linked with already.
+        .systemLibrary(name: "CObjectLiveness"),
 
         // The layers, bottom first. A target may use only what stands in its list.
         .target(name: "LMDB", dependencies: ["CLMDB"]),
         .target(name: "JournalLog", dependencies: ["LMDB", "CCrypto"]),
         .target(name: "ObjectModel"),
         .target(name: "SnapshotStore", dependencies: ["ObjectModel", "JournalLog", "LMDB"]),
-        .target(name: "ObjectGraph", dependencies: ["SnapshotStore", "ObjectModel", "JournalLog"]),
+        .target(
+            name: "ObjectGraph",
+            dependencies: ["SnapshotStore", "ObjectModel", "JournalLog", "CObjectLiveness"]),
         .target(name: "SQLite", dependencies: ["CSQLite"]),
         .target(
             name: "AuditTrail",

@@ -73,7 +73,8 @@ public struct AttributeRule<Value: AttributeValue> {
 /// Reading it fires the object's fault; setting it makes a change in the context's journal.
 @propertyWrapper
 public struct Attribute<Value: AttributeValue> {
-    let definition: PropertyDefinition?
+    /// Which declaration of the prototype this is; 0 in ordinary objects.
+    let ordinal: DefinitionOrdinal
 
     // The rules are asked for only while a model is being built: every object that is made runs
     // these initializers for each of its attributes.
@@ -83,23 +84,25 @@ public struct Attribute<Value: AttributeValue> {
         wrappedValue: Value, _ options: AttributeOptions = [],
         rules: @autoclosure () -> [AttributeRule<Value>] = []
     ) {
-        definition =
+        ordinal =
             Prototyping.isActive
-            ? Self.definition(options, wrappedValue.storedValue, rules()) : nil
+            ? Prototyping.note(Self.definition(options, wrappedValue.storedValue, rules())) : 0
     }
 
     /// Declares an attribute without a default value.
     public init(
         _ options: AttributeOptions = [], rules: @autoclosure () -> [AttributeRule<Value>] = []
     ) where Value: EmptyAttributeValue {
-        definition = Prototyping.isActive ? Self.definition(options, .null, rules()) : nil
+        ordinal =
+            Prototyping.isActive ? Prototyping.note(Self.definition(options, .null, rules())) : 0
     }
 
     /// Declares an optional attribute.
     public init<Wrapped>(
         _ options: AttributeOptions = [], rules: @autoclosure () -> [AttributeRule<Value>] = []
     ) where Value == Wrapped? {
-        definition = Prototyping.isActive ? Self.definition(options, .null, rules()) : nil
+        ordinal =
+            Prototyping.isActive ? Prototyping.note(Self.definition(options, .null, rules())) : 0
     }
 
     private static func definition(
@@ -131,14 +134,14 @@ public struct Attribute<Value: AttributeValue> {
         storage storage: ReferenceWritableKeyPath<Object, Attribute<Value>>
     ) -> Value {
         get {
-            guard let slot = object.binding.slots[storage] ?? object.resolve(storage, definition)
+            guard let slot = object.binding.slots[storage] ?? object.resolve(storage, ordinal)
             else {
-                return object.probed(object[keyPath: storage].definition)
+                return object.probed(object[keyPath: storage].ordinal)
             }
             return object.typedValue(inSlot: slot)
         }
         set {
-            guard let slot = object.binding.slots[storage] ?? object.resolve(storage, definition)
+            guard let slot = object.binding.slots[storage] ?? object.resolve(storage, ordinal)
             else {
                 return
             }
@@ -146,10 +149,10 @@ public struct Attribute<Value: AttributeValue> {
         }
     }
 
-    private static func definition<Object: ManagedObject>(
+    private static func ordinal<Object: ManagedObject>(
         _ prototype: Object, _ storage: ReferenceWritableKeyPath<Object, Attribute<Value>>
-    ) -> PropertyDefinition? {
-        prototype[keyPath: storage].definition
+    ) -> DefinitionOrdinal {
+        prototype[keyPath: storage].ordinal
     }
 }
 
@@ -159,21 +162,23 @@ public struct Attribute<Value: AttributeValue> {
 /// journal.
 @propertyWrapper
 public struct Transient<Value: AttributeValue> {
-    let definition: PropertyDefinition?
+    /// Which declaration of the prototype this is; 0 in ordinary objects.
+    let ordinal: DefinitionOrdinal
 
     /// Declares a transient property with the value it starts with.
     public init(wrappedValue: Value) {
-        definition = Prototyping.isActive ? Self.definition(wrappedValue.storedValue) : nil
+        ordinal =
+            Prototyping.isActive ? Prototyping.note(Self.definition(wrappedValue.storedValue)) : 0
     }
 
     /// Declares a transient property that starts empty.
     public init() where Value: EmptyAttributeValue {
-        definition = Prototyping.isActive ? Self.definition(.null) : nil
+        ordinal = Prototyping.isActive ? Prototyping.note(Self.definition(.null)) : 0
     }
 
     /// Declares an optional transient property.
     public init<Wrapped>() where Value == Wrapped? {
-        definition = Prototyping.isActive ? Self.definition(.null) : nil
+        ordinal = Prototyping.isActive ? Prototyping.note(Self.definition(.null)) : 0
     }
 
     private static func definition(_ defaultValue: ObjectModel.Value) -> PropertyDefinition {
@@ -198,14 +203,14 @@ public struct Transient<Value: AttributeValue> {
         storage storage: ReferenceWritableKeyPath<Object, Transient<Value>>
     ) -> Value {
         get {
-            guard let slot = object.binding.slots[storage] ?? object.resolve(storage, definition)
+            guard let slot = object.binding.slots[storage] ?? object.resolve(storage, ordinal)
             else {
-                return object.probed(object[keyPath: storage].definition)
+                return object.probed(object[keyPath: storage].ordinal)
             }
             return object.typedValue(inSlot: slot)
         }
         set {
-            guard let slot = object.binding.slots[storage] ?? object.resolve(storage, definition)
+            guard let slot = object.binding.slots[storage] ?? object.resolve(storage, ordinal)
             else {
                 return
             }
@@ -213,10 +218,10 @@ public struct Transient<Value: AttributeValue> {
         }
     }
 
-    private static func definition<Object: ManagedObject>(
+    private static func ordinal<Object: ManagedObject>(
         _ prototype: Object, _ storage: ReferenceWritableKeyPath<Object, Transient<Value>>
-    ) -> PropertyDefinition? {
-        prototype[keyPath: storage].definition
+    ) -> DefinitionOrdinal {
+        prototype[keyPath: storage].ordinal
     }
 }
 

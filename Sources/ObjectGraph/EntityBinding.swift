@@ -11,11 +11,16 @@ final class EntityBinding {
     private(set) weak var context: ManagedObjectContext?
     /// Whether the objects are prototypes, which have declarations instead of values.
     let isPrototype: Bool
-    var slots = SlotTable()
+    // Unchecked because each use of a property would pay for the check; a look-up calls nobody.
+    @exclusivity(unchecked) var slots = SlotTable()
     /// Whether reads inside `withObservationTracking` are looked for.
     var isWatched: Bool
     /// The rows that objects share with other contexts; nil where they share none.
     let rows: RowCache?
+    /// Where the objects are registered; nil for objects that are in no context.
+    let registry: IdentityMap?
+    /// The declarations of a prototype; none for other objects.
+    let definitions = DefinitionList()
 
     init(_ entity: GraphEntity, context: ManagedObjectContext?) {
         self.entity = entity
@@ -23,6 +28,7 @@ final class EntityBinding {
         self.context = context
         isWatched = context?.tracksObservation == true
         rows = context?.parent == nil ? context?.coordinator.rows : nil
+        registry = context?.identityMap
         isPrototype = false
     }
 
@@ -31,6 +37,7 @@ final class EntityBinding {
         entity = GraphEntity(schema: Self.noEntity, type: type, prototype: nil)
         schema = Self.noEntity
         rows = nil
+        registry = nil
         isWatched = false
         isPrototype = true
     }

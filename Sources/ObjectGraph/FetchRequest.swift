@@ -27,8 +27,8 @@ public struct FetchRequest<Object: ManagedObject> {
     public var includesSubentities = true
     /// The stores to look into; nil for all that hold the entity.
     public var affectedStores: [PersistentStore]?
-    /// Whether what is found stays faults until a property is asked for. When false, all that is found
-    /// is read in one read of the store.
+    /// Whether what is found stays faults until a property is asked for. When false, what is found is
+    /// read by the read of the store that finds it: the fastest way to many objects' values.
     public var returnsObjectsAsFaults = true
     /// Whether the rows of what is found are read along, so that the faults fire without reading the
     /// store. Off by default: a fetch then costs what it finds, and a row is read when it is needed.

@@ -15,14 +15,14 @@ struct GraphTable {
     /// The place noted for an object.
     subscript(id: GraphID) -> Int? {
         guard count > 0 else { return nil }
-        let slot = slot(of: Self.key(id))
+        let slot = slot(of: id.word)
         return keys[slot] == 0 ? nil : Int(places[slot])
     }
 
     /// Notes the place of an object.
     mutating func set(_ id: GraphID, to place: Int) {
         if (count + 1) * 2 > keys.count { grow() }
-        let key = Self.key(id)
+        let key = id.word
         let slot = slot(of: key)
         if keys[slot] == 0 { count += 1 }
         keys[slot] = key
@@ -34,7 +34,7 @@ struct GraphTable {
     /// - Returns: Its place; nil when none was noted.
     mutating func remove(_ id: GraphID) -> Int? {
         guard count > 0 else { return nil }
-        var hole = slot(of: Self.key(id))
+        var hole = slot(of: id.word)
         guard keys[hole] != 0 else { return nil }
         let place = Int(places[hole])
         count -= 1
@@ -61,12 +61,6 @@ struct GraphTable {
     }
 
     private var mask: Int { keys.count - 1 }
-
-    /// Numbers stay far below 2⁴⁸, where the store's number is put; the highest bit marks
-    /// identifiers that are never saved.
-    private static func key(_ id: GraphID) -> UInt64 {
-        id.object.number &+ UInt64(id.store) << 48
-    }
 
     private func home(of key: UInt64) -> Int {
         // Fibonacci hashing: the high bits of the product depend on all bits of the key.

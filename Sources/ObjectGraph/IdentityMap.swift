@@ -1,79 +1,144 @@
 import ObjectModel
+import Synchronization
 
 /// The objects of a context by identity: one record, one instance.
 ///
-/// Objects are held weakly, except new ones until they are saved. Entries of objects that have gone
-/// are swept when the map has doubled, so registering is O(1) amortized.
-struct IdentityMap {
-    private struct Entry {
-        let id: GraphID
-        // A weak reference gives its object a side table, which makes every later reference to it
-        // dearer. So a new object is held strongly until it is saved: it is pending till then, and
-        // lives anyway.
-        var held: ManagedObject?
-        weak var loose: ManagedObject?
+/// Objects are held loosely; a new one that has not been saved is pending, and lives for that. What
+/// is left of objects that have gone is swept when they are about as many as those that live, so
+/// registering is O(1) amortized.
+///
+/// Invariants:
+/// - Open addressing with linear probing; a slot is empty when its key is 0, and at least a fifth
+///   of them is.
+/// - The map has one claim on the memory of the object in each slot.
+///
+/// Confined to the context's queue, but for ``noteEnd()``.
+final class IdentityMap {
+    private struct Slot {
+        var key: UInt64
+        var reference: LooseReference?
 
-        var object: ManagedObject? { held ?? loose }
+        static var empty: Slot { Slot(key: 0, reference: nil) }
     }
 
-    private var entries: ContiguousArray<Entry> = []
-    private var places = GraphTable()
-    private var sweepCount = 64
+    // Unchecked because a fault would pay for the checks more than once, and nothing that is done here
+    // runs code of others while one of these is being changed.
+    @exclusivity(unchecked) private var slots: ContiguousArray<Slot> = []
+    /// How many slots are not empty.
+    @exclusivity(unchecked) private var count = 0
+    /// How many objects have gone since the last sweep, give or take those that were in no map.
+    private let ends = Atomic<Int>(0)
+
+    deinit {
+        for slot in slots { slot.reference?.release() }
+    }
 
     /// The live instance for a record.
     subscript(id: GraphID) -> ManagedObject? {
-        places[id].flatMap { entries[$0].object }
+        guard count > 0 else { return nil }
+        return slots[place(of: id.word)].reference?.object
     }
 
-    /// Registers an instance.
-    mutating func register(_ object: ManagedObject) {
-        set(Entry(id: object.graphID, loose: object))
+    /// Registers an instance, in place of another one.
+    func register(_ object: ManagedObject) {
+        if ends.load(ordering: .relaxed) > max(Self.sweepMinimum, count / 2) { sweep() }
+        if (count + 1) * 5 > slots.count * 4 { resize(toHold: count + 1) }
+        let key = object.graphID.word
+        let place = place(of: key)
+        if slots[place].key == 0 {
+            count += 1
+        } else if slots[place].reference?.refers(to: object) == true {
+            return
+        }
+        let reference = LooseReference(to: object)
+        slots[place].reference?.release()
+        slots[place] = Slot(key: key, reference: reference)
     }
 
-    /// Registers a new instance, and holds it until ``loosen(_:)`` or ``remove(_:)``.
-    mutating func registerNew(_ object: ManagedObject) {
-        set(Entry(id: object.graphID, held: object))
-    }
-
-    /// Lets go of a new instance that has been saved.
-    mutating func loosen(_ object: ManagedObject) {
-        set(Entry(id: object.graphID, loose: object))
+    /// Makes room for so many more.
+    func reserve(_ more: Int) {
+        guard (count + more) * 5 > slots.count * 4 else { return }
+        resize(toHold: count + more)
     }
 
     /// Forgets an instance.
-    mutating func remove(_ id: GraphID) {
-        guard let place = places.remove(id) else { return }
-        let last = entries.removeLast()
-        guard place < entries.count else { return }
-        entries[place] = last
-        places.set(last.id, to: place)
+    func remove(_ id: GraphID) {
+        guard count > 0 else { return }
+        var hole = place(of: id.word)
+        guard slots[hole].key != 0 else { return }
+        slots[hole].reference?.release()
+        count -= 1
+        // The run behind is moved up, so that no probe stops short at the hole.
+        var next = (hole + 1) & mask
+        while slots[next].key != 0 {
+            if (next &- home(of: slots[next].key)) & mask >= (next &- hole) & mask {
+                slots[hole] = slots[next]
+                hole = next
+            }
+            next = (next + 1) & mask
+        }
+        slots[hole] = .empty
     }
 
     /// Forgets all instances.
-    mutating func removeAll() {
-        entries.removeAll()
-        places.removeAll()
+    func removeAll() {
+        for slot in slots { slot.reference?.release() }
+        slots = []
+        count = 0
+        ends.store(0, ordering: .relaxed)
     }
 
     /// The live instances, in no order.
     var objects: [ManagedObject] {
-        entries.compactMap(\.object)
-    }
-
-    private mutating func set(_ entry: Entry) {
-        if let place = places[entry.id] {
-            entries[place] = entry
-            return
+        var found: [ManagedObject] = []
+        found.reserveCapacity(count)
+        for slot in slots {
+            if let object = slot.reference?.object { found.append(object) }
         }
-        places.set(entry.id, to: entries.count)
-        entries.append(entry)
-        if entries.count > sweepCount { sweep() }
+        return found
     }
 
-    private mutating func sweep() {
-        entries.removeAll { $0.object == nil }
-        places.removeAll()
-        for (place, entry) in entries.enumerated() { places.set(entry.id, to: place) }
-        sweepCount = max(64, entries.count * 2)
+    /// Notes that an object goes; called on whatever thread lets go of it last.
+    func noteEnd() {
+        ends.add(1, ordering: .relaxed)
+    }
+
+    // MARK: - Room
+
+    private static let sweepMinimum = 64
+
+    /// Leaves out what has gone.
+    private func sweep() {
+        ends.store(0, ordering: .relaxed)
+        for place in slots.indices where slots[place].reference?.isAlive == false {
+            slots[place].reference?.release()
+            slots[place].reference = nil
+            count -= 1
+        }
+        resize(toHold: count + 1)
+    }
+
+    /// Makes the table anew, of a size for so many instances.
+    private func resize(toHold wanted: Int) {
+        var capacity = Self.sweepMinimum
+        while wanted * 5 > capacity * 4 { capacity *= 2 }
+        let old = slots
+        slots = ContiguousArray(repeating: .empty, count: capacity)
+        for slot in old where slot.reference != nil { slots[place(of: slot.key)] = slot }
+    }
+
+    private var mask: Int { slots.count - 1 }
+
+    private func home(of key: UInt64) -> Int {
+        // Fibonacci hashing: the high bits of the product depend on all bits of the key.
+        Int(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) >> 32) & mask
+    }
+
+    /// Where a key stands, or the empty slot where it would.
+    private func place(of key: UInt64) -> Int {
+        let mask = mask
+        var place = home(of: key)
+        while slots[place].key != 0, slots[place].key != key { place = (place + 1) & mask }
+        return place
     }
 }

@@ -54,7 +54,7 @@ extension ManagedObject {
             return memberList(of: property, context).sorted.map { id(of: $0, context) }
         }
         realizeIfNeeded()
-        return [values[slot].reference].compactMap { $0 }
+        return [value(inSlot: slot).reference].compactMap { $0 }
             .map { id(of: $0, context) }
     }
 

@@ -48,9 +48,9 @@ extension ManagedObject {
     }
 
     private func watch(_ slot: Int) {
-        guard slot < values.count else { return }
+        guard hasValues else { return }
         let observation = startObservation()
-        observation.values[slot] = values[slot]
+        observation.values[slot] = value(inSlot: slot)
         let number = binding.schema.slots[slot].number
         observation.registrar.access(self, keyPath: \.[watched: number])
     }
@@ -65,7 +65,7 @@ extension ManagedObject {
 
     private func watchFault() {
         let observation = startObservation()
-        observation.wasRead = !values.isEmpty
+        observation.wasRead = hasValues
         observation.registrar.access(self, keyPath: \.watchedFault)
     }
 
@@ -80,13 +80,13 @@ extension ManagedObject {
 
     /// Tells those who watch values that are not what they were.
     func tellOfValues(_ observation: ObjectObservation) {
-        for (slot, seen) in observation.values where slot >= values.count || values[slot] != seen {
+        for (slot, seen) in observation.values where !hasValues || value(inSlot: slot) != seen {
             observation.values[slot] = nil
             let number = binding.schema.slots[slot].number
             observation.registrar.willSet(self, keyPath: \.[watched: number])
             observation.registrar.didSet(self, keyPath: \.[watched: number])
         }
-        guard let wasRead = observation.wasRead, wasRead == values.isEmpty else { return }
+        guard let wasRead = observation.wasRead, wasRead != hasValues else { return }
         observation.wasRead = nil
         observation.registrar.willSet(self, keyPath: \.watchedFault)
         observation.registrar.didSet(self, keyPath: \.watchedFault)

@@ -6,10 +6,10 @@ extension ManagedObject {
     /// For attributes the slot, for relationships the index among the entity's properties.
     func resolve<Object: ManagedObject, Wrapper>(
         _ storage: ReferenceWritableKeyPath<Object, Wrapper>,
-        _ definition: (Object, ReferenceWritableKeyPath<Object, Wrapper>) -> PropertyDefinition?
+        _ ordinal: (Object, ReferenceWritableKeyPath<Object, Wrapper>) -> DefinitionOrdinal
     ) -> Int? {
         guard !binding.isPrototype, let prototype = binding.entity.prototype as? Object,
-            let name = definition(prototype, storage)?.name,
+            let name = prototype.definition(ordinal(prototype, storage))?.name,
             let property = binding.schema.property(named: name)
         else {
             precondition(binding.isPrototype, "The class of an object must be in its model.")
@@ -23,9 +23,16 @@ extension ManagedObject {
         return place
     }
 
+    /// A declaration of a prototype; nil for other objects.
+    func definition(_ ordinal: DefinitionOrdinal) -> PropertyDefinition? {
+        binding.definitions[ordinal]
+    }
+
     /// What a prototype's attribute reads as: its default. Notes that it was read.
-    func probed<Value: AttributeValue>(_ definition: PropertyDefinition?) -> Value {
-        guard let definition, case .attribute(let description) = definition.kind else {
+    func probed<Value: AttributeValue>(_ ordinal: DefinitionOrdinal) -> Value {
+        guard let definition = definition(ordinal),
+            case .attribute(let description) = definition.kind
+        else {
             preconditionFailure("A prototype has definitions.")
         }
         KeyPathProbe.note(definition.name)
@@ -36,7 +43,7 @@ extension ManagedObject {
     func typedValue<Value: AttributeValue>(inSlot slot: Int) -> Value {
         realizeIfNeeded()
         noteRead(ofSlot: slot)
-        if let value = Value(storedValue: values[slot]) { return value }
+        if let value = Value(storedValue: value(inSlot: slot)) { return value }
         return empty(binding.schema.defaults[slot])
     }
 
@@ -55,7 +62,7 @@ extension ManagedObject {
         guard realizeIfNeeded() else { return }
         let value = newValue.normalized
         if !status.contains(.bornInEvent) {
-            guard values[slot] != value else { return }
+            guard self.value(inSlot: slot) != value else { return }
             binding.context?.recordEdit(of: self, slot: slot)
         }
         values[slot] = value
@@ -67,7 +74,7 @@ extension ManagedObject {
         guard status.contains(.fault) else { return true }
         guard let context = binding.context else {
             // What was never read cannot be read any more; it reads as empty.
-            if values.isEmpty { values = binding.schema.defaults.map { _ in .null } }
+            if !hasValues { values = binding.schema.defaults.map { _ in .null } }
             return false
         }
         return context.fire(self)
@@ -121,7 +128,7 @@ extension ManagedObject {
         }
         realizeIfNeeded()
         noteRead(ofSlot: slot)
-        return values[slot]
+        return value(inSlot: slot)
     }
 
     /// Sets an attribute by its name.

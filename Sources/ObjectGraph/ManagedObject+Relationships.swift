@@ -3,8 +3,10 @@ import ObjectModel
 extension ManagedObject {
     /// What a prototype's relationship reads as: the prototype at the other end, so that a key path
     /// through it can be followed on. Notes that it was read.
-    func probedDestination(_ definition: PropertyDefinition?) -> [ManagedObject] {
-        guard let definition, case .relationship(_, let destination) = definition.kind else {
+    func probedDestination(_ ordinal: DefinitionOrdinal) -> [ManagedObject] {
+        guard let definition = definition(ordinal),
+            case .relationship(_, let destination) = definition.kind
+        else {
             preconditionFailure("A prototype has definitions.")
         }
         KeyPathProbe.note(definition.name)
@@ -20,7 +22,9 @@ extension ManagedObject {
         guard let slot = property.slot else { return members(of: property) }
         realizeIfNeeded()
         noteRead(ofSlot: slot)
-        guard let id = values[slot].reference, let context = binding.context else { return [] }
+        guard let id = value(inSlot: slot).reference, let context = binding.context else {
+            return []
+        }
         let target = GraphID(store: graphID.store, object: id)
         if case .one(let object)? = relations[property.number], object.graphID == target {
             if object.status.isDisjoint(with: [.gone, .detached]) { return [object] }
@@ -95,7 +99,7 @@ extension ManagedObject {
     func setReference(to destination: ManagedObject?, of property: SchemaProperty) {
         guard realizeIfNeeded(), let slot = property.slot, let end = property.end,
             let context = binding.context,
-            isEditable, values[slot].reference != destination?.graphID.object
+            isEditable, value(inSlot: slot).reference != destination?.graphID.object
         else { return }
         if end.inverse == property.number {
             let partner = destinations(of: property).first

@@ -55,7 +55,7 @@ extension ManagedObject {
         guard let record = currentRecord else { return changed }
         for edit in record.edits {
             guard let property = binding.schema.property(edit.property), let slot = property.slot,
-                edit.old != values[slot]
+                edit.old != value(inSlot: slot)
             else { continue }
             changed.updateValue(payload(of: edit.old, property), forKey: property.name)
         }
@@ -112,7 +112,7 @@ extension ManagedObject {
     /// - Precondition: The entity has an attribute of that name.
     public func primitiveValue(forKey key: String) -> Value {
         let slot = attributeSlot(named: key)
-        return isFault ? .null : values[slot]
+        return isFault ? .null : value(inSlot: slot)
     }
 
     /// Sets an attribute without recording a change: the object does not become dirty, no undo takes
@@ -170,7 +170,7 @@ extension ManagedObject {
             let key = RelationKey(owner: graphID, property: property.number)
             return binding.context?.deltas.hasMoves(key) ?? false
         }
-        return values[slot] != committed[slot]
+        return value(inSlot: slot) != committed[slot]
     }
 
     private func committedValue(of property: SchemaProperty, _ committed: [Value]) -> Any? {

@@ -1,5 +1,6 @@
 import Foundation
 public import ObjectModel
+import SnapshotStore
 
 /// An object of the graph: an instance of an entity, registered with one context.
 ///
@@ -37,27 +38,80 @@ open class ManagedObject {
         static let counted = Status(rawValue: 1024)
     }
 
-    var binding: EntityBinding
-    var graphID: GraphID
-    /// The values in slot order, transient ones last; empty while the object is a fault.
-    var values: [Value] = [] {
-        didSet { if let observation { tellOfValues(observation) } }
-    }
+    final var binding: EntityBinding
+    final var graphID: GraphID
+    /// The row that the values are read from as long as none of them has been set.
+    // Unchecked, both, because each fault would pay for the checks; the values are set by plain
+    // assignments, and nobody is told before one is done.
+    @exclusivity(unchecked) private(set) final var packed: PackedRow?
+    /// The values otherwise.
+    @exclusivity(unchecked) private final var list: [Value] = []
     /// The entry that last changed the row the values were read from.
-    var since: UInt64 = 0
+    final var since: UInt64 = 0
     /// The object's record in the event being recorded; -1 for none.
-    var eventIndex: Int32 = -1
-    var status: Status
+    final var eventIndex: Int32 = -1
+    final var status: Status
     /// Whether the row that the values come from is kept for other contexts.
-    var holdsRow = false
+    final var holdsRow = false
     /// Whether a step of undo may mention the object.
-    var isJournaled = false
+    final var isJournaled = false
     /// Related objects that have been asked for, by property. They hold their objects strongly.
-    var relations: [PropertyNumber: RelationCache] = [:] {
+    final var relations: [PropertyNumber: RelationCache] = [:] {
         didSet { if let observation { tellOfMembers(observation) } }
     }
     /// What is watched of the object; nil when nobody does.
-    var observation: ObjectObservation?
+    final var observation: ObjectObservation?
+
+    /// The values in slot order, transient ones last; empty while the object is a fault.
+    ///
+    /// An object that was read keeps its row as bytes, and takes it apart when one of the values is
+    /// set, or all are asked for. To read one value, use ``value(inSlot:)``.
+    final var values: [Value] {
+        get {
+            guard let packed else { return list }
+            return unpacked(packed)
+        }
+        // The values are changed in place: with a getter and a setter alone each change would copy
+        // all of them.
+        _modify {
+            if let packed {
+                list = unpacked(packed)
+                self.packed = nil
+            }
+            defer { if let observation { tellOfValues(observation) } }
+            yield &list
+        }
+        set {
+            packed = nil
+            list = newValue
+            if let observation { tellOfValues(observation) }
+        }
+    }
+
+    /// Whether there are values: those that were read, or that a fault shows which could not be.
+    final var hasValues: Bool { packed != nil || !list.isEmpty }
+
+    /// The value in a slot.
+    final func value(inSlot slot: Int) -> Value {
+        guard let packed else { return list[slot] }
+        let schema = binding.schema
+        return slot < schema.storedSlotCount
+            ? packed.value(inSlot: slot) : schema.defaults[slot]
+    }
+
+    /// Takes the values that were read.
+    final func take(_ row: PackedRow) {
+        packed = row
+        if !list.isEmpty { list = [] }
+        if let observation { tellOfValues(observation) }
+    }
+
+    private final func unpacked(_ row: PackedRow) -> [Value] {
+        let schema = binding.schema
+        let stored = row.values
+        return schema.slots.count == schema.storedSlotCount
+            ? stored : stored + schema.defaults[schema.storedSlotCount...]
+    }
 
     /// Makes a new object of an entity and inserts it into a context.
     ///
@@ -72,7 +126,7 @@ open class ManagedObject {
         self.binding = binding
         status = [.inserted, .temporary]
         graphID = context.newID(of: binding)
-        values = binding.schema.defaults
+        list = binding.schema.defaults
         context.registerInsert(self)
     }
 
@@ -86,6 +140,7 @@ open class ManagedObject {
 
     deinit {
         letGoOfRow()
+        binding.registry?.noteEnd()
     }
 
     /// Lets others no longer have the row without reading it.

@@ -231,7 +231,7 @@ extension ManagedObjectContext {
             object.status.subtract([.fault, .deleted])
         } else {
             object.status = [.temporary]
-            identityMap.registerNew(object)
+            identityMap.register(object)
         }
         if retainsRegisteredObjects { retainedObjects.insert(object) }
         recordInsert(of: object)

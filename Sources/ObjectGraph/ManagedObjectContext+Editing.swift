@@ -35,7 +35,7 @@ extension ManagedObjectContext {
     // MARK: - Recording
 
     func registerInsert(_ object: ManagedObject) {
-        identityMap.registerNew(object)
+        identityMap.register(object)
         if retainsRegisteredObjects { retainedObjects.insert(object) }
         recordInsert(of: object)
         object.awakeFromInsert()

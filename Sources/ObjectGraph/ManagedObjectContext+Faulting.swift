@@ -48,19 +48,21 @@ extension ManagedObjectContext {
             let row = rows.row(id, within: stalenessInterval, isHeld: !object.holdsRow)
         {
             object.holdsRow = true
-            return row
+            return Row(row)
         }
         let ticket = rows.ticket()
         guard let row = try storedRow(of: id) else { return nil }
         rows.hold(row, of: id, ticket, isNewHolder: !object.holdsRow)
         object.holdsRow = true
-        return row
+        return Row(row)
     }
 
     /// Keeps a row that was read for the other contexts.
     func share(_ row: Row, of object: ManagedObject, _ ticket: RowCache.Ticket) {
-        guard queryGeneration == nil, let rows = object.binding.rows else { return }
-        rows.hold(row, of: object.graphID, ticket, isNewHolder: !object.holdsRow)
+        guard queryGeneration == nil, let rows = object.binding.rows, let packed = row.packed else {
+            return
+        }
+        rows.hold(packed, of: object.graphID, ticket, isNewHolder: !object.holdsRow)
         object.holdsRow = true
     }
 

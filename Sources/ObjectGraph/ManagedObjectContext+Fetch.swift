@@ -12,9 +12,20 @@ extension ManagedObjectContext {
     ///   cannot be read.
     /// - Complexity: O(*m* log *n*) page reads when an index serves the condition, *m* the number of
     ///   matches and *n* of objects; otherwise O(*n*).
+    @inlinable  // So the cast is specialized for the caller's class; else it is half of a fetch.
     public func fetch<Object>(_ request: FetchRequest<Object>) throws -> [Object] {
+        try found(by: request).compactMap { $0 as? Object }
+    }
+
+    // What is generic is called from other modules and so never specialized; what is done for each
+    // object is not in it.
+
+    /// The objects that meet a request.
+    @usableFromInline func found<Object>(by request: FetchRequest<Object>) throws -> [ManagedObject]
+    {
         let paths = try request.prefetchPaths(in: coordinator.model)
-        let objects = try objectIDs(request).compactMap { object($0) as? Object }
+        if let objects = try foundWithRows(by: request) { return objects }
+        let objects = registeredObjects(for: try objectIDs(request))
         if request.shouldRefreshRefetchedObjects { refreshRefetched(objects) }
         try prefetch(paths, from: objects)
         if !request.returnsObjectsAsFaults {
@@ -23,6 +34,47 @@ extension ManagedObjectContext {
             try readAhead(objects)
         } else if request.fetchBatchSize > 0 {
             noteBatches(of: objects, size: request.fetchBatchSize)
+        }
+        return objects
+    }
+
+    /// The instances for identifiers: those that are registered, or new faults.
+    private func registeredObjects(for ids: [GraphID]) -> [ManagedObject] {
+        identityMap.reserve(ids.count)
+        return ids.map { object($0) }
+    }
+
+    /// The objects that meet a request which asks for their values, from one read that brings both;
+    /// nil where it takes more than that.
+    private func foundWithRows<Object>(
+        by request: FetchRequest<Object>
+    ) throws -> [ManagedObject]? {
+        assertOnQueue()
+        guard !request.returnsObjectsAsFaults || request.includesPropertyValues, parent == nil,
+            !request.shouldRefreshRefetchedObjects,
+            request.relationshipKeyPathsForPrefetching.isEmpty
+        else { return nil }
+        processPendingChanges()
+        guard pending.isEmpty || !request.includesPendingChanges,
+            case .query(let query) = try plan(request)
+        else { return nil }
+        let stores = try stores(for: request)
+        guard stores.count == 1, let store = stores.first else { return nil }
+        return try objectsWithRows(query, store, areFaults: request.returnsObjectsAsFaults)
+    }
+
+    /// The objects of a store that a query finds, with their rows either installed or at hand.
+    private func objectsWithRows(
+        _ query: Query, _ store: PersistentStore, areFaults: Bool
+    ) throws -> [ManagedObject] {
+        let ticket = coordinator.rows.ticket()
+        let found = try store.read(at: position(toRead: store)) { try $0.fetchRows(query) }
+        let objects = registeredObjects(
+            for: found.map { GraphID(store: store.number, object: $0.object) })
+        for (index, object) in objects.enumerated() where object.status.contains(.fault) {
+            let row = Row(found[index].row)
+            share(row, of: object, ticket)
+            if !areFaults { install(row, in: object) }
         }
         return objects
     }

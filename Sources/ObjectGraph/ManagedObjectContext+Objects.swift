@@ -9,7 +9,7 @@ extension ManagedObjectContext {
     /// The registered instance for an identifier, if there is one. Never reads the store.
     public func registeredObject(for id: ManagedObjectID) -> ManagedObject? {
         assertOnQueue()
-        return coordinator.graphID(of: id).flatMap { identityMap[$0] }
+        return graphID(of: id).flatMap { identityMap[$0] }
     }
 
     /// The instance for an identifier: the registered one or a new fault. Never reads the store; if
@@ -18,7 +18,7 @@ extension ManagedObjectContext {
     /// - Returns: Nil when the identifier belongs to a store that the coordinator does not have.
     public func object(with id: ManagedObjectID) -> ManagedObject? {
         assertOnQueue()
-        return coordinator.graphID(of: id).map { object($0) }
+        return graphID(of: id).map { object($0) }
     }
 
     /// The object for an identifier, read from the store.
@@ -26,7 +26,7 @@ extension ManagedObjectContext {
     /// - Throws: ``StoreError`` with code `noSuchObject` or `objectDeleted` when there is none.
     public func existingObject(with id: ManagedObjectID) throws -> ManagedObject {
         assertOnQueue()
-        guard let graphID = coordinator.graphID(of: id) else {
+        guard let graphID = graphID(of: id) else {
             throw StoreError.noSuchObject(id.description)
         }
         let isNew = identityMap[graphID] == nil
@@ -55,9 +55,13 @@ extension ManagedObjectContext {
     }
 
     func binding(_ number: EntityNumber) -> EntityBinding {
-        if let binding = bindings[number] { return binding }
+        let index = Int(number.rawValue)
+        if index < bindings.count, let binding = bindings[index] { return binding }
         let binding = EntityBinding(coordinator.model.entity(number), context: self)
-        bindings[number] = binding
+        if index >= bindings.count {
+            bindings += Array(repeating: nil, count: index + 1 - bindings.count)
+        }
+        bindings[index] = binding
         return binding
     }
 
@@ -130,10 +134,12 @@ extension ManagedObjectContext {
 
     /// Makes a fault an object with the values of a row.
     func install(_ row: Row, in object: ManagedObject) {
-        let schema = object.binding.schema
-        object.values =
-            schema.slots.count == schema.storedSlotCount
-            ? row.values : row.values + schema.defaults[schema.storedSlotCount...]
+        if let packed = row.packed {
+            object.take(packed)
+        } else {
+            let schema = object.binding.schema
+            object.values = row.values + schema.defaults[schema.storedSlotCount...]
+        }
         object.since = row.since.rawValue
         object.status.remove(.fault)
         storedValues.forget(object)
@@ -260,7 +266,7 @@ extension ManagedObjectContext {
                     property: property.number, added: [],
                     removed: orders.map { Member(object: $0.key, order: $0.value) })
             }
-            let values = Array(object.values.prefix(schema.slots.count))
+            let values = object.values
             for property in schema.slots.prefix(schema.storedSlotCount) {
                 guard let slot = property.slot, seen[slot] != values[slot] else { continue }
                 undoManager?.rebase(object, property.number, inSlot: slot, onto: values[slot])

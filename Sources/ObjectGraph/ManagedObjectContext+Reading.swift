@@ -15,13 +15,13 @@ extension ManagedObjectContext {
         if queryGeneration == nil,
             let row = coordinator.rows.row(id, within: stalenessInterval, isHeld: false)
         {
-            return row
+            return Row(row)
         }
-        return try storedRow(of: id)
+        return try storedRow(of: id).map { Row($0) }
     }
 
     /// An object's row as the store has it.
-    func storedRow(of id: GraphID) throws -> Row? {
+    func storedRow(of id: GraphID) throws -> PackedRow? {
         let store = try store(of: id)
         return try store.row(of: id.object, at: position(toRead: store))
     }
@@ -80,10 +80,29 @@ extension ManagedObjectContext {
     }
 
     func store(of id: GraphID) throws -> PersistentStore {
+        if let store = storeInUse(where: { $0.number == id.store }) { return store }
+        let attachments = coordinator.attachmentCount
         guard let store = coordinator.store(id.store) else {
             throw StoreError.noSuchStore(coordinator.storeName(id.store))
         }
+        storeInUse = StoreInUse(store: store, attachments: attachments)
         return store
+    }
+
+    /// An identifier among all stores of the coordinator; nil when it belongs to none of them.
+    func graphID(of id: ManagedObjectID) -> GraphID? {
+        if let store = storeInUse(where: { $0.identifier == id.storeIdentifier }) {
+            return GraphID(store: store.number, object: id.object)
+        }
+        return coordinator.graphID(of: id)
+    }
+
+    /// The store that was asked for last, if it is the one, and no store has come or gone since.
+    private func storeInUse(where isWanted: (PersistentStore) -> Bool) -> PersistentStore? {
+        guard let last = storeInUse, isWanted(last.store),
+            last.attachments == coordinator.attachmentCount
+        else { return nil }
+        return last.store
     }
 
     // MARK: - In the context
@@ -94,6 +113,7 @@ extension ManagedObjectContext {
             return try underlyingRow(of: id)
         }
         guard !object.isDeleted else { return nil }
+        if let packed = object.packed, packed.since.rawValue == object.since { return Row(packed) }
         return Row(
             since: SequenceNumber(rawValue: object.since),
             values: Array(object.values.prefix(object.binding.schema.storedSlotCount)))
@@ -118,13 +138,13 @@ extension ManagedObjectContext {
             guard !item.object.isDeleted,
                 let slot = item.object.binding.schema.property(property.number)?.slot
             else { return .null }
-            if !item.object.isFault { return item.object.values[slot] }
+            if !item.object.isFault { return item.object.value(inSlot: slot) }
         }
         guard property.isPersistent else {
             guard let registered = identityMap[id], !registered.isFault,
                 let slot = registered.binding.schema.property(property.number)?.slot
             else { return property.attribute?.defaultValue ?? .null }
-            return registered.values[slot]
+            return registered.value(inSlot: slot)
         }
         return try underlyingValue(of: property, in: id)
     }
@@ -198,4 +218,10 @@ extension ManagedObjectContext {
             positions[store.number] = position
         }
     }
+}
+
+/// A store, and how often stores had come and gone when it was looked up.
+struct StoreInUse {
+    let store: PersistentStore
+    let attachments: UInt64
 }

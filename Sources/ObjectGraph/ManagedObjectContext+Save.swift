@@ -290,7 +290,6 @@ extension ManagedObjectContext {
             detach(object)
             return
         }
-        if object.status.contains(.temporary) { identityMap.loosen(object) }
         if !storedValues.isEmpty, case .update(let edits, _)? = items[index].change?.kind {
             for edit in edits { storedValues.forget(edit.property, of: object) }
         }

@@ -72,7 +72,7 @@ extension ManagedObjectContext {
     private func refuseRelated(_ object: ManagedObject) throws {
         let related = object.binding.schema.properties.first { property in
             guard property.end != nil else { return false }
-            if let slot = property.slot { return object.values[slot].reference != nil }
+            if let slot = property.slot { return object.value(inSlot: slot).reference != nil }
             return !object.memberList(of: property, self).orders.isEmpty
         }
         guard related == nil, !isReferredTo(object.graphID) else {
@@ -92,7 +92,9 @@ extension ManagedObjectContext {
             }
             return other.binding.schema.properties.contains { property in
                 guard property.end != nil, property.end?.inverse == nil else { return false }
-                if let slot = property.slot { return other.values[slot].reference == id.object }
+                if let slot = property.slot {
+                    return other.value(inSlot: slot).reference == id.object
+                }
                 return other.memberList(of: property, self).orders[id.object] != nil
             }
         }
@@ -105,7 +107,7 @@ extension ManagedObjectContext {
         identityMap.remove(old)
         object.graphID = GraphID(store: store.number, object: id)
         object.relations = [:]
-        identityMap.registerNew(object)
+        identityMap.register(object)
         pending.move(old, to: object.graphID)
         undoManager?.move(object, from: old)
         for (key, reference) in crossStoreReferences where reference.owner === object {

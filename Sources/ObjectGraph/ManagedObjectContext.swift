@@ -90,7 +90,9 @@ public final class ManagedObjectContext: @unchecked Sendable {
     /// main-queue context, where user interfaces are; off in others, because looking for it makes
     /// reading a property a few nanoseconds dearer.
     public var tracksObservation: Bool {
-        didSet { for binding in bindings.values { binding.isWatched = tracksObservation } }
+        didSet {
+            for binding in bindings { binding?.isWatched = tracksObservation }
+        }
     }
     /// Whether a fault whose record turns out to be deleted counts as deleted from then on, and its
     /// properties read as empty. On by default.
@@ -122,9 +124,11 @@ public final class ManagedObjectContext: @unchecked Sendable {
         }
     }
 
-    var identityMap = IdentityMap()
+    let identityMap = IdentityMap()
     var retainedObjects: Set<ManagedObject> = []
-    var bindings: [EntityNumber: EntityBinding] = [:]
+    var bindings: [EntityBinding?] = []
+    /// The store that was asked for last.
+    var storeInUse: StoreInUse?
     /// The binding used last for each class, so that making an object needs no look-up by name.
     var bindingsByType = ClassBindings()
     /// What the store has where a hook has set something else.

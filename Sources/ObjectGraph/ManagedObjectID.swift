@@ -83,22 +83,38 @@ extension PersistentStoreCoordinator {
 struct GraphID: Hashable, Sendable {
     /// The number of the store in its coordinator.
     let store: UInt32
-    let object: ObjectID
+    // The parts of the object's identifier one by one, so that nothing is padded: every object, and
+    // every table of objects, has one of these.
+    private let entity: EntityNumber
+    private let number: UInt64
+
+    init(store: UInt32, object: ObjectID) {
+        self.store = store
+        entity = object.entity
+        number = object.number
+    }
+
+    /// The object within its store.
+    var object: ObjectID { ObjectID(entity: entity, number: number) }
 
     /// The highest bit marks numbers that no store has given out; see
     /// ``PersistentStoreCoordinator/provisionalID(of:)``.
     static let provisionalMark: UInt64 = 1 << 63
 
     /// Whether the object can never be saved.
-    var isProvisional: Bool { object.number & Self.provisionalMark != 0 }
+    var isProvisional: Bool { number & Self.provisionalMark != 0 }
 
     static func == (left: GraphID, right: GraphID) -> Bool {
-        left.object.number == right.object.number && left.store == right.store
-            && left.object.entity == right.object.entity
+        left.number == right.number && left.store == right.store && left.entity == right.entity
     }
 
     /// Numbers are unique over all entities of a store, so the number alone spreads well.
     func hash(into hasher: inout Hasher) {
-        hasher.combine(object.number)
+        hasher.combine(number)
     }
+
+    /// The identifier in one word that no other object of the coordinator has: numbers are unique in
+    /// a store and stay far below 2⁴⁸, where the store's number is put; the highest bit marks
+    /// identifiers that are never saved. Never 0.
+    var word: UInt64 { number &+ UInt64(store) << 48 }
 }

@@ -48,13 +48,13 @@ struct ModelBuilder {
             binding: EntityBinding(prototypeOf: type),
             graphID: GraphID(
                 store: 0, object: ObjectID(entity: EntityNumber(rawValue: 0), number: 0)))
-        let prototype = Prototyping.whileActive { type.init(seed) }
+        let prototype = Prototyping.whileActive(in: seed.binding.definitions) { type.init(seed) }
         var mirror: Mirror? = Mirror(reflecting: prototype)
         while let current = mirror {
             for child in current.children {
                 guard let property = child.value as? any DeclaredProperty, let label = child.label
                 else { continue }
-                property.definition?.name = String(label.drop { $0 == "_" })
+                prototype.definition(property.ordinal)?.name = String(label.drop { $0 == "_" })
             }
             mirror = current.superclassMirror
         }
@@ -86,7 +86,9 @@ struct ModelBuilder {
                 current.subjectType != ownType && types.contains { $0 == current.subjectType }
             if isOtherEntity { break }
             for child in current.children {
-                if let definition = (child.value as? any DeclaredProperty)?.definition {
+                if let property = child.value as? any DeclaredProperty,
+                    let definition = prototype.definition(property.ordinal)
+                {
                     found.append(definition)
                 }
             }

@@ -92,9 +92,9 @@ public final class PersistentStore: Sendable {
     }
 
     /// Reads the row of an object: the most frequent read of all, and for that in one piece.
-    func row(of object: ObjectID, at sequence: SequenceNumber?) throws -> Row? {
+    func row(of object: ObjectID, at sequence: SequenceNumber?) throws -> PackedRow? {
         reads.add(1, ordering: .relaxed)
-        return try store.row(of: object, at: sequence)
+        return try store.packedRow(of: object, at: sequence)
     }
 
     /// Appends an entry, tells of it, and sees to it that no context is served a row from before it.

@@ -16,6 +16,7 @@ public final class PersistentStoreCoordinator: Sendable {
     private let attached = Mutex(AttachedStores())
     private let contexts = Mutex(WeakContexts())
     private let provisionalNumbers = Atomic<UInt64>(0)
+    private let attachments = Atomic<UInt64>(0)
     /// The rows that the contexts share.
     let rows = RowCache()
 
@@ -60,6 +61,9 @@ public final class PersistentStoreCoordinator: Sendable {
 
     // MARK: - Stores by number
 
+    /// How often stores have come and gone: as long as it is the same, so are they.
+    var attachmentCount: UInt64 { attachments.load(ordering: .acquiring) }
+
     func store(_ number: UInt32) -> PersistentStore? {
         attached.withLock { $0[number] }
     }
@@ -85,7 +89,8 @@ public final class PersistentStoreCoordinator: Sendable {
     func attach(
         _ store: Store, _ place: StorePlace, headWhenAdded: SequenceNumber
     ) throws -> PersistentStore {
-        try attached.withLock { stores in
+        defer { attachments.add(1, ordering: .releasing) }
+        return try attached.withLock { stores in
             if let other = stores.current.first(where: { $0.identifier == store.uuid }) {
                 throw StoreError.alreadyAdded(place.url, as: other)
             }
@@ -97,6 +102,7 @@ public final class PersistentStoreCoordinator: Sendable {
     func replace(_ number: UInt32, with store: PersistentStore?) {
         rows.forgetAll(of: number)
         attached.withLock { $0.replace(number, with: store) }
+        attachments.add(1, ordering: .releasing)
     }
 
     // MARK: - Contexts

@@ -4,7 +4,7 @@ import Synchronization
 /// What the declaration of a property wrapper says, kept only while a model is being built.
 ///
 /// An object that a program works with carries no definitions: building the model once from a
-/// prototype of each class is enough, and a wrapper in an ordinary object is a single empty word.
+/// prototype of each class is enough, and a wrapper in an ordinary object is a small zero.
 final class PropertyDefinition {
     enum Kind {
         case attribute(AttributeDescription)
@@ -25,8 +25,25 @@ final class PropertyDefinition {
 
 /// A property wrapper that declares a property of a managed object.
 protocol DeclaredProperty {
-    /// The declaration; nil except in prototypes.
-    var definition: PropertyDefinition? { get }
+    /// Which of the prototype's declarations this is, from 1; 0 except in prototypes.
+    var ordinal: DefinitionOrdinal { get }
+}
+
+/// The place, from 1, of a declaration among those of a prototype; 0 for none.
+typealias DefinitionOrdinal = UInt16
+
+/// The declarations of one prototype, in the order in which its wrappers were made.
+final class DefinitionList {
+    private var definitions: [PropertyDefinition] = []
+
+    subscript(ordinal: DefinitionOrdinal) -> PropertyDefinition? {
+        ordinal == 0 ? nil : definitions[Int(ordinal) - 1]
+    }
+
+    func append(_ definition: PropertyDefinition) -> DefinitionOrdinal {
+        definitions.append(definition)
+        return DefinitionOrdinal(definitions.count)
+    }
 }
 
 /// Tells wrappers whether the object being made is a prototype, whose definitions are wanted.
@@ -42,11 +59,19 @@ enum Prototyping {
         return ThreadNotes[key] != nil
     }
 
-    /// Makes a prototype: wrappers initialized in `body` on this thread keep their definitions.
-    static func whileActive<Result>(_ body: () throws -> Result) rethrows -> Result {
+    /// Notes the definition of a wrapper that is initialized.
+    static func note(_ definition: PropertyDefinition) -> DefinitionOrdinal {
+        (ThreadNotes[key] as? DefinitionList)?.append(definition) ?? 0
+    }
+
+    /// Makes a prototype: the definitions of wrappers initialized in `body` on this thread go to a
+    /// list.
+    static func whileActive<Result>(
+        in list: DefinitionList, _ body: () throws -> Result
+    ) rethrows -> Result {
         count.add(1, ordering: .relaxed)
         let outer = ThreadNotes[key]
-        ThreadNotes[key] = true
+        ThreadNotes[key] = list
         defer {
             ThreadNotes[key] = outer
             count.subtract(1, ordering: .relaxed)

@@ -74,7 +74,8 @@ extension Array: RelationshipValue where Element: ManagedObject {
 /// ```
 @propertyWrapper
 public struct Relationship<Value: RelationshipValue> {
-    let definition: PropertyDefinition?
+    /// Which declaration of the prototype this is; 0 in ordinary objects.
+    let ordinal: DefinitionOrdinal
 
     /// Declares a relationship.
     ///
@@ -87,9 +88,10 @@ public struct Relationship<Value: RelationshipValue> {
         _ deleteRule: DeleteRule = .nullify, isOptional: Bool = true, minimumCount: Int = 0,
         maximumCount: Int = 0
     ) {
-        definition =
+        ordinal =
             Prototyping.isActive
-            ? Self.definition(deleteRule, nil, isOptional, minimumCount, maximumCount) : nil
+            ? Prototyping.note(
+                Self.definition(deleteRule, nil, isOptional, minimumCount, maximumCount)) : 0
     }
 
     /// Declares a relationship and its inverse.
@@ -104,9 +106,10 @@ public struct Relationship<Value: RelationshipValue> {
         _ deleteRule: DeleteRule = .nullify, inverse: PartialKeyPath<Other>,
         isOptional: Bool = true, minimumCount: Int = 0, maximumCount: Int = 0
     ) {
-        definition =
+        ordinal =
             Prototyping.isActive
-            ? Self.definition(deleteRule, inverse, isOptional, minimumCount, maximumCount) : nil
+            ? Prototyping.note(
+                Self.definition(deleteRule, inverse, isOptional, minimumCount, maximumCount)) : 0
     }
 
     private static func definition(
@@ -137,14 +140,14 @@ public struct Relationship<Value: RelationshipValue> {
         storage storage: ReferenceWritableKeyPath<Object, Relationship<Value>>
     ) -> Value {
         get {
-            guard let index = object.binding.slots[storage] ?? object.resolve(storage, definition)
+            guard let index = object.binding.slots[storage] ?? object.resolve(storage, ordinal)
             else {
-                return Value(objects: object.probedDestination(object[keyPath: storage].definition))
+                return Value(objects: object.probedDestination(object[keyPath: storage].ordinal))
             }
             return Value(objects: object.destinations(ofPropertyAt: index))
         }
         set {
-            guard let index = object.binding.slots[storage] ?? object.resolve(storage, definition)
+            guard let index = object.binding.slots[storage] ?? object.resolve(storage, ordinal)
             else {
                 return
             }
@@ -152,10 +155,10 @@ public struct Relationship<Value: RelationshipValue> {
         }
     }
 
-    private static func definition<Object: ManagedObject>(
+    private static func ordinal<Object: ManagedObject>(
         _ prototype: Object, _ storage: ReferenceWritableKeyPath<Object, Relationship<Value>>
-    ) -> PropertyDefinition? {
-        prototype[keyPath: storage].definition
+    ) -> DefinitionOrdinal {
+        prototype[keyPath: storage].ordinal
     }
 }
 

@@ -16,28 +16,13 @@ import Synchronization
 /// So only what other processes have saved, and nobody here has heard of, goes unseen; the
 /// staleness interval of a context bounds for how long.
 final class RowCache: Sendable {
-    private struct Entry {
-        let id: GraphID
-        /// Nil when somebody has saved another since: the next object to fire brings it.
-        var row: Row?
-        var readAt: Int64
-        var holders: Int32
-    }
-
     private struct State {
-        var entries: ContiguousArray<Entry> = []
-        var places = GraphTable()
+        var rows = RowTable()
         /// How many saves are under way.
         var writers = 0
         /// The last entry of each store of which everything kept is known to be abreast.
         var known: [UInt32: SequenceNumber] = [:]
         var clock: @Sendable () -> Int64 = RowCache.uptime
-
-        mutating func forgetAll(of store: UInt32) {
-            for index in entries.indices where entries[index].id.store == store {
-                entries[index].row = nil
-            }
-        }
     }
 
     private let state = Mutex(State())
@@ -63,19 +48,19 @@ final class RowCache: Sendable {
     ///   - interval: How old, in seconds, the row may be at most; any age when negative.
     ///   - isHeld: Whether the asker becomes a holder, who has to call ``release(_:)``.
     /// - Returns: The row; nil when it is not here, too old or not to be served now.
-    func row(_ id: GraphID, within interval: Double, isHeld: Bool) -> Row? {
+    func row(_ id: GraphID, within interval: Double, isHeld: Bool) -> PackedRow? {
         guard interval != 0, count.load(ordering: .acquiring) > 0 else { return nil }
         return state.withLock { state in
-            guard state.writers == 0, let place = state.places[id],
-                let row = state.entries[place].row
+            guard state.writers == 0, let place = state.rows.place(of: id),
+                let row = state.rows.row(at: place)
             else { return nil }
             if interval > 0 {
-                let readAt = state.entries[place].readAt
+                let readAt = state.rows.time(at: place)
                 guard readAt > 0, Double(state.clock() - readAt) < interval * 1_000_000 else {
                     return nil
                 }
             }
-            if isHeld { state.entries[place].holders += 1 }
+            if isHeld { state.rows.addHolder(at: place) }
             return row
         }
     }
@@ -93,21 +78,16 @@ final class RowCache: Sendable {
     ///   - id: The object.
     ///   - ticket: What was asked for before the row was read.
     ///   - isNewHolder: Whether the reader did not hold the object's row yet.
-    func hold(_ row: Row, of id: GraphID, _ ticket: Ticket, isNewHolder: Bool) {
+    func hold(_ row: PackedRow, of id: GraphID, _ ticket: Ticket, isNewHolder: Bool) {
         state.withLock { state in
             let isCurrent =
                 state.writers == 0 && ticket.generation == generation.load(ordering: .relaxed)
-            if let place = state.places[id] {
-                if isNewHolder { state.entries[place].holders += 1 }
-                guard isCurrent else { return }
-                state.entries[place].row = row
-                state.entries[place].readAt = ticket.readAt
+            if let place = state.rows.place(of: id) {
+                if isNewHolder { state.rows.addHolder(at: place) }
+                if isCurrent { state.rows.set(row, readAt: ticket.readAt, at: place) }
             } else if isNewHolder {
-                state.places.set(id, to: state.entries.count)
-                state.entries.append(
-                    Entry(
-                        id: id, row: isCurrent ? row : nil, readAt: ticket.readAt, holders: 1))
-                count.store(state.entries.count, ordering: .releasing)
+                state.rows.insert(isCurrent ? row : nil, readAt: ticket.readAt, for: id)
+                count.store(state.rows.count, ordering: .releasing)
             }
         }
     }
@@ -115,25 +95,15 @@ final class RowCache: Sendable {
     /// Lets go of a row; the last one to do so removes it.
     func release(_ id: GraphID) {
         state.withLock { state in
-            guard let place = state.places[id] else { return }
-            state.entries[place].holders -= 1
-            guard state.entries[place].holders <= 0 else { return }
-            _ = state.places.remove(id)
-            let last = state.entries.removeLast()
-            if place < state.entries.count {
-                state.entries[place] = last
-                state.places.set(last.id, to: place)
-            }
-            count.store(state.entries.count, ordering: .releasing)
+            state.rows.removeHolder(of: id)
+            count.store(state.rows.count, ordering: .releasing)
         }
     }
 
     /// Lets the next fault of an object that fires read the store.
     func forget(_ id: GraphID) {
         guard count.load(ordering: .acquiring) > 0 else { return }
-        state.withLock { state in
-            if let place = state.places[id] { state.entries[place].row = nil }
-        }
+        state.withLock { $0.rows.forget(id) }
     }
 
     // MARK: - Saves
@@ -158,13 +128,11 @@ final class RowCache: Sendable {
             generation.add(1, ordering: .releasing)
             guard let sequence else { return }
             let known = state.known[store] ?? .zero
-            if sequence.rawValue > known.rawValue + 1 { state.forgetAll(of: store) }
+            if sequence.rawValue > known.rawValue + 1 { state.rows.forgetAll(of: store) }
             state.known[store] = max(known, sequence)
-            guard !state.entries.isEmpty else { return }
+            guard state.rows.count > 0 else { return }
             for change in changes {
-                if let place = state.places[GraphID(store: store, object: change.object)] {
-                    state.entries[place].row = nil
-                }
+                state.rows.forget(GraphID(store: store, object: change.object))
             }
         }
     }
@@ -175,7 +143,7 @@ final class RowCache: Sendable {
             guard sequence > state.known[store] ?? .zero else { return }
             state.known[store] = sequence
             generation.add(1, ordering: .releasing)
-            state.forgetAll(of: store)
+            state.rows.forgetAll(of: store)
         }
     }
 
@@ -185,7 +153,7 @@ final class RowCache: Sendable {
     func forgetAll(of store: UInt32) {
         state.withLock { state in
             generation.add(1, ordering: .releasing)
-            state.forgetAll(of: store)
+            state.rows.forgetAll(of: store)
         }
     }
 

@@ -12,15 +12,15 @@ extension Projection {
         for entity in family.sorted() {
             let step =
                 isLatest
-                ? try walkRows(of: entity, in: transaction) { object, _ in try body(object) }
+                ? try walkRows(of: entity, in: transaction) { object, _, _ in try body(object) }
                 : try walkPast(of: entity, at: sequence, in: transaction, body)
             if step == .stop { return }
         }
     }
 
-    private func walkRows(
+    func walkRows(
         of entity: EntityNumber, in transaction: borrowing some Reading & ~Copyable,
-        _ body: (ObjectID, SequenceNumber) throws -> WalkStep
+        _ body: (ObjectID, RowLayout, RawSpan) throws -> WalkStep
     ) throws -> WalkStep {
         let lower = StoreKey.entity(entity)
         let upper = StoreKey.entity(EntityNumber(rawValue: entity.rawValue + 1))
@@ -33,7 +33,7 @@ extension Projection {
             let layout = try decoding(object) { () throws(DecodingFailure) in
                 try RowLayout(value)
             }
-            step = try body(object, layout.since)
+            step = try body(object, layout, value)
             return step == .proceed ? .proceed : .stop
         }
         return step
@@ -47,8 +47,8 @@ extension Projection {
         _ body: (ObjectID) throws -> WalkStep
     ) throws -> WalkStep {
         var isThere = try laterVersions(of: entity, than: sequence, in: transaction)
-        _ = try walkRows(of: entity, in: transaction) { object, since in
-            if isThere[object] == nil, since <= sequence { isThere[object] = true }
+        _ = try walkRows(of: entity, in: transaction) { object, layout, _ in
+            if isThere[object] == nil, layout.since <= sequence { isThere[object] = true }
             return .proceed
         }
         for object in isThere.filter(\.value).keys.sorted() {

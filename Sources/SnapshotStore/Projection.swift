@@ -22,8 +22,7 @@ struct Projection: Sendable {
         in transaction: borrowing some Reading & ~Copyable,
         _ body: (RawSpan, RowLayout) throws -> R
     ) throws -> R? {
-        let key = StoreKey.object(object)
-        let current: R?? = try transaction.get(tables.rows, key.span.bytes) { bytes -> R? in
+        let current: R?? = try transaction.get(tables.rows, ObjectKey(object)) { bytes -> R? in
             let layout = try decoding(object) { () throws(DecodingFailure) in
                 try RowLayout(bytes)
             }
@@ -31,6 +30,7 @@ struct Projection: Sendable {
         }
         if let found = current.flatMap(\.self) { return found }
         guard sequence < .latest else { return nil }
+        let key = StoreKey.object(object)
         let later = StoreKey.version(object, sequence.next)
         let past: R?? = try transaction.seek(tables.versions, atOrAfter: later.span.bytes) {
             found, bytes -> R? in

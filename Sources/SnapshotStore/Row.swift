@@ -19,13 +19,49 @@ package import ObjectModel
 package struct Row: Sendable, Hashable {
     /// The entry that last changed the object.
     package let since: SequenceNumber
-    /// The values in slot order.
-    package let values: [Value]
+    private let content: Content
+
+    private enum Content: Sendable {
+        case values([Value])
+        case packed(PackedRow)
+    }
 
     /// Describes a row.
     package init(since: SequenceNumber, values: [Value]) {
         self.since = since
-        self.values = values
+        content = .values(values)
+    }
+
+    /// Wraps a row as it was read.
+    package init(_ packed: PackedRow) {
+        since = packed.since
+        content = .packed(packed)
+    }
+
+    /// The values in slot order.
+    ///
+    /// - Complexity: O(*p*), *p* the number of properties, for a row as it was read.
+    package var values: [Value] {
+        switch content {
+        case .values(let values): values
+        case .packed(let packed): packed.values
+        }
+    }
+
+    /// The row as it was read; nil for one that was made of values.
+    package var packed: PackedRow? {
+        if case .packed(let packed) = content { packed } else { nil }
+    }
+
+    /// Whether both say the same, read or made.
+    package static func == (left: Row, right: Row) -> Bool {
+        left.since == right.since && left.values == right.values
+    }
+
+    /// Feeds what equality looks at.
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(since)
+        hasher.combine(values)
     }
 }
 
@@ -217,11 +253,19 @@ struct RowLayout {
             values.append(try field(slot, start, end, in: bytes))
             start = end
         }
-        guard hasAges ? start < bytes.byteCount : start == bytes.byteCount else {
-            throw DecodingFailure(
-                at: start, expected: hasAges ? "the ages of the row" : "the end of the row")
-        }
+        try checkEnd(at: start, in: bytes)
         return values
+    }
+
+    /// Where the first field starts.
+    var fieldsStart: Int { Self.headerSize + count * width }
+
+    /// Sees that behind the fields stands what belongs there.
+    func checkEnd(at end: Int, in bytes: RawSpan) throws(DecodingFailure) {
+        guard hasAges ? end < bytes.byteCount : end == bytes.byteCount else {
+            throw DecodingFailure(
+                at: end, expected: hasAges ? "the ages of the row" : "the end of the row")
+        }
     }
 
     /// Where the fields stand, nulls empty.
@@ -240,10 +284,7 @@ struct RowLayout {
                 RowField(place: EncodedField(start: start, end: end), isNew: false))
             start = end
         }
-        guard hasAges ? start < bytes.byteCount : start == bytes.byteCount else {
-            throw DecodingFailure(
-                at: start, expected: hasAges ? "the ages of the row" : "the end of the row")
-        }
+        try checkEnd(at: start, in: bytes)
     }
 
     /// The ages of the parts: of the object, of each field, of each stored to-many relationship.
@@ -299,7 +340,7 @@ struct RowLayout {
     }
 
     /// Where a field ends; the initializer has seen that the offsets are all there.
-    private func end(of slot: Int, in bytes: RawSpan) -> Int {
+    func end(of slot: Int, in bytes: RawSpan) -> Int {
         let offset = Self.headerSize + slot * width
         switch width {
         case 1:

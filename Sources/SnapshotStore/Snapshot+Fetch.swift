@@ -33,6 +33,34 @@ extension Snapshot {
         return try query.arranged(found, in: self)
     }
 
+    /// The objects a query asks for, in its order, each with its row.
+    ///
+    /// Where all objects of one entity are asked for, the walk that finds them brings their rows.
+    ///
+    /// - Complexity: As ``fetch(_:)``, and O(*m* log *n*) page reads where the rows are not met on the
+    ///   way, *m* the number of matches.
+    package func fetchRows(_ query: Query) throws -> [FetchedRow] {
+        if let limit = query.limit, limit <= 0 { return [] }
+        guard isLatest, query.isForAll, query.entities.count == 1, let entity = query.entities.first
+        else {
+            return try fetch(query).compactMap { object in
+                try packedRow(object).map { FetchedRow(object: object, row: $0) }
+            }
+        }
+        var found: [FetchedRow] = []
+        var passed = 0
+        _ = try projection.walkRows(of: entity, in: transaction) { object, layout, bytes in
+            passed += 1
+            guard passed > query.offset else { return .proceed }
+            let row = try projection.decoding(object) { () throws(DecodingFailure) in
+                try PackedRow(bytes, layout)
+            }
+            found.append(FetchedRow(object: object, row: row))
+            return found.count == query.limit ? .stop : .proceed
+        }
+        return found
+    }
+
     /// How many objects a query asks for, its offset and limit counted in.
     package func count(_ query: Query) throws -> Int {
         var count = 0
@@ -118,7 +146,18 @@ extension Snapshot {
     }
 }
 
+/// An object that a query has found, and its row.
+package struct FetchedRow: Sendable {
+    /// The object.
+    package let object: ObjectID
+    /// Its row.
+    package let row: PackedRow
+}
+
 extension Query {
+    /// Whether no condition is made and no order asked for.
+    fileprivate var isForAll: Bool { sortings.isEmpty && filter == .constant(true) }
+
     /// How many objects have to be found before limit and offset are satisfied.
     fileprivate var windowEnd: Int? {
         limit.map { max(0, offset) + max(0, $0) }

@@ -10,6 +10,13 @@ extension KeyWriter {
     }
 }
 
+extension ObjectKey {
+    /// The key of an object's row.
+    init(_ object: ObjectID) {
+        self.init(object.entity.rawValue, object.number)
+    }
+}
+
 extension KeyReader {
     mutating func object(_ bytes: RawSpan) throws(LMDBError) -> ObjectID {
         let entity = EntityNumber(rawValue: try uint32(bytes))

@@ -143,7 +143,7 @@ extension RawSpan {
         let start = offset
         let range = try take(count, at: &offset)
         // Looking for anything but ASCII is far cheaper than validating, and mostly there is none.
-        let isPlain = isPlain(range)
+        let isPlain = isASCII(range)
         let text = withUnsafeBytes { (bytes) -> String? in
             let bytes = UnsafeRawBufferPointer(rebasing: bytes[range])
             return isPlain
@@ -162,26 +162,11 @@ extension RawSpan {
     /// Steps over text behind its count, and checks that it is UTF-8.
     package func skipText(at offset: inout Int) throws(DecodingFailure) {
         let count = try readCount(at: &offset)
-        if isPlain(offset..<(offset + count)) {
+        if isASCII(offset..<(offset + count)) {
             offset += count
         } else {
             _ = try readText(count, at: &offset)
         }
-    }
-
-    /// Whether there is nothing but ASCII within bounds that have been checked.
-    private func isPlain(_ range: Range<Int>) -> Bool {
-        var offset = range.lowerBound
-        var all: UInt64 = 0
-        while offset + 8 <= range.upperBound {
-            all |= unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
-            offset += 8
-        }
-        while offset < range.upperBound {
-            all |= UInt64(unsafeLoadUnaligned(fromByteOffset: offset, as: UInt8.self))
-            offset += 1
-        }
-        return all & 0x8080_8080_8080_8080 == 0
     }
 
     /// Reads text behind a byte that tells whether there is any.

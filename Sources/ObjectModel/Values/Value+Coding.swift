@@ -12,7 +12,8 @@ import Foundation
 // | 8 | date | 8, IEEE 754 seconds since 2001-01-01T00:00:00Z |
 // | 9 | uuid | 16 |
 // | 10 | object | entity and number, variable length |
-private enum Tag {
+/// The byte that tells what kind of value follows.
+enum ValueTag {
     static let null: UInt8 = 0
     static let no: UInt8 = 1
     static let yes: UInt8 = 2
@@ -31,32 +32,32 @@ extension ByteWriter {
     package mutating func append(_ value: Value) {
         switch value {
         case .null:
-            append(Tag.null)
+            append(ValueTag.null)
         case .bool(let value):
-            append(value ? Tag.yes : Tag.no)
+            append(value ? ValueTag.yes : ValueTag.no)
         case .int(let value):
-            append(Tag.int)
+            append(ValueTag.int)
             append(variable: value)
         case .double(let value):
-            append(Tag.double)
+            append(ValueTag.double)
             append(bigEndian: value.bitPattern)
         case .decimal(let value):
-            append(Tag.decimal)
+            append(ValueTag.decimal)
             append(parts: DecimalParts(value))
         case .string(let value):
-            append(Tag.string)
+            append(ValueTag.string)
             append(value)
         case .data(let value):
-            append(Tag.data)
+            append(ValueTag.data)
             append(counted: value)
         case .date(let value):
-            append(Tag.date)
+            append(ValueTag.date)
             append(bigEndian: value.timeIntervalSinceReferenceDate.bitPattern)
         case .uuid(let value):
-            append(Tag.uuid)
+            append(ValueTag.uuid)
             append(raw: value.bytes)
         case .object(let value):
-            append(Tag.object)
+            append(ValueTag.object)
             append(value)
         }
     }
@@ -79,23 +80,23 @@ extension RawSpan {
     package func readValue(at offset: inout Int) throws(DecodingFailure) -> Value {
         let start = offset
         switch try readByte(at: &offset) {
-        case Tag.null: return .null
-        case Tag.no: return .bool(false)
-        case Tag.yes: return .bool(true)
-        case Tag.int: return .int(try readVariableSigned(at: &offset))
-        case Tag.double:
+        case ValueTag.null: return .null
+        case ValueTag.no: return .bool(false)
+        case ValueTag.yes: return .bool(true)
+        case ValueTag.int: return .int(try readVariableSigned(at: &offset))
+        case ValueTag.double:
             return .double(Double(bitPattern: try readBigEndian(UInt64.self, at: &offset)))
-        case Tag.decimal: return .decimal(try readDecimal(at: &offset))
-        case Tag.string: return .string(try readText(at: &offset))
-        case Tag.data:
+        case ValueTag.decimal: return .decimal(try readDecimal(at: &offset))
+        case ValueTag.string: return .string(try readText(at: &offset))
+        case ValueTag.data:
             let count = try readCount(at: &offset)
             return .data(try readData(count, at: &offset))
-        case Tag.date:
+        case ValueTag.date:
             let seconds = Double(bitPattern: try readBigEndian(UInt64.self, at: &offset))
             return .date(Date(timeIntervalSinceReferenceDate: seconds))
-        case Tag.uuid:
+        case ValueTag.uuid:
             return .uuid(UUID(bytes: try readBigEndian(UInt128.self, at: &offset)))
-        case Tag.object: return .object(try readObjectID(at: &offset))
+        case ValueTag.object: return .object(try readObjectID(at: &offset))
         default: throw DecodingFailure(at: start, expected: "the tag of a value")
         }
     }

@@ -1,0 +1,50 @@
+/// A key of twelve bytes, four and eight of them in order, that is written down where it is used.
+///
+/// Most reads are of one record under such a key; an array for it would be half their price.
+package struct ObjectKey: Sendable {
+    private let high: UInt32
+    private let low: UInt64
+
+    /// Puts the parts of a key together, the more significant one first.
+    package init(_ high: UInt32, _ low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    @inline(__always)
+    func withBytes<R>(_ body: (RawSpan) throws -> R) rethrows -> R {
+        // Sixteen bytes on the stack, of which the first four are left out.
+        let words = (UInt32(0), high.bigEndian, low.bigEndian)
+        return try withUnsafeBytes(of: words) { buffer in
+            try body(UnsafeRawBufferPointer(rebasing: buffer[4...]).bytes)
+        }
+    }
+}
+
+extension Environment {
+    /// A copy of the record under a key, taken in a read of its own; `nil` when there is none.
+    ///
+    /// - Throws: ``LMDBError`` when the file cannot be read.
+    /// - Complexity: O(log *n*) page reads.
+    package func copy(_ table: Table, under key: ObjectKey) throws -> [UInt8]? {
+        try core.checkUsable()
+        let loan = try core.pool.borrow()
+        defer { core.pool.giveBack(loan) }
+        let access = TransactionAccess(pointer: loan.pointer, environment: core.identifier)
+        return try key.withBytes { key in
+            try access.get(table, key) { bytes in bytes.withUnsafeBytes { Array($0) } }
+        }
+    }
+}
+
+extension Reading where Self: ~Copyable {
+    /// Calls `body` with the value under `key`.
+    ///
+    /// - Returns: What `body` returns, or `nil` when there is no such record.
+    /// - Complexity: O(log *n*) page reads.
+    package func get<R>(
+        _ table: Table, _ key: ObjectKey, _ body: (_ value: RawSpan) throws -> R
+    ) throws -> R? {
+        try key.withBytes { try get(table, $0, body) }
+    }
+}

@@ -1,0 +1,117 @@
+import SnapshotStore
+
+/// Rows by object, with how many hold each: what a ``RowCache`` keeps under its lock.
+///
+/// Open addressing with linear probing, at most four fifths full; a slot is empty when its key is 0.
+struct RowTable {
+    private struct Slot {
+        var key: UInt64
+        /// Nil when somebody has saved another since: the next object to fire brings it.
+        var row: PackedRow?
+        var holders: Int32
+
+        static let empty = Slot(key: 0, row: nil, holders: 0)
+    }
+
+    private var slots: ContiguousArray<Slot> = []
+    /// When each row was read; without any as long as nobody asks for ages.
+    private var times: ContiguousArray<Int64> = []
+    private(set) var count = 0
+
+    /// Where an object's row is kept; nil when none is.
+    func place(of id: GraphID) -> Int? {
+        guard count > 0 else { return nil }
+        let place = place(of: id.word)
+        return slots[place].key == 0 ? nil : place
+    }
+
+    /// The row at a place; nil when it is not what was saved last.
+    func row(at place: Int) -> PackedRow? { slots[place].row }
+
+    /// When the row at a place was read; 0 when nobody looked at the clock.
+    func time(at place: Int) -> Int64 { times.isEmpty ? 0 : times[place] }
+
+    /// Keeps a row, in place of an older one.
+    mutating func set(_ row: PackedRow?, readAt time: Int64, at place: Int) {
+        slots[place].row = row
+        note(time, at: place)
+    }
+
+    /// One more holds the row.
+    mutating func addHolder(at place: Int) { slots[place].holders += 1 }
+
+    /// Takes in a row with its first holder.
+    mutating func insert(_ row: PackedRow?, readAt time: Int64, for id: GraphID) {
+        if (count + 1) * 5 > slots.count * 4 { grow() }
+        let place = place(of: id.word)
+        slots[place] = Slot(key: id.word, row: row, holders: 1)
+        note(time, at: place)
+        count += 1
+    }
+
+    /// One less holds a row; the last one takes it out.
+    mutating func removeHolder(of id: GraphID) {
+        guard var hole = place(of: id) else { return }
+        slots[hole].holders -= 1
+        guard slots[hole].holders <= 0 else { return }
+        count -= 1
+        // The run behind is moved up, so that no probe stops short at the hole.
+        var next = (hole + 1) & mask
+        while slots[next].key != 0 {
+            if (next &- home(of: slots[next].key)) & mask >= (next &- hole) & mask {
+                slots[hole] = slots[next]
+                if !times.isEmpty { times[hole] = times[next] }
+                hole = next
+            }
+            next = (next + 1) & mask
+        }
+        slots[hole] = .empty
+    }
+
+    /// Has the rows of a store brought anew, and keeps their holders.
+    mutating func forgetAll(of store: UInt32) {
+        for place in slots.indices where slots[place].key >> 48 == UInt64(store) {
+            slots[place].row = nil
+        }
+    }
+
+    /// Has a row brought anew.
+    mutating func forget(_ id: GraphID) {
+        if let place = place(of: id) { slots[place].row = nil }
+    }
+
+    private mutating func note(_ time: Int64, at place: Int) {
+        if time != 0, times.isEmpty {
+            times = ContiguousArray(repeating: 0, count: slots.count)
+        }
+        if !times.isEmpty { times[place] = time }
+    }
+
+    private mutating func grow() {
+        let oldSlots = slots
+        let oldTimes = times
+        let capacity = max(64, slots.count * 2)
+        slots = ContiguousArray(repeating: .empty, count: capacity)
+        if !times.isEmpty { times = ContiguousArray(repeating: 0, count: capacity) }
+        for (old, slot) in oldSlots.enumerated() where slot.key != 0 {
+            let place = place(of: slot.key)
+            slots[place] = slot
+            if !oldTimes.isEmpty { times[place] = oldTimes[old] }
+        }
+    }
+
+    private var mask: Int { slots.count - 1 }
+
+    private func home(of key: UInt64) -> Int {
+        // Fibonacci hashing: the high bits of the product depend on all bits of the key.
+        Int(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) >> 32) & mask
+    }
+
+    /// Where a key stands, or the empty slot where it would.
+    private func place(of key: UInt64) -> Int {
+        let mask = mask
+        var place = home(of: key)
+        while slots[place].key != 0, slots[place].key != key { place = (place + 1) & mask }
+        return place
+    }
+}

@@ -1,0 +1,72 @@
+package import JournalLog
+package import ObjectModel
+
+/// An object's row as the bytes it has in the store, copied out of it in one piece.
+///
+/// A value is decoded when it is asked for. All were checked when the row was read: bytes that are
+/// not those of a row are refused then, and never found later.
+package struct PackedRow: Sendable {
+    private let bytes: [UInt8]
+
+    /// Takes the bytes of a row.
+    ///
+    /// - Throws: ``DecodingFailure`` when they are not what a row has.
+    init(_ bytes: [UInt8]) throws(DecodingFailure) {
+        let span = bytes.span.bytes
+        try RowLayout(span).check(span)
+        self.bytes = bytes
+    }
+
+    /// Copies the bytes of a row.
+    ///
+    /// - Throws: ``DecodingFailure`` when they are not what a row has.
+    init(_ bytes: RawSpan, _ layout: RowLayout) throws(DecodingFailure) {
+        try layout.check(bytes)
+        self.bytes = bytes.array
+    }
+
+    /// The entry that last changed the object.
+    package var since: SequenceNumber { reading { layout, _ in layout.since } }
+
+    /// The value in a slot; null for a slot the row does not have.
+    package func value(inSlot slot: Int) -> Value {
+        reading { layout, bytes throws(DecodingFailure) in try layout.value(slot, in: bytes) }
+    }
+
+    /// All values in slot order.
+    package var values: [Value] {
+        reading { layout, bytes throws(DecodingFailure) in try layout.values(in: bytes) }
+    }
+
+    @inline(__always)
+    private func reading<R>(_ body: (RowLayout, RawSpan) throws(DecodingFailure) -> R) -> R {
+        let span = bytes.span.bytes
+        do throws(DecodingFailure) {
+            return try body(RowLayout(span), span)
+        } catch {
+            preconditionFailure("A row is checked when it is copied: \(error).")
+        }
+    }
+}
+
+extension RowLayout {
+    /// Sees that all values could be decoded, without making any.
+    ///
+    /// - Throws: ``DecodingFailure`` wherever ``values(in:)`` would.
+    func check(_ bytes: RawSpan) throws(DecodingFailure) {
+        let fields = fieldsStart
+        var start = fields
+        for slot in 0..<count {
+            let end = fields + end(of: slot, in: bytes)
+            if start != end {
+                var offset = start
+                try bytes.checkValue(at: &offset)
+                guard offset == end else {
+                    throw DecodingFailure(at: offset, expected: "the end of field \(slot)")
+                }
+            }
+            start = end
+        }
+        try checkEnd(at: start, in: bytes)
+    }
+}

@@ -1,0 +1,105 @@
+import Dispatch
+import ObjectModel
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ObjectGraph
+
+@Suite struct IdentityMapTests {
+    @Test(arguments: [1, 2, 3] as [UInt64])
+    func `a map agrees with a dictionary, whoever lives`(seed: UInt64) throws {
+        let store = try StaffStore()
+        try store.inContext { (context) throws in
+            let binding = context.binding(forInserting: "Employee", as: Employee.self)
+            var random = SeededGenerator(seed: seed)
+            let map = IdentityMap()
+            var held: [GraphID: Employee] = [:]
+
+            for _ in 0..<20_000 {
+                let id = GraphID(
+                    store: UInt32.random(in: 0...2, using: &random),
+                    object: ObjectID(
+                        entity: binding.schema.number,
+                        number: UInt64.random(in: 1...600, using: &random)))
+                switch Int.random(in: 0...3, using: &random) {
+                case 0, 1:
+                    let employee = Employee(FaultSeed(binding: binding, graphID: id))
+                    map.register(employee)
+                    held[id] = employee
+                case 2:
+                    // Its object goes; the map may not know yet.
+                    if held.removeValue(forKey: id) != nil { map.noteEnd() }
+                default:
+                    map.remove(id)
+                    held[id] = nil
+                }
+                #expect(map[id] === held[id], "seed \(seed)")
+            }
+
+            #expect(Set(map.objects) == Set(held.values), "seed \(seed)")
+            for (id, employee) in held { #expect(map[id] === employee, "seed \(seed)") }
+        }
+    }
+
+    @Test func `an object that is let go of on another thread is found whole or not at all`() throws
+    {
+        let store = try StaffStore()
+        try store.inContext { context in
+            let binding = context.binding(forInserting: "Employee", as: Employee.self)
+            let map = IdentityMap()
+            let id = GraphID(
+                store: 0, object: ObjectID(entity: binding.schema.number, number: 1_000_000))
+
+            for _ in 0..<2_000 {
+                let handover = Handover(Employee(FaultSeed(binding: binding, graphID: id)))
+                handover.withObject { map.register($0) }
+                let done = DispatchSemaphore(value: 0)
+                DispatchQueue.global().async {
+                    handover.letGo()
+                    done.signal()
+                }
+                // Either the object lives as long as it is used here, or it is not found.
+                if let found = map[id] { #expect(found.graphID == id) }
+                done.wait()
+                #expect(map[id] == nil)
+            }
+        }
+    }
+
+    @Test func `what is registered in place of another is the one that is found`() throws {
+        let store = try StaffStore()
+        try store.inContext { context in
+            let binding = context.binding(forInserting: "Employee", as: Employee.self)
+            let map = IdentityMap()
+            let id = GraphID(store: 0, object: ObjectID(entity: binding.schema.number, number: 1))
+            let first = Employee(FaultSeed(binding: binding, graphID: id))
+            let second = Employee(FaultSeed(binding: binding, graphID: id))
+            map.register(first)
+
+            map.register(second)
+            map.register(second)
+
+            #expect(map[id] === second)
+            #expect(map.objects == [second])
+        }
+    }
+}
+
+/// The only reference to an object, which another thread is to let go of.
+private final class Handover: @unchecked Sendable {
+    // @unchecked Sendable because the object is given away once and only let go of there.
+    private var object: Employee?
+
+    init(_ object: Employee) {
+        self.object = object
+    }
+
+    func withObject(_ body: (Employee) -> Void) {
+        if let object { body(object) }
+    }
+
+    func letGo() {
+        object = nil
+    }
+}
