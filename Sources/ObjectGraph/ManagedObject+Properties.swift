@@ -54,9 +54,6 @@ extension ManagedObject {
         return value
     }
 
-    /// The value in a slot of an object that is no fault.
-    func value(inSlot slot: Int) -> Value { values[slot] }
-
     /// Sets a value and records the change.
     func setValue(_ newValue: Value, inSlot slot: Int) {
         guard realizeIfNeeded() else { return }

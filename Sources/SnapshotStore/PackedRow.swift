@@ -60,7 +60,7 @@ extension RowLayout {
             let end = fields + end(of: slot, in: bytes)
             if start != end {
                 var offset = start
-                try bytes.checkValue(at: &offset)
+                try bytes.skipValue(at: &offset)
                 guard offset == end else {
                     throw DecodingFailure(at: offset, expected: "the end of field \(slot)")
                 }

@@ -169,6 +169,24 @@ extension RawSpan {
         }
     }
 
+    /// Whether the bytes of a range within the span are ASCII, eight of them looked at at a time.
+    func isASCII(_ range: Range<Int>) -> Bool {
+        precondition(
+            range.lowerBound >= 0 && range.upperBound <= byteCount, "The range is within the bytes."
+        )
+        var seen: UInt64 = 0
+        var place = range.lowerBound
+        while range.upperBound - place >= 8 {
+            seen |= unsafeLoadUnaligned(fromUncheckedByteOffset: place, as: UInt64.self)
+            place += 8
+        }
+        while place < range.upperBound {
+            seen |= UInt64(unsafeLoadUnaligned(fromUncheckedByteOffset: place, as: UInt8.self))
+            place += 1
+        }
+        return seen & 0x8080_8080_8080_8080 == 0
+    }
+
     /// Reads text behind a byte that tells whether there is any.
     package func readOptionalText(at offset: inout Int) throws(DecodingFailure) -> String? {
         let start = offset

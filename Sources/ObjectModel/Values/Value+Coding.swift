@@ -105,16 +105,16 @@ extension RawSpan {
     package func skipValue(at offset: inout Int) throws(DecodingFailure) {
         let start = offset
         switch try readByte(at: &offset) {
-        case Tag.null, Tag.no, Tag.yes: return
-        case Tag.int: _ = try readVariable(at: &offset)
-        case Tag.double, Tag.date: _ = try readBigEndian(UInt64.self, at: &offset)
-        case Tag.decimal: _ = try readDecimal(at: &offset)
-        case Tag.string: try skipText(at: &offset)
-        case Tag.data:
+        case ValueTag.null, ValueTag.no, ValueTag.yes: return
+        case ValueTag.int: _ = try readVariable(at: &offset)
+        case ValueTag.double, ValueTag.date: _ = try readBigEndian(UInt64.self, at: &offset)
+        case ValueTag.decimal: _ = try readDecimal(at: &offset)
+        case ValueTag.string: try skipText(at: &offset)
+        case ValueTag.data:
             let count = try readCount(at: &offset)
             offset += count
-        case Tag.uuid: _ = try readBigEndian(UInt128.self, at: &offset)
-        case Tag.object: _ = try readObjectID(at: &offset)
+        case ValueTag.uuid: _ = try readBigEndian(UInt128.self, at: &offset)
+        case ValueTag.object: _ = try readObjectID(at: &offset)
         default: throw DecodingFailure(at: start, expected: "the tag of a value")
         }
     }
@@ -122,7 +122,7 @@ extension RawSpan {
     /// Whether the value at an offset is null.
     package func isNull(at offset: Int) -> Bool {
         offset < byteCount
-            && unsafeLoadUnaligned(fromByteOffset: offset, as: UInt8.self) == Tag.null
+            && unsafeLoadUnaligned(fromByteOffset: offset, as: UInt8.self) == ValueTag.null
     }
 
     /// Reads an object identifier.
