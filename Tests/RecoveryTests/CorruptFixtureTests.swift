@@ -11,6 +11,10 @@ struct CorruptFixtureTests {
     private static let name = "corrupt/sample.daybook"
     private static let file = Fixture.folder.appending(path: name)
 
+    private static let olderFormats = [
+        (1, "corrupt/format-1.daybook"), (2, "corrupt/format-2.daybook"),
+    ]
+
     private static func makeFixtureIfAsked() throws {
         guard ProcessInfo.processInfo.environment["RECORD_FIXTURES"] == "1" else { return }
         let directory = try TemporaryDirectory()
@@ -62,14 +66,15 @@ struct CorruptFixtureTests {
         try Fixture.expect(Data(reports.utf8), equals: "corrupt/reports.txt")
     }
 
-    @Test func `a store of the first format is brought up to date when it is opened for writing`()
-        throws
-    {
+    @Test(arguments: olderFormats)
+    func `a store of an older format is brought up to date when it is opened for writing`(
+        format: Int, fixture: String
+    ) throws {
         let directory = try TemporaryDirectory()
         let today = directory.path("today.daybook")
         try DamageSample.make(at: today)
         let path = directory.path("earlier.daybook")
-        let bytes = try Fixture.data("corrupt/format-1.daybook")
+        let bytes = try Fixture.data(fixture)
         try bytes.write(to: URL(fileURLWithPath: path))
 
         let refusal = #expect(throws: StoreError.self) {
@@ -88,10 +93,12 @@ struct CorruptFixtureTests {
         for store in stores { try store.close() }
     }
 
-    @Test func `a damaged store of the first format says how to go on`() throws {
+    @Test(arguments: olderFormats)
+    func `a damaged store of an older format says how to go on`(format: Int, fixture: String) throws
+    {
         let directory = try TemporaryDirectory()
         let path = directory.path("earlier.daybook")
-        var bytes = try Fixture.data("corrupt/format-1.daybook")
+        var bytes = try Fixture.data(fixture)
         let name = Data("Augusta".utf8)
         while let found = bytes.range(of: name) { bytes[found.lowerBound] ^= 1 }
         try bytes.write(to: URL(fileURLWithPath: path))
@@ -102,15 +109,15 @@ struct CorruptFixtureTests {
         #expect(recorded.ending == .exited(3), "\(recorded)")
         #expect(
             recorded.talk.contains(
-                "'\(path)' has format 1 and could not be brought up to date, so it is left as it is: "
-                    + "Entry "), "\(recorded.talk)")
+                "'\(path)' has format \(format) and could not be brought up to date, so it is left as "
+                    + "it is: Entry "), "\(recorded.talk)")
         #expect(
             recorded.talk.contains(
                 "Export it with the version of Daybook that wrote it, and import that into a new "
                     + "store."), "\(recorded.talk)")
         #expect(!recorded.talk.contains("daybook verify"), "\(recorded.talk)")
         #expect(verified.ending == .exited(3))
-        #expect(verified.talk.contains("has format 1"))
+        #expect(verified.talk.contains("has format \(format)"))
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == bytes)
     }
 
