@@ -10,7 +10,7 @@ import FoundationXML
 @Suite struct BenchmarkSmokeTests {
     /// What all contenders do, and what Daybook alone does.
     private static let shared = [
-        "a", "a8", "b", "f", "c", "c1", "c'", "c''", "h", "h'", "d", "e", "f'", "g", "g'",
+        "a", "a8", "b", "b'", "f", "c", "c1", "c'", "c''", "h", "h'", "d", "e", "f'", "g", "g'",
     ]
     private static let own = ["v", "r", "j"]
     private static let workloads = shared + own

@@ -60,6 +60,7 @@ struct Benchmark {
             SingleSaves(count: scale.singleSaves),
             ConcurrentSaves(count: scale.concurrentSaves),
             BulkInsert(count: scale.objects),
+            BatchInsert(count: scale.objects),
             DiskUse(letter: "f", moment: "after (b)"),
             PointReads(count: scale.reads, objects: scale.objects, manner: .together),
             PointReads(count: scale.reads, objects: scale.objects, manner: .each),

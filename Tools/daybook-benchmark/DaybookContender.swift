@@ -67,6 +67,23 @@ final class DaybookContender: Contender {
         }
     }
 
+    func insertBatch(_ contacts: Contacts) throws {
+        let context = try open().writing
+        try context.performAndWait { () throws in
+            let request = BatchInsertRequest<Contact> { row in
+                let index = row.index
+                guard index < contacts.count else { return .finish }
+                row[\.name] = contacts.names[index]
+                row[\.mail] = contacts.mails[index]
+                row[\.address] = contacts.addresses[index]
+                row[\.age] = contacts.ages[index]
+                row[\.balance] = contacts.balances[index]
+                return .insert
+            }
+            try context.execute(request)
+        }
+    }
+
     @discardableResult
     static func make(
         _ contacts: Contacts, _ index: Int, in context: ManagedObjectContext

@@ -152,7 +152,8 @@ struct Options: Sendable {
     }
 
     private static let letters = [
-        "a", "a8", "b", "f", "c", "c1", "c'", "c''", "h", "h'", "d", "e", "f'", "g", "g'", "v", "r",
+        "a", "a8", "b", "b'", "f", "c", "c1", "c'", "c''", "h", "h'", "d", "e", "f'", "g", "g'",
+        "v", "r",
         "j",
     ]
 
