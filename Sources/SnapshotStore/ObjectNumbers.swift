@@ -7,6 +7,16 @@ internal import Synchronization
 /// and nobody else, and is given out once.
 final class ObjectNumbers: Sendable {
     private let blocks = Mutex<[Range<UInt64>]>([])
+    private let countTaken = Mutex(StoreLayout.numberBlockSize / 2)
+
+    /// How many numbers to take when none is left: twice as many as the time before, because each
+    /// time is a durable write.
+    func countToTake() -> UInt64 {
+        countTaken.withLock { count in
+            count = min(count * 2, StoreLayout.numberBlockSizeMaximum)
+            return count
+        }
+    }
 
     /// The next number; nil when a block has to be taken first.
     func next() -> UInt64? {
