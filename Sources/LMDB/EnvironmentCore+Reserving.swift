@@ -30,6 +30,10 @@ extension EnvironmentCore {
     /// Nobody writes meanwhile, and readers of other processes look at no page behind the last one.
     /// Where it cannot be done, the file stays longer, which harms nobody.
     func giveRoomBack() {
+        // Nothing is cut off a file of which nobody knows how it stands.
+        guard writesBegun.load(ordering: .relaxed) > 0, (try? checkUsable()) != nil,
+            brokenReason.withLock({ $0 }) == nil
+        else { return }
         var pointer: OpaquePointer?
         guard mdb_txn_begin(handle.pointer, nil, 0, &pointer) == MDB_SUCCESS, let pointer else {
             return

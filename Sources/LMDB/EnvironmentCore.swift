@@ -57,10 +57,7 @@ final class EnvironmentCore: Sendable {
     func shutDown() {
         guard forks == ProcessForks.count else { return }
         pool.purge()
-        if writesBegun.load(ordering: .relaxed) > 0 {
-            giveRoomBack()
-            mdb_env_sync(handle.pointer, 1)
-        }
+        if writesBegun.load(ordering: .relaxed) > 0 { mdb_env_sync(handle.pointer, 1) }
         mdb_env_close(handle.pointer)
     }
 

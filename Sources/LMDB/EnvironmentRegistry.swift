@@ -54,6 +54,9 @@ enum EnvironmentRegistry {
 
     /// One holder less; the last one closes the file.
     static func release(_ core: EnvironmentCore) {
+        // Another process may be in the middle of a long write. Only this caller waits for that, and
+        // nobody who opens or closes another file.
+        if isHeldOnce(core) { core.giveRoomBack() }
         entries.withLock { entries in
             guard let identity = entries.first(where: { $0.value.core === core })?.key else {
                 return
@@ -62,6 +65,12 @@ enum EnvironmentRegistry {
             guard entries[identity]?.holders == 0 else { return }
             entries[identity] = nil
             core.shutDown()
+        }
+    }
+
+    private static func isHeldOnce(_ core: EnvironmentCore) -> Bool {
+        entries.withLock { entries in
+            entries.values.contains { $0.core === core && $0.holders == 1 }
         }
     }
 

@@ -73,7 +73,12 @@ struct DraftValidation {
             if entity.isAbstract {
                 note("'\(entity.name)' is abstract, so there can be no object of it.", change)
             }
-            guard change.object.number > 0, values.count == entity.storedSlotCount else {
+            guard (1...StoreLayout.objectNumberMaximum).contains(change.object.number) else {
+                return note(
+                    "\(schema.name(of: change.object)) has a number that is not between 1 and "
+                        + "\(StoreLayout.objectNumberMaximum).", change)
+            }
+            guard values.count == entity.storedSlotCount else {
                 return note(
                     "\(schema.name(of: change.object)) has \(values.count) values instead of "
                         + "\(entity.storedSlotCount).", change)

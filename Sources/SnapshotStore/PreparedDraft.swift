@@ -3,7 +3,7 @@ internal import ObjectModel
 
 /// A draft that has passed every check that needs no look into the store.
 ///
-/// Made on the caller's thread, so that the one writer thread has as little to do as can be.
+/// Made on the caller's thread, so that what one save has to wait for of another is as little as can be.
 struct PreparedDraft: Sendable {
     /// The changes in the order of the entry, values in their one form.
     let changes: [Change]

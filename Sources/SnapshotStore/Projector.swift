@@ -251,8 +251,9 @@ struct Projector {
         let passed = sequence.rawValue - layout.since.rawValue
         for part in ages.indices { ages[part] += passed }
         for edit in change.edits {
+            // A second edit of one property would start from the first, which no entry has.
             guard let slot = entity.property(edit.property)?.slot, slot < fields.count,
-                entry.hasSame(edit.old, as: fields[slot].place, in: before)
+                !fields[slot].isNew, entry.hasSame(edit.old, as: fields[slot].place, in: before)
             else { throw mismatch(edit.property) }
             guard !entry.hasSame(edit.old, edit.new) else { continue }
             fields[slot] = RowField(place: edit.new, isNew: true)
@@ -262,6 +263,8 @@ struct Projector {
             let place = entity.storedToMany.firstIndex(of: edit.property)
             if let place { ages[1 + fields.count + place] = 0 }
         }
+        // Fields that the entry does not touch are copied as they are: damage in them stays for
+        // `verify` to find.
         encoder.encode(since: sequence, fields, from: entry, before, ages: ages)
         let key = VersionKey(change.object, sequence)
         rows.add(

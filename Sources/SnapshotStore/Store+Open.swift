@@ -170,7 +170,7 @@ extension Store {
     /// Folds the journal of a store of an older format again.
     private static func bringUpToDate(_ store: Store, from formatVersion: UInt32) throws {
         do {
-            try store.rebuild()
+            try store.upgrade()
         } catch {
             let error = StoreError(wrapping: error, path: store.path)
             guard error.code == .corrupt || error.code == .digestMismatch else { throw error }

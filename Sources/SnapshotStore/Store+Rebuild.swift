@@ -12,8 +12,22 @@ extension Store {
     ///   trusted. The store is unchanged then.
     /// - Complexity: O(*j* log *n*) page reads and writes, *j* the number of changes in the journal.
     package func rebuild() throws {
+        try rebuild(isUpgrade: false)
+    }
+
+    /// Rebuilds a store of an older format, unless somebody else has done so meanwhile.
+    func upgrade() throws {
+        try rebuild(isUpgrade: true)
+    }
+
+    private func rebuild(isUpgrade: Bool) throws {
         let parts = parts
-        try writing { transaction in
+        try writing { [path] transaction in
+            if isUpgrade {
+                let version = try StoreMetadata.checkFormat(
+                    parts.tables.meta, path: path, in: transaction)
+                if version == StoreLayout.formatVersion { return }
+            }
             for table in parts.tables.projection { try transaction.clear(table) }
             var projector = Projector(parts.projection)
             try parts.journal.entries(from: SequenceNumber(1), through: nil, in: transaction) {

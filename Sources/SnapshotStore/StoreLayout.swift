@@ -46,6 +46,9 @@ enum StoreLayout {
     /// told from its like by its digest, so that a key fits LMDB's 511 bytes.
     static let indexedBytesLimit = 400
 
+    /// The greatest number of an object.
+    static let objectNumberMaximum: UInt64 = (1 << 48) - 1
+
     /// How many object numbers are taken from the file at a time.
     static let numberBlockSize: UInt64 = 4096
 
