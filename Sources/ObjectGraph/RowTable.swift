@@ -2,7 +2,8 @@ import SnapshotStore
 
 /// Rows by object, with how many hold each: what a ``RowCache`` keeps under its lock.
 ///
-/// Open addressing with linear probing, at most four fifths full; a slot is empty when its key is 0.
+/// Open addressing, at most four fifths full, see ``NeighbourProbing``; a slot is empty when its key
+/// is 0.
 struct RowTable {
     private struct Slot {
         var key: UInt64
@@ -56,14 +57,17 @@ struct RowTable {
         guard slots[hole].holders <= 0 else { return }
         count -= 1
         // The run behind is moved up, so that no probe stops short at the hole.
-        var next = (hole + 1) & mask
+        var next = NeighbourProbing.next(hole, mask)
         while slots[next].key != 0 {
-            if (next &- home(of: slots[next].key)) & mask >= (next &- hole) & mask {
+            let home = NeighbourProbing.home(of: slots[next].key, mask)
+            if NeighbourProbing.steps(from: home, to: next, mask)
+                >= NeighbourProbing.steps(from: hole, to: next, mask)
+            {
                 slots[hole] = slots[next]
                 if !times.isEmpty { times[hole] = times[next] }
                 hole = next
             }
-            next = (next + 1) & mask
+            next = NeighbourProbing.next(next, mask)
         }
         slots[hole] = .empty
     }
@@ -102,16 +106,13 @@ struct RowTable {
 
     private var mask: Int { slots.count - 1 }
 
-    private func home(of key: UInt64) -> Int {
-        // Fibonacci hashing: the high bits of the product depend on all bits of the key.
-        Int(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) >> 32) & mask
-    }
-
     /// Where a key stands, or the empty slot where it would.
     private func place(of key: UInt64) -> Int {
         let mask = mask
-        var place = home(of: key)
-        while slots[place].key != 0, slots[place].key != key { place = (place + 1) & mask }
+        var place = NeighbourProbing.home(of: key, mask)
+        while slots[place].key != 0, slots[place].key != key {
+            place = NeighbourProbing.next(place, mask)
+        }
         return place
     }
 }
