@@ -12,6 +12,12 @@ struct RowTable {
         var holders: Int32
 
         static let empty = Slot(key: 0, row: nil, holders: 0)
+
+        /// What stands here, to be put elsewhere: the row goes along, which costs less than if it were
+        /// held twice for a moment.
+        mutating func moved() -> Slot {
+            Slot(key: key, row: row.take(), holders: holders)
+        }
     }
 
     private var slots: ContiguousArray<Slot> = []
@@ -63,7 +69,7 @@ struct RowTable {
             if NeighbourProbing.steps(from: home, to: next, mask)
                 >= NeighbourProbing.steps(from: hole, to: next, mask)
             {
-                slots[hole] = slots[next]
+                slots[hole] = slots[next].moved()
                 if !times.isEmpty { times[hole] = times[next] }
                 hole = next
             }
@@ -92,14 +98,15 @@ struct RowTable {
     }
 
     private mutating func grow() {
-        let oldSlots = slots
+        var oldSlots: ContiguousArray<Slot> = []
+        swap(&oldSlots, &slots)
         let oldTimes = times
-        let capacity = max(64, slots.count * 2)
+        let capacity = max(64, oldSlots.count * 2)
         slots = ContiguousArray(repeating: .empty, count: capacity)
         if !times.isEmpty { times = ContiguousArray(repeating: 0, count: capacity) }
-        for (old, slot) in oldSlots.enumerated() where slot.key != 0 {
-            let place = place(of: slot.key)
-            slots[place] = slot
+        for old in oldSlots.indices where oldSlots[old].key != 0 {
+            let place = place(of: oldSlots[old].key)
+            slots[place] = oldSlots[old].moved()
             if !oldTimes.isEmpty { times[place] = oldTimes[old] }
         }
     }
