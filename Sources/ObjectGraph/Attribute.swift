@@ -1,4 +1,4 @@
-import ObjectModel
+public import ObjectModel
 
 /// What a model says of an attribute besides its type.
 public struct AttributeOptions: OptionSet, Sendable {
@@ -74,50 +74,56 @@ public struct AttributeRule<Value: AttributeValue> {
 @propertyWrapper
 public struct Attribute<Value: AttributeValue> {
     /// Which declaration of the prototype this is; 0 in ordinary objects.
-    let ordinal: DefinitionOrdinal
+    @usableFromInline let ordinal: DefinitionOrdinal
 
     // The rules are asked for only while a model is being built: every object that is made runs
-    // these initializers for each of its attributes.
+    // these initializers for each of its attributes. They, and reading and setting, are inlinable so
+    // that the class which declares an attribute has all of that for its own type; unspecialized it
+    // was most of the price of reading an object.
 
     /// Declares an attribute with a default value.
+    @inlinable
     public init(
         wrappedValue: Value, _ options: AttributeOptions = [],
         rules: @autoclosure () -> [AttributeRule<Value>] = []
     ) {
         ordinal =
             Prototyping.isActive
-            ? Prototyping.note(Self.definition(options, wrappedValue.storedValue, rules())) : 0
+            ? Self.noted(options, wrappedValue.storedValue, rules()) : 0
     }
 
     /// Declares an attribute without a default value.
+    @inlinable
     public init(
         _ options: AttributeOptions = [], rules: @autoclosure () -> [AttributeRule<Value>] = []
     ) where Value: EmptyAttributeValue {
         ordinal =
-            Prototyping.isActive ? Prototyping.note(Self.definition(options, .null, rules())) : 0
+            Prototyping.isActive ? Self.noted(options, .null, rules()) : 0
     }
 
     /// Declares an optional attribute.
+    @inlinable
     public init<Wrapped>(
         _ options: AttributeOptions = [], rules: @autoclosure () -> [AttributeRule<Value>] = []
     ) where Value == Wrapped? {
         ordinal =
-            Prototyping.isActive ? Prototyping.note(Self.definition(options, .null, rules())) : 0
+            Prototyping.isActive ? Self.noted(options, .null, rules()) : 0
     }
 
-    private static func definition(
+    @usableFromInline static func noted(
         _ options: AttributeOptions, _ defaultValue: ObjectModel.Value,
         _ rules: [AttributeRule<Value>]
-    ) -> PropertyDefinition {
+    ) -> DefinitionOrdinal {
         var collected = AttributeRules()
         for rule in rules { rule.apply(&collected) }
-        return PropertyDefinition(
-            .attribute(
-                AttributeDescription(
-                    name: "", type: Value.attributeType, isOptional: Value.isOptionalAttribute,
-                    isIndexed: options.contains(.indexed), isUnique: options.contains(.unique),
-                    isConfidential: options.contains(.confidential), defaultValue: defaultValue,
-                    rules: collected)))
+        return Prototyping.note(
+            PropertyDefinition(
+                .attribute(
+                    AttributeDescription(
+                        name: "", type: Value.attributeType, isOptional: Value.isOptionalAttribute,
+                        isIndexed: options.contains(.indexed), isUnique: options.contains(.unique),
+                        isConfidential: options.contains(.confidential),
+                        defaultValue: defaultValue, rules: collected))))
     }
 
     /// Only properties of managed objects can be attributes.
@@ -133,20 +139,33 @@ public struct Attribute<Value: AttributeValue> {
         wrapped wrapped: ReferenceWritableKeyPath<Object, Value>,
         storage storage: ReferenceWritableKeyPath<Object, Attribute<Value>>
     ) -> Value {
-        get {
-            guard let slot = object.binding.slots[storage] ?? object.resolve(storage, ordinal)
-            else {
-                return object.probed(object[keyPath: storage].ordinal)
+        @inlinable get {
+            guard let place = object.place(toRead: storage) else {
+                return firstRead(of: object, storage)
             }
-            return object.typedValue(inSlot: slot)
+            return Value(place) ?? object.emptyValue(at: place)
         }
-        set {
-            guard let slot = object.binding.slots[storage] ?? object.resolve(storage, ordinal)
-            else {
-                return
-            }
-            object.setValue(newValue.storedValue, inSlot: slot)
+        @inlinable set {
+            let value = newValue.storedValue
+            if !object.set(value, at: storage) { firstSet(of: object, storage, value) }
         }
+    }
+
+    // The first use of a property in a context finds its slot; later ones have it from the key path.
+
+    @usableFromInline static func firstRead<Object: ManagedObject>(
+        of object: Object, _ storage: ReferenceWritableKeyPath<Object, Attribute<Value>>
+    ) -> Value {
+        guard object.resolve(storage, ordinal) != nil, let place = object.place(toRead: storage)
+        else { return object.probed(object[keyPath: storage].ordinal) }
+        return Value(place) ?? object.emptyValue(at: place)
+    }
+
+    @usableFromInline static func firstSet<Object: ManagedObject>(
+        of object: Object, _ storage: ReferenceWritableKeyPath<Object, Attribute<Value>>,
+        _ value: ObjectModel.Value
+    ) {
+        if let slot = object.resolve(storage, ordinal) { object.setValue(value, inSlot: slot) }
     }
 
     private static func ordinal<Object: ManagedObject>(
@@ -163,30 +182,34 @@ public struct Attribute<Value: AttributeValue> {
 @propertyWrapper
 public struct Transient<Value: AttributeValue> {
     /// Which declaration of the prototype this is; 0 in ordinary objects.
-    let ordinal: DefinitionOrdinal
+    @usableFromInline let ordinal: DefinitionOrdinal
 
     /// Declares a transient property with the value it starts with.
+    @inlinable
     public init(wrappedValue: Value) {
         ordinal =
-            Prototyping.isActive ? Prototyping.note(Self.definition(wrappedValue.storedValue)) : 0
+            Prototyping.isActive ? Self.noted(wrappedValue.storedValue) : 0
     }
 
     /// Declares a transient property that starts empty.
+    @inlinable
     public init() where Value: EmptyAttributeValue {
-        ordinal = Prototyping.isActive ? Prototyping.note(Self.definition(.null)) : 0
+        ordinal = Prototyping.isActive ? Self.noted(.null) : 0
     }
 
     /// Declares an optional transient property.
+    @inlinable
     public init<Wrapped>() where Value == Wrapped? {
-        ordinal = Prototyping.isActive ? Prototyping.note(Self.definition(.null)) : 0
+        ordinal = Prototyping.isActive ? Self.noted(.null) : 0
     }
 
-    private static func definition(_ defaultValue: ObjectModel.Value) -> PropertyDefinition {
-        PropertyDefinition(
-            .attribute(
-                AttributeDescription(
-                    name: "", type: Value.attributeType, isTransient: true,
-                    defaultValue: defaultValue)))
+    @usableFromInline static func noted(_ defaultValue: ObjectModel.Value) -> DefinitionOrdinal {
+        Prototyping.note(
+            PropertyDefinition(
+                .attribute(
+                    AttributeDescription(
+                        name: "", type: Value.attributeType, isTransient: true,
+                        defaultValue: defaultValue))))
     }
 
     /// Only properties of managed objects can be transient.
@@ -202,20 +225,33 @@ public struct Transient<Value: AttributeValue> {
         wrapped wrapped: ReferenceWritableKeyPath<Object, Value>,
         storage storage: ReferenceWritableKeyPath<Object, Transient<Value>>
     ) -> Value {
-        get {
-            guard let slot = object.binding.slots[storage] ?? object.resolve(storage, ordinal)
-            else {
-                return object.probed(object[keyPath: storage].ordinal)
+        @inlinable get {
+            guard let place = object.place(toRead: storage) else {
+                return firstRead(of: object, storage)
             }
-            return object.typedValue(inSlot: slot)
+            return Value(place) ?? object.emptyValue(at: place)
         }
-        set {
-            guard let slot = object.binding.slots[storage] ?? object.resolve(storage, ordinal)
-            else {
-                return
-            }
-            object.setValue(newValue.storedValue, inSlot: slot)
+        @inlinable set {
+            let value = newValue.storedValue
+            if !object.set(value, at: storage) { firstSet(of: object, storage, value) }
         }
+    }
+
+    // The first use of a property in a context finds its slot; later ones have it from the key path.
+
+    @usableFromInline static func firstRead<Object: ManagedObject>(
+        of object: Object, _ storage: ReferenceWritableKeyPath<Object, Transient<Value>>
+    ) -> Value {
+        guard object.resolve(storage, ordinal) != nil, let place = object.place(toRead: storage)
+        else { return object.probed(object[keyPath: storage].ordinal) }
+        return Value(place) ?? object.emptyValue(at: place)
+    }
+
+    @usableFromInline static func firstSet<Object: ManagedObject>(
+        of object: Object, _ storage: ReferenceWritableKeyPath<Object, Transient<Value>>,
+        _ value: ObjectModel.Value
+    ) {
+        if let slot = object.resolve(storage, ordinal) { object.setValue(value, inSlot: slot) }
     }
 
     private static func ordinal<Object: ManagedObject>(

@@ -21,6 +21,9 @@ public protocol AttributeValue: SendableMetatype {
     static var emptyValue: Self? { get }
     /// Reads a stored value; nil when it has another form, null among them.
     init?(storedValue: Value)
+    /// Reads an attribute; nil when its value has another form, null among them. Unless a type says
+    /// otherwise, that is what ``init(storedValue:)`` makes of the value.
+    init?(_ attribute: StoredAttribute)
     /// The value as it is stored.
     var storedValue: Value { get }
 }
@@ -30,6 +33,10 @@ extension AttributeValue {
     public static var isOptionalAttribute: Bool { false }
     /// No word for "nothing".
     public static var emptyValue: Self? { nil }
+    /// Reads the value of an attribute.
+    public init?(_ attribute: StoredAttribute) {
+        self.init(storedValue: attribute.value)
+    }
 }
 
 /// A type whose absence reads as an empty value: zero, "", false.
@@ -48,6 +55,7 @@ extension Bool: EmptyAttributeValue {
         self = value
     }
     /// The value as it is stored.
+    @inlinable
     public var storedValue: Value { .bool(self) }
 }
 
@@ -61,7 +69,14 @@ extension AttributeValue where Self: FixedWidthInteger {
         }
         self = fitting
     }
+    /// Reads an attribute; nil when its value does not fit the width.
+    @inlinable
+    public init?(_ attribute: StoredAttribute) {
+        guard let value = attribute.integer, let fitting = Self(exactly: value) else { return nil }
+        self = fitting
+    }
     /// The value as it is stored.
+    @inlinable
     public var storedValue: Value { .int(Int64(self)) }
 }
 
@@ -93,7 +108,14 @@ extension AttributeValue where Self: BinaryFloatingPoint {
         guard case .double(let value) = storedValue else { return nil }
         self.init(value)
     }
+    /// Reads an attribute.
+    @inlinable
+    public init?(_ attribute: StoredAttribute) {
+        guard let value = attribute.double else { return nil }
+        self.init(value)
+    }
     /// The value as it is stored.
+    @inlinable
     public var storedValue: Value { .double(Double(self)) }
 }
 
@@ -131,7 +153,14 @@ extension String: EmptyAttributeValue {
         guard case .string(let value) = storedValue else { return nil }
         self = value
     }
+    /// Reads an attribute.
+    @inlinable
+    public init?(_ attribute: StoredAttribute) {
+        guard let text = attribute.text else { return nil }
+        self = text
+    }
     /// The value as it is stored.
+    @inlinable
     public var storedValue: Value { .string(self) }
 }
 
@@ -159,7 +188,14 @@ extension Date: EmptyAttributeValue {
         guard case .date(let value) = storedValue else { return nil }
         self = value
     }
+    /// Reads an attribute.
+    @inlinable
+    public init?(_ attribute: StoredAttribute) {
+        guard let seconds = attribute.seconds else { return nil }
+        self.init(timeIntervalSinceReferenceDate: seconds)
+    }
     /// The value as it is stored.
+    @inlinable
     public var storedValue: Value { .date(self) }
 }
 
@@ -208,7 +244,19 @@ extension Optional: AttributeValue where Wrapped: AttributeValue {
             return nil
         }
     }
+    /// Reads an attribute; null reads as nil.
+    @inlinable
+    public init?(_ attribute: StoredAttribute) {
+        if attribute.isNull {
+            self = nil
+        } else if let value = Wrapped(attribute) {
+            self = value
+        } else {
+            return nil
+        }
+    }
     /// The value as it is stored.
+    @inlinable
     public var storedValue: Value { self?.storedValue ?? .null }
 }
 
@@ -220,7 +268,14 @@ extension AttributeValue where Self: RawRepresentable, RawValue: AttributeValue 
         guard let raw = RawValue(storedValue: storedValue) else { return nil }
         self.init(rawValue: raw)
     }
+    /// Reads an attribute; nil when no case has its value.
+    @inlinable
+    public init?(_ attribute: StoredAttribute) {
+        guard let raw = RawValue(attribute) else { return nil }
+        self.init(rawValue: raw)
+    }
     /// The raw value as it is stored.
+    @inlinable
     public var storedValue: Value { rawValue.storedValue }
 }
 

@@ -4,8 +4,8 @@ import ObjectModel
 ///
 /// Every object a context makes, reads or changes goes through one of these, and hashing for
 /// strangers, which the standard dictionary does, is the dearest part of that. Object numbers are
-/// given out by the store, so a multiplication spreads them well enough. Open addressing with linear
-/// probing, at most half full.
+/// given out by the store, so a multiplication spreads them well enough. Open addressing, at most half
+/// full; see ``NeighbourProbing``.
 struct GraphTable {
     /// 0 stands for an empty slot: object numbers start at 1.
     private var keys: ContiguousArray<UInt64> = []
@@ -39,15 +39,17 @@ struct GraphTable {
         let place = Int(places[hole])
         count -= 1
         // The run behind is moved up, so that no probe stops short at the hole.
-        var next = (hole + 1) & mask
+        var next = NeighbourProbing.next(hole, mask)
         while keys[next] != 0 {
-            let home = home(of: keys[next])
-            if (next &- home) & mask >= (next &- hole) & mask {
+            let home = NeighbourProbing.home(of: keys[next], mask)
+            if NeighbourProbing.steps(from: home, to: next, mask)
+                >= NeighbourProbing.steps(from: hole, to: next, mask)
+            {
                 keys[hole] = keys[next]
                 places[hole] = places[next]
                 hole = next
             }
-            next = (next + 1) & mask
+            next = NeighbourProbing.next(next, mask)
         }
         keys[hole] = 0
         return place
@@ -62,15 +64,13 @@ struct GraphTable {
 
     private var mask: Int { keys.count - 1 }
 
-    private func home(of key: UInt64) -> Int {
-        // Fibonacci hashing: the high bits of the product depend on all bits of the key.
-        Int(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) >> 32) & mask
-    }
-
     /// Where a key stands, or the empty slot where it would.
     private func slot(of key: UInt64) -> Int {
-        var slot = home(of: key)
-        while keys[slot] != 0, keys[slot] != key { slot = (slot + 1) & mask }
+        let mask = mask
+        var slot = NeighbourProbing.home(of: key, mask)
+        while keys[slot] != 0, keys[slot] != key {
+            slot = NeighbourProbing.next(slot, mask)
+        }
         return slot
     }
 

@@ -8,8 +8,8 @@ import Synchronization
 /// registering is O(1) amortized.
 ///
 /// Invariants:
-/// - Open addressing with linear probing; a slot is empty when its key is 0, and at least a fifth
-///   of them is.
+/// - Open addressing, see ``NeighbourProbing``; a slot is empty when its key is 0, and at least a
+///   fifth of them is.
 /// - The map has one claim on the memory of the object in each slot.
 ///
 /// Confined to the context's queue, but for ``noteEnd()``.
@@ -69,13 +69,16 @@ final class IdentityMap {
         slots[hole].reference?.release()
         count -= 1
         // The run behind is moved up, so that no probe stops short at the hole.
-        var next = (hole + 1) & mask
+        var next = NeighbourProbing.next(hole, mask)
         while slots[next].key != 0 {
-            if (next &- home(of: slots[next].key)) & mask >= (next &- hole) & mask {
+            let home = NeighbourProbing.home(of: slots[next].key, mask)
+            if NeighbourProbing.steps(from: home, to: next, mask)
+                >= NeighbourProbing.steps(from: hole, to: next, mask)
+            {
                 slots[hole] = slots[next]
                 hole = next
             }
-            next = (next + 1) & mask
+            next = NeighbourProbing.next(next, mask)
         }
         slots[hole] = .empty
     }
@@ -129,16 +132,13 @@ final class IdentityMap {
 
     private var mask: Int { slots.count - 1 }
 
-    private func home(of key: UInt64) -> Int {
-        // Fibonacci hashing: the high bits of the product depend on all bits of the key.
-        Int(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) >> 32) & mask
-    }
-
     /// Where a key stands, or the empty slot where it would.
     private func place(of key: UInt64) -> Int {
         let mask = mask
-        var place = home(of: key)
-        while slots[place].key != 0, slots[place].key != key { place = (place + 1) & mask }
+        var place = NeighbourProbing.home(of: key, mask)
+        while slots[place].key != 0, slots[place].key != key {
+            place = NeighbourProbing.next(place, mask)
+        }
         return place
     }
 }

@@ -39,12 +39,28 @@ extension ManagedObject {
         return empty(description.defaultValue)
     }
 
-    /// The value of an attribute as its Swift type.
-    func typedValue<Value: AttributeValue>(inSlot slot: Int) -> Value {
-        realizeIfNeeded()
+    /// Makes an attribute ready to be read; nil when its wrapper is used for the first time.
+    @usableFromInline final func place(toRead storage: AnyKeyPath) -> StoredAttribute? {
+        guard let slot = binding.slots[storage] else { return nil }
+        if status.contains(.fault) { realizeIfNeeded() }
         noteRead(ofSlot: slot)
-        if let value = Value(storedValue: value(inSlot: slot)) { return value }
-        return empty(binding.schema.defaults[slot])
+        return StoredAttribute(object: self, slot: slot)
+    }
+
+    /// Sets an attribute and records the change.
+    ///
+    /// - Returns: False when its wrapper is used for the first time; nothing was done then.
+    @usableFromInline final func set(_ value: Value, at storage: AnyKeyPath) -> Bool {
+        guard let slot = binding.slots[storage] else { return false }
+        setValue(value, inSlot: slot)
+        return true
+    }
+
+    /// What an attribute reads as that has no value of its type.
+    @usableFromInline final func emptyValue<Value: AttributeValue>(
+        at place: StoredAttribute
+    ) -> Value {
+        empty(binding.schema.defaults[place.slot])
     }
 
     private func empty<Value: AttributeValue>(_ defaultValue: ObjectModel.Value) -> Value {

@@ -58,11 +58,9 @@ extension ManagedObjectContext {
     }
 
     /// Keeps a row that was read for the other contexts.
-    func share(_ row: Row, of object: ManagedObject, _ ticket: RowCache.Ticket) {
-        guard queryGeneration == nil, let rows = object.binding.rows, let packed = row.packed else {
-            return
-        }
-        rows.hold(packed, of: object.graphID, ticket, isNewHolder: !object.holdsRow)
+    func share(_ row: PackedRow, of object: ManagedObject, _ ticket: RowCache.Ticket) {
+        guard queryGeneration == nil, let rows = object.binding.rows else { return }
+        rows.hold(row, of: object.graphID, ticket, isNewHolder: !object.holdsRow)
         object.holdsRow = true
     }
 
@@ -108,7 +106,7 @@ extension ManagedObjectContext {
             }
             for (object, row) in zip(faults, rows) {
                 guard let row else { continue }
-                share(row, of: object, ticket)
+                if let packed = row.packed { share(packed, of: object, ticket) }
                 body(object, row)
             }
         }

@@ -14,17 +14,28 @@ extension ManagedObjectContext {
     ///   matches and *n* of objects; otherwise O(*n*).
     @inlinable  // So the cast is specialized for the caller's class; else it is half of a fetch.
     public func fetch<Object>(_ request: FetchRequest<Object>) throws -> [Object] {
-        try found(by: request).compactMap { $0 as? Object }
+        var objects: [Object] = []
+        try forEachFound(by: request) { if let object = $0 as? Object { objects.append(object) } }
+        return objects
     }
 
     // What is generic is called from other modules and so never specialized; what is done for each
     // object is not in it.
 
-    /// The objects that meet a request.
-    @usableFromInline func found<Object>(by request: FetchRequest<Object>) throws -> [ManagedObject]
-    {
+    /// Hands out the objects that meet a request.
+    @usableFromInline func forEachFound<Object>(
+        by request: FetchRequest<Object>, _ body: (ManagedObject) -> Void
+    ) throws {
         let paths = try request.prefetchPaths(in: coordinator.model)
-        if let objects = try foundWithRows(by: request) { return objects }
+        guard let (query, store) = try readOfRows(by: request) else {
+            return try found(by: request, prefetching: paths).forEach(body)
+        }
+        try forEachObjectWithRow(query, store, areFaults: request.returnsObjectsAsFaults, body)
+    }
+
+    private func found<Object>(
+        by request: FetchRequest<Object>, prefetching paths: [[String]]
+    ) throws -> [ManagedObject] {
         let objects = registeredObjects(for: try objectIDs(request))
         if request.shouldRefreshRefetchedObjects { refreshRefetched(objects) }
         try prefetch(paths, from: objects)
@@ -44,11 +55,11 @@ extension ManagedObjectContext {
         return ids.map { object($0) }
     }
 
-    /// The objects that meet a request which asks for their values, from one read that brings both;
-    /// nil where it takes more than that.
-    private func foundWithRows<Object>(
+    /// What to read for a request that asks for values, when one read brings both them and the
+    /// objects; nil where it takes more than that.
+    private func readOfRows<Object>(
         by request: FetchRequest<Object>
-    ) throws -> [ManagedObject]? {
+    ) throws -> (Query, PersistentStore)? {
         assertOnQueue()
         guard !request.returnsObjectsAsFaults || request.includesPropertyValues, parent == nil,
             !request.shouldRefreshRefetchedObjects,
@@ -60,23 +71,31 @@ extension ManagedObjectContext {
         else { return nil }
         let stores = try stores(for: request)
         guard stores.count == 1, let store = stores.first else { return nil }
-        return try objectsWithRows(query, store, areFaults: request.returnsObjectsAsFaults)
+        return (query, store)
     }
 
-    /// The objects of a store that a query finds, with their rows either installed or at hand.
-    private func objectsWithRows(
-        _ query: Query, _ store: PersistentStore, areFaults: Bool
-    ) throws -> [ManagedObject] {
+    /// Hands out the objects of a store that a query finds, with their rows either installed or at
+    /// hand.
+    private func forEachObjectWithRow(
+        _ query: Query, _ store: PersistentStore, areFaults: Bool,
+        _ body: (ManagedObject) -> Void
+    ) throws {
         let ticket = coordinator.rows.ticket()
-        let found = try store.read(at: position(toRead: store)) { try $0.fetchRows(query) }
-        let objects = registeredObjects(
-            for: found.map { GraphID(store: store.number, object: $0.object) })
-        for (index, object) in objects.enumerated() where object.status.contains(.fault) {
-            let row = Row(found[index].row)
-            share(row, of: object, ticket)
-            if !areFaults { install(row, in: object) }
+        // Installing calls the program, which may save: that must wait for the end of the read.
+        var found: [(object: ManagedObject, row: PackedRow?)] = []
+        // An object is done with at once, as long as it is in the processor's cache.
+        try store.read(at: position(toRead: store)) { snapshot in
+            try snapshot.forEachRow(of: query) { id, row in
+                let object = object(GraphID(store: store.number, object: id))
+                let isFault = object.status.contains(.fault)
+                if isFault { share(row, of: object, ticket) }
+                if areFaults { body(object) } else { found.append((object, isFault ? row : nil)) }
+            }
         }
-        return objects
+        for (object, row) in found {
+            if let row, object.status.contains(.fault) { install(Row(row), in: object) }
+            body(object)
+        }
     }
 
     private func refreshRefetched(_ objects: [ManagedObject]) {

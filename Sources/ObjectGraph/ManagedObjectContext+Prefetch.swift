@@ -116,7 +116,7 @@ extension ManagedObjectContext {
     }
 
     private func take(_ row: Row, _ ticket: RowCache.Ticket, for object: ManagedObject) {
-        share(row, of: object, ticket)
+        if let packed = row.packed { share(packed, of: object, ticket) }
         install(row, in: object)
     }
 }

@@ -30,7 +30,7 @@ protocol DeclaredProperty {
 }
 
 /// The place, from 1, of a declaration among those of a prototype; 0 for none.
-typealias DefinitionOrdinal = UInt16
+@usableFromInline typealias DefinitionOrdinal = UInt16
 
 /// The declarations of one prototype, in the order in which its wrappers were made.
 final class DefinitionList {
@@ -47,14 +47,14 @@ final class DefinitionList {
 }
 
 /// Tells wrappers whether the object being made is a prototype, whose definitions are wanted.
-enum Prototyping {
+@usableFromInline enum Prototyping {
     // Checked by every wrapper of every object that is made, so it has to cost next to nothing: the
     // count is zero except while some thread builds a model.
     private static let count = Atomic<Int>(0)
     private static let key = "Daybook.Prototyping"
 
     /// Whether this thread is making a prototype.
-    static var isActive: Bool {
+    @usableFromInline static var isActive: Bool {
         guard count.load(ordering: .relaxed) > 0 else { return false }
         return ThreadNotes[key] != nil
     }

@@ -2,7 +2,8 @@ import SnapshotStore
 
 /// Rows by object, with how many hold each: what a ``RowCache`` keeps under its lock.
 ///
-/// Open addressing with linear probing, at most four fifths full; a slot is empty when its key is 0.
+/// Open addressing, at most four fifths full, see ``NeighbourProbing``; a slot is empty when its key
+/// is 0.
 struct RowTable {
     private struct Slot {
         var key: UInt64
@@ -11,6 +12,12 @@ struct RowTable {
         var holders: Int32
 
         static let empty = Slot(key: 0, row: nil, holders: 0)
+
+        /// What stands here, to be put elsewhere: the row goes along, which costs less than if it were
+        /// held twice for a moment.
+        mutating func moved() -> Slot {
+            Slot(key: key, row: row.take(), holders: holders)
+        }
     }
 
     private var slots: ContiguousArray<Slot> = []
@@ -56,14 +63,17 @@ struct RowTable {
         guard slots[hole].holders <= 0 else { return }
         count -= 1
         // The run behind is moved up, so that no probe stops short at the hole.
-        var next = (hole + 1) & mask
+        var next = NeighbourProbing.next(hole, mask)
         while slots[next].key != 0 {
-            if (next &- home(of: slots[next].key)) & mask >= (next &- hole) & mask {
-                slots[hole] = slots[next]
+            let home = NeighbourProbing.home(of: slots[next].key, mask)
+            if NeighbourProbing.steps(from: home, to: next, mask)
+                >= NeighbourProbing.steps(from: hole, to: next, mask)
+            {
+                slots[hole] = slots[next].moved()
                 if !times.isEmpty { times[hole] = times[next] }
                 hole = next
             }
-            next = (next + 1) & mask
+            next = NeighbourProbing.next(next, mask)
         }
         slots[hole] = .empty
     }
@@ -88,30 +98,28 @@ struct RowTable {
     }
 
     private mutating func grow() {
-        let oldSlots = slots
+        var oldSlots: ContiguousArray<Slot> = []
+        swap(&oldSlots, &slots)
         let oldTimes = times
-        let capacity = max(64, slots.count * 2)
+        let capacity = max(64, oldSlots.count * 2)
         slots = ContiguousArray(repeating: .empty, count: capacity)
         if !times.isEmpty { times = ContiguousArray(repeating: 0, count: capacity) }
-        for (old, slot) in oldSlots.enumerated() where slot.key != 0 {
-            let place = place(of: slot.key)
-            slots[place] = slot
+        for old in oldSlots.indices where oldSlots[old].key != 0 {
+            let place = place(of: oldSlots[old].key)
+            slots[place] = oldSlots[old].moved()
             if !oldTimes.isEmpty { times[place] = oldTimes[old] }
         }
     }
 
     private var mask: Int { slots.count - 1 }
 
-    private func home(of key: UInt64) -> Int {
-        // Fibonacci hashing: the high bits of the product depend on all bits of the key.
-        Int(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) >> 32) & mask
-    }
-
     /// Where a key stands, or the empty slot where it would.
     private func place(of key: UInt64) -> Int {
         let mask = mask
-        var place = home(of: key)
-        while slots[place].key != 0, slots[place].key != key { place = (place + 1) & mask }
+        var place = NeighbourProbing.home(of: key, mask)
+        while slots[place].key != 0, slots[place].key != key {
+            place = NeighbourProbing.next(place, mask)
+        }
         return place
     }
 }

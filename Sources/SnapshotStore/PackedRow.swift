@@ -33,6 +33,45 @@ package struct PackedRow: Sendable {
         reading { layout, bytes throws(DecodingFailure) in try layout.value(slot, in: bytes) }
     }
 
+    /// The integer in a slot; nil when there is none.
+    package func integer(inSlot slot: Int) -> Int64? {
+        reading { layout, bytes throws(DecodingFailure) in
+            guard let start = layout.start(of: slot, in: bytes) else { return nil }
+            return try bytes.integer(at: start)
+        }
+    }
+
+    /// The floating-point number in a slot; nil when there is none.
+    package func double(inSlot slot: Int) -> Double? {
+        reading { layout, bytes throws(DecodingFailure) in
+            guard let start = layout.start(of: slot, in: bytes) else { return nil }
+            return try bytes.double(at: start)
+        }
+    }
+
+    /// The seconds since the reference date of the date in a slot; nil when there is none.
+    package func seconds(inSlot slot: Int) -> Double? {
+        reading { layout, bytes throws(DecodingFailure) in
+            guard let start = layout.start(of: slot, in: bytes) else { return nil }
+            return try bytes.seconds(at: start)
+        }
+    }
+
+    /// The text in a slot; nil when there is none.
+    package func text(inSlot slot: Int) -> String? {
+        reading { layout, bytes throws(DecodingFailure) in
+            guard let start = layout.start(of: slot, in: bytes) else { return nil }
+            return try bytes.text(at: start)
+        }
+    }
+
+    /// Whether there is no value in a slot.
+    package func isNull(inSlot slot: Int) -> Bool {
+        reading { layout, bytes in
+            layout.start(of: slot, in: bytes).map { bytes.isNull(at: $0) } ?? true
+        }
+    }
+
     /// All values in slot order.
     package var values: [Value] {
         reading { layout, bytes throws(DecodingFailure) in try layout.values(in: bytes) }

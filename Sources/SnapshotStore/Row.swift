@@ -257,6 +257,13 @@ struct RowLayout {
         return values
     }
 
+    /// Where the value in a slot starts; nil for null, and for a slot the row does not have.
+    func start(of slot: Int, in bytes: RawSpan) -> Int? {
+        guard slot < count else { return nil }
+        let start = slot == 0 ? 0 : end(of: slot - 1, in: bytes)
+        return start == end(of: slot, in: bytes) ? nil : fieldsStart + start
+    }
+
     /// Where the first field starts.
     var fieldsStart: Int { Self.headerSize + count * width }
 

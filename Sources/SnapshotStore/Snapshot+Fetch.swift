@@ -33,21 +33,23 @@ extension Snapshot {
         return try query.arranged(found, in: self)
     }
 
-    /// The objects a query asks for, in its order, each with its row.
+    /// Hands out the objects a query asks for, in its order, each with its row.
     ///
     /// Where all objects of one entity are asked for, the walk that finds them brings their rows.
     ///
     /// - Complexity: As ``fetch(_:)``, and O(*m* log *n*) page reads where the rows are not met on the
     ///   way, *m* the number of matches.
-    package func fetchRows(_ query: Query) throws -> [FetchedRow] {
-        if let limit = query.limit, limit <= 0 { return [] }
+    package func forEachRow(
+        of query: Query, _ body: (ObjectID, PackedRow) throws -> Void
+    ) throws {
+        if let limit = query.limit, limit <= 0 { return }
         guard isLatest, query.isForAll, query.entities.count == 1, let entity = query.entities.first
         else {
-            return try fetch(query).compactMap { object in
-                try packedRow(object).map { FetchedRow(object: object, row: $0) }
+            for object in try fetch(query) {
+                if let row = try packedRow(object) { try body(object, row) }
             }
+            return
         }
-        var found: [FetchedRow] = []
         var passed = 0
         _ = try projection.walkRows(of: entity, in: transaction) { object, layout, bytes in
             passed += 1
@@ -55,10 +57,9 @@ extension Snapshot {
             let row = try projection.decoding(object) { () throws(DecodingFailure) in
                 try PackedRow(bytes, layout)
             }
-            found.append(FetchedRow(object: object, row: row))
-            return found.count == query.limit ? .stop : .proceed
+            try body(object, row)
+            return passed - query.offset == query.limit ? .stop : .proceed
         }
-        return found
     }
 
     /// How many objects a query asks for, its offset and limit counted in.
@@ -144,14 +145,6 @@ extension Snapshot {
         }
         return try query.arranged(found, in: self)
     }
-}
-
-/// An object that a query has found, and its row.
-package struct FetchedRow: Sendable {
-    /// The object.
-    package let object: ObjectID
-    /// Its row.
-    package let row: PackedRow
 }
 
 extension Query {

@@ -105,6 +105,47 @@ final class Keeper: ManagedObject {
         }
     }
 
+    @Test func `attributes read the same from a record and after an edit of another`() throws {
+        let folder = try TemporaryDirectory()
+        let container = try makeContainer(folder)
+        let context = container.newBackgroundContext()
+        func seen(_ keeper: Keeper) -> [String] {
+            [
+                "\(keeper.name)", "\(keeper.small)", "\(keeper.medium)", "\(keeper.long)",
+                "\(keeper.single)", "\(String(describing: keeper.blob))",
+                "\(String(describing: keeper.born))", "\(String(describing: keeper.token))",
+                "\(String(describing: keeper.page))",
+            ]
+        }
+        try context.performAndWait { () throws in
+            for place in 0..<2 {
+                let keeper = Keeper(context: context)
+                keeper.name = "\(place)"
+                guard place == 1 else { continue }
+                keeper.small = -1
+                keeper.medium = 70_000
+                keeper.long = 1 << 40
+                keeper.single = 2.5
+                keeper.blob = Data([1, 2])
+                keeper.born = Date(timeIntervalSinceReferenceDate: -0.5)
+                keeper.token = UUID()
+                keeper.page = URL(string: "https://example.org")
+            }
+            try context.save()
+            context.reset()
+
+            for keeper in try context.fetch(FetchRequest<Keeper>()) {
+                let read = seen(keeper)
+                keeper.flag = true
+
+                #expect(seen(keeper) == read)
+                #expect(keeper.born == nil || keeper.name == "1")
+                #expect((keeper.blob == nil) == (keeper.name == "0"))
+                #expect(keeper.long == (keeper.name == "0" ? 0 : 1 << 40))
+            }
+        }
+    }
+
     @Test func `sub-entities are fetched with their superentity and unique with it`() throws {
         let folder = try TemporaryDirectory()
         let container = try makeContainer(folder)

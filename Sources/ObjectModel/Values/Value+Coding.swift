@@ -119,6 +119,37 @@ extension RawSpan {
         }
     }
 
+    // A value of a type that is known is read without making a `Value` of it first.
+
+    /// The integer at an offset; nil when another value stands there.
+    package func integer(at offset: Int) throws(DecodingFailure) -> Int64? {
+        var offset = offset
+        guard try readByte(at: &offset) == ValueTag.int else { return nil }
+        return try readVariableSigned(at: &offset)
+    }
+
+    /// The floating-point number at an offset; nil when another value stands there.
+    package func double(at offset: Int) throws(DecodingFailure) -> Double? {
+        var offset = offset
+        guard try readByte(at: &offset) == ValueTag.double else { return nil }
+        return Double(bitPattern: try readBigEndian(UInt64.self, at: &offset))
+    }
+
+    /// The seconds since the reference date of the date at an offset; nil when another value stands
+    /// there.
+    package func seconds(at offset: Int) throws(DecodingFailure) -> Double? {
+        var offset = offset
+        guard try readByte(at: &offset) == ValueTag.date else { return nil }
+        return Double(bitPattern: try readBigEndian(UInt64.self, at: &offset))
+    }
+
+    /// The text at an offset; nil when another value stands there.
+    package func text(at offset: Int) throws(DecodingFailure) -> String? {
+        var offset = offset
+        guard try readByte(at: &offset) == ValueTag.string else { return nil }
+        return try readText(at: &offset)
+    }
+
     /// Whether the value at an offset is null.
     package func isNull(at offset: Int) -> Bool {
         offset < byteCount
