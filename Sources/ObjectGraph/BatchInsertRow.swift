@@ -171,6 +171,10 @@ public struct BatchInsertRow<Object: ManagedObject> {
                 "'\(name)' is kept with the objects that it leads to, or leads to many: set it in "
                     + "managed objects")
         }
+        guard property.end?.inverse != property.number else {
+            return refuse(
+                name, "'\(name)' is its own inverse, which two objects hold: set it in managed objects")
+        }
         guard let id else { return values[slot] = .null }
         guard id.storeIdentifier == store.identifier else {
             return refuse(name, "'\(name)' cannot lead to '\(id)' of another store")

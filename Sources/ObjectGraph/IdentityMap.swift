@@ -35,20 +35,28 @@ final class IdentityMap {
 
     /// The live instance for a record.
     subscript(id: GraphID) -> ManagedObject? {
-        guard count > 0 else { return nil }
-        return slots[place(of: id.word)].reference?.object
+        guard count > 0, let object = slots[place(of: id.word)].reference?.object,
+            object.graphID == id
+        else { return nil }
+        return object
     }
 
     /// Registers an instance, in place of another one.
     func register(_ object: ManagedObject) {
-        if ends.load(ordering: .relaxed) > max(Self.sweepMinimum, count / 2) { sweep() }
+        sweepIfDue()
         if (count + 1) * 5 > slots.count * 4 { resize(toHold: count + 1) }
         let key = object.graphID.word
         let place = place(of: key)
         if slots[place].key == 0 {
             count += 1
-        } else if slots[place].reference?.refers(to: object) == true {
-            return
+        } else if let other = slots[place].reference?.object {
+            // An identifier that names the wrong entity stands for no record, and its fault must not
+            // take the place of the object whose number it has.
+            if other === object
+                || (other.graphID != object.graphID && !other.status.contains(.fault))
+            {
+                return
+            }
         }
         let reference = LooseReference(to: object)
         slots[place].reference?.release()
@@ -101,6 +109,11 @@ final class IdentityMap {
         return found
     }
 
+    /// Gives the memory of objects back that have gone, once they are many.
+    func sweepIfDue() {
+        if ends.load(ordering: .relaxed) > max(Self.sweepMinimum, count / 2) { sweep() }
+    }
+
     /// Notes that an object goes; called on whatever thread lets go of it last.
     func noteEnd() {
         ends.add(1, ordering: .relaxed)
@@ -113,12 +126,17 @@ final class IdentityMap {
     /// Leaves out what has gone.
     private func sweep() {
         ends.store(0, ordering: .relaxed)
-        for place in slots.indices where slots[place].reference?.isAlive == false {
-            slots[place].reference?.release()
+        // What is alive stays so until the table is whole again: the last one to let go of an object
+        // runs its deinitializer, which may ask for another one.
+        let alive = objects
+        for place in slots.indices {
+            guard let reference = slots[place].reference, reference.object == nil else { continue }
+            reference.release()
             slots[place].reference = nil
             count -= 1
         }
         resize(toHold: count + 1)
+        withExtendedLifetime(alive) {}
     }
 
     /// Makes the table anew, of a size for so many instances.

@@ -93,7 +93,8 @@ open class ManagedObject {
 
     /// The value in a slot.
     final func value(inSlot slot: Int) -> Value {
-        guard let packed else { return list[slot] }
+        // An object whose record could not be read has no values; all read as empty.
+        guard let packed else { return slot < list.count ? list[slot] : .null }
         let schema = binding.schema
         return slot < schema.storedSlotCount
             ? packed.value(inSlot: slot) : schema.defaults[slot]
@@ -103,6 +104,16 @@ open class ManagedObject {
     final func take(_ row: PackedRow) {
         packed = row
         if !list.isEmpty { list = [] }
+        if let observation { tellOfValues(observation) }
+    }
+
+    /// Lets go of the values.
+    ///
+    /// Who watches the object is told when it is a fault already, as they may read it at once.
+    final func becomeFault(_ newStatus: Status) {
+        packed = nil
+        if !list.isEmpty { list = [] }
+        status = newStatus
         if let observation { tellOfValues(observation) }
     }
 

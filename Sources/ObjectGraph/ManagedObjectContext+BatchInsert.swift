@@ -8,7 +8,8 @@ extension ManagedObjectContext {
     ///
     /// What is pending in the context stays as it is. The context itself learns of the objects as
     /// it learns of what others save: at the next fetch, by merging, or at once where it merges
-    /// automatically. A child inserts into the store as well, past its parents.
+    /// automatically. Until it has merged the entry it cannot undo it. A child inserts into the store
+    /// as well, past its parents.
     ///
     /// - Parameters:
     ///   - request: What to insert.
@@ -133,16 +134,21 @@ private struct InsertedBatch {
     func result(
         _ receipt: Receipt, _ type: BatchInsertResultType, in store: PersistentStore
     ) -> BatchInsertResult {
+        // A policy of the program's own may have dropped rows.
+        let inserted = Set(
+            receipt.changes.lazy.compactMap { change -> ObjectID? in
+                if case .insert = change.kind { change.object } else { nil }
+            })
         var identifiers: [ManagedObjectID] = []
         if type == .objectIDs {
-            identifiers = (0..<count).map { index in
+            identifiers = (0..<count).compactMap { index in
                 let object = object(ofRow: index)
-                return store.objectID(receipt.replaced[object] ?? object)
+                let kept = receipt.replaced[object] ?? (inserted.contains(object) ? object : nil)
+                return kept.map(store.objectID)
             }
         }
         return BatchInsertResult(
-            sequence: receipt.sequence, count: count - receipt.replaced.count,
-            objectIDs: identifiers)
+            sequence: receipt.sequence, count: inserted.count, objectIDs: identifiers)
     }
 
     /// The same error, with rows in place of objects that have never been.

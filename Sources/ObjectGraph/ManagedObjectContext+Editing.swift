@@ -120,6 +120,7 @@ extension ManagedObjectContext {
     public func processPendingChanges() {
         assertOnQueue()
         propagateDeletes()
+        identityMap.sweepIfDue()
         defer { postChanges() }
         guard !event.isEmpty else { return }
         noteRevision()

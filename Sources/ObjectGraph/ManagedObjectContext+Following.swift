@@ -77,8 +77,7 @@ extension ManagedObjectContext {
                     continue
                 }
                 if object.status.contains(.gone) {
-                    object.values = []
-                    object.status = .fault
+                    object.becomeFault(.fault)
                     changed.note(object, as: .refreshed)
                 } else if !object.isFault {
                     conflicts += mergeAgain(object)

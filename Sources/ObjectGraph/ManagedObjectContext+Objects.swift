@@ -198,13 +198,12 @@ extension ManagedObjectContext {
         }
         let wasFault = object.isFault
         if !wasFault { object.willTurnIntoFault() }
-        object.values = []
         object.relations = [:]
         let refreshed = wasFault ? object.status.intersection(.refreshed) : .refreshed
-        object.status = refreshed.union(.fault)
         // A refresh asks for what the store has now, also of the row that others share.
         object.binding.rows?.forget(object.graphID)
         object.letGoOfRow()
+        object.becomeFault(refreshed.union(.fault))
         if !wasFault { object.didTurnIntoFault() }
     }
 

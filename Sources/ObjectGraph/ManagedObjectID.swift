@@ -70,7 +70,7 @@ extension PersistentStoreCoordinator {
             let store = persistentStores.first(where: { $0.identifier == identifier }),
             let entity = model.entity(named: String(parts[1]))?.schema, !entity.isAbstract,
             store.holds(entity.number), let mark = parts[2].first, mark == "p" || mark == "t",
-            let number = UInt64(parts[2].dropFirst()), number > 0,
+            let number = UInt64(parts[2].dropFirst()), number > 0, number < 1 << 48,
             String(number) == parts[2].dropFirst()
         else { return nil }
         return ManagedObjectID(

@@ -1,3 +1,4 @@
+import ObjectModel
 import SnapshotStore
 
 /// Rows by object, with how many hold each: what a ``RowCache`` keeps under its lock.
@@ -7,16 +8,19 @@ import SnapshotStore
 struct RowTable {
     private struct Slot {
         var key: UInt64
+        /// Tells an identifier that names another entity for the same number.
+        var entity: EntityNumber
         /// Nil when somebody has saved another since: the next object to fire brings it.
         var row: PackedRow?
         var holders: Int32
 
-        static let empty = Slot(key: 0, row: nil, holders: 0)
+        static let empty = Slot(
+            key: 0, entity: EntityNumber(rawValue: 0), row: nil, holders: 0)
 
         /// What stands here, to be put elsewhere: the row goes along, which costs less than if it were
         /// held twice for a moment.
         mutating func moved() -> Slot {
-            Slot(key: key, row: row.take(), holders: holders)
+            Slot(key: key, entity: entity, row: row.take(), holders: holders)
         }
     }
 
@@ -29,7 +33,8 @@ struct RowTable {
     func place(of id: GraphID) -> Int? {
         guard count > 0 else { return nil }
         let place = place(of: id.word)
-        return slots[place].key == 0 ? nil : place
+        guard slots[place].key != 0, slots[place].entity == id.object.entity else { return nil }
+        return place
     }
 
     /// The row at a place; nil when it is not what was saved last.
@@ -51,7 +56,7 @@ struct RowTable {
     mutating func insert(_ row: PackedRow?, readAt time: Int64, for id: GraphID) {
         if (count + 1) * 5 > slots.count * 4 { grow() }
         let place = place(of: id.word)
-        slots[place] = Slot(key: id.word, row: row, holders: 1)
+        slots[place] = Slot(key: id.word, entity: id.object.entity, row: row, holders: 1)
         note(time, at: place)
         count += 1
     }
