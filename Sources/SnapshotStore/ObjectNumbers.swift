@@ -8,10 +8,20 @@ internal import Synchronization
 final class ObjectNumbers: Sendable {
     private let blocks = Mutex<[Range<UInt64>]>([])
     private let greatestBound = Atomic<UInt64>(0)
+    private let countTaken = Mutex(StoreLayout.numberBlockSize / 2)
 
     /// Where the last block ends that was taken: the file knows that all numbers below are taken. Only
     /// what was not given out is given back when the store is closed.
     var bound: UInt64 { greatestBound.load(ordering: .relaxed) }
+
+    /// How many numbers to take when none is left: twice as many as the time before, because each
+    /// time is a durable write.
+    func countToTake() -> UInt64 {
+        countTaken.withLock { count in
+            count = min(count * 2, StoreLayout.numberBlockSizeMaximum)
+            return count
+        }
+    }
 
     /// The next number; nil when a block has to be taken first.
     func next() -> UInt64? {

@@ -26,6 +26,7 @@ extension Store {
         let outcome = try writing { try commit.run(in: $0) }
         if let block = outcome.block { numbers.add(block) }
         if let sequence = outcome.receipt.sequence { feed.publish(sequence) }
+        freePages(after: outcome.receipt.changes)
         return outcome.receipt
     }
 }

@@ -88,8 +88,9 @@ package final class Store: Sendable {
     package func allocateObjectNumber() throws -> UInt64 {
         while true {
             if let number = numbers.next() { return number }
+            let count = numbers.countToTake()
             let block = try writing { [meta = parts.tables.meta] in
-                try ObjectNumbers.reserve(meta, in: $0)
+                try ObjectNumbers.reserve(meta, count: count, in: $0)
             }
             numbers.add(block)
         }

@@ -49,6 +49,13 @@ enum StoreLayout {
     /// How many object numbers are taken from the file at a time.
     static let numberBlockSize: UInt64 = 4096
 
+    /// How many are taken at most when many objects are made between two saves.
+    static let numberBlockSizeMaximum: UInt64 = 65_536
+
+    /// From how many changed objects on a save is followed by a write that lets the next one use the
+    /// pages it gave up.
+    static let changesBeforePagesAreFreed = 4096
+
     /// How few may be left before a save takes the next block in its own LMDB transaction.
     static let numberBlockLow: UInt64 = 1024
 

@@ -482,7 +482,7 @@ import Testing
             }
         }
 
-        #expect(done.wait(timeout: .now() + 120) == .success)
+        #expect(done.wait(timeout: .now() + 1_200) == .success)
     }
 
     @Test @MainActor

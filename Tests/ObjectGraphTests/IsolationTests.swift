@@ -62,7 +62,7 @@ import Testing
             }
         }
 
-        #expect(done.wait(timeout: .now() + 120) == .success)
+        #expect(done.wait(timeout: .now() + 1_200) == .success)
         for context in contexts {
             context.performAndWait { #expect(!context.insertedObjects.isEmpty) }
         }

@@ -119,8 +119,9 @@ enum PingPong {
     static let options = StoreOptions(
         initialMapSize: 256 << 10, durability: .relaxed, verification: .off)
 
-    /// When waiting for the other process makes no sense any more.
-    static var end: ContinuousClock.Instant { .now + .seconds(240) }
+    /// When waiting for the other process makes no sense any more. It may start late where many tests
+    /// run at once.
+    static var end: ContinuousClock.Instant { .now + .seconds(1_200) }
 
     /// Saves if the number of entries leaves `remainder` when divided by two.
     ///

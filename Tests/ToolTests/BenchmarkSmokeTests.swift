@@ -54,7 +54,7 @@ import FoundationXML
         let run = try runBenchmark(["--scale", "tiny", "--rounds", "1", "--json", "--until", "f"])
 
         let report = try JSONDecoder().decode(Report.self, from: Data(run.output.utf8))
-        #expect(report.lines.map(\.workload) == ["a", "a8", "b", "f"])
+        #expect(report.lines.map(\.workload) == ["a", "a8", "b", "b'", "f"])
         for line in report.lines {
             let ratio = try #require(line.ratios["SQLite"])
             let bound = try #require(line.target?.bound)
