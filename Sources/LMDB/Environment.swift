@@ -70,6 +70,23 @@ package final class Environment: Sendable {
     package func write<R: Sendable>(
         _ body: @escaping @Sendable (borrowing WriteTransaction) throws -> R
     ) throws -> R {
+        let result = Mutex<R?>(nil)
+        let box = ResultBox(result)
+        try perform { transaction in
+            let returned = try body(transaction)
+            box.value.withLock { $0 = returned }
+        }
+        guard let returned = box.value.withLock({ $0 }) else {
+            preconditionFailure("A write that did not fail has a result.")
+        }
+        return returned
+    }
+
+    /// Runs `body` as ``write(_:)`` does, for who keeps its result himself: what is generic costs a
+    /// small save more than its records do.
+    package func perform(
+        _ body: @escaping @Sendable (borrowing WriteTransaction) throws -> Void
+    ) throws {
         if isReadOnly { throw LMDBError.readOnly() }
         try core.checkUsable()
         precondition(
@@ -78,18 +95,9 @@ package final class Environment: Sendable {
         precondition(
             !core.pool.isReadingOnThisThread(),
             "A write cannot begin inside a read of the same file: let the read end first.")
-        let result = Mutex<R?>(nil)
-        let box = ResultBox(result)
-        let request = WriteRequest { transaction in
-            let returned = try body(transaction)
-            box.value.withLock { $0 = returned }
-        }
+        let request = WriteRequest(body)
         core.writer.run(request) { core.perform($0, $1) }
         try request.check()
-        guard let returned = box.value.withLock({ $0 }) else {
-            preconditionFailure("A write that did not fail has a result.")
-        }
-        return returned
     }
 }
 

@@ -31,8 +31,12 @@ public struct SnapshotEventType: OptionSet, Sendable, Hashable {
 extension Notification.Name {
     /// Posted before a context is saved, on its queue, after ``ManagedObject/willSave()`` and before
     /// validation. The notification's object is the context.
-    public static let managedObjectContextWillSave = Notification.Name(
-        "DaybookManagedObjectContextWillSave")
+    public static var managedObjectContextWillSave: Notification.Name {
+        NotificationInterest.willSave.note()
+        return .willSave
+    }
+
+    fileprivate static let willSave = Notification.Name("DaybookManagedObjectContextWillSave")
 }
 
 extension ManagedObjectContext {
@@ -58,7 +62,8 @@ extension ManagedObjectContext {
 
     /// Tells that the context is about to be saved.
     func postWillSave() {
-        NotificationCenter.default.post(name: .managedObjectContextWillSave, object: self)
+        guard NotificationInterest.willSave.isThere else { return }
+        NotificationCenter.default.post(name: .willSave, object: self)
     }
 
     /// Runs hooks over what is pending, and again over what they have changed, until they change

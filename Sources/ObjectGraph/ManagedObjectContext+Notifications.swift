@@ -11,7 +11,7 @@ extension Notification.Name {
     /// A save of nothing is not posted, except the first after a merge that found objects deleted:
     /// its sets are empty.
     ///
-    /// - Important: This and the other notifications of contexts and stores are gathered and posted
+    /// - Important: This and the other notifications of contexts, undo managers and stores are gathered and posted
     ///   only in programs that ask for their names; listening to a name spelled out, or to all
     ///   notifications, does not count.
     public static var managedObjectContextDidSave: Notification.Name {

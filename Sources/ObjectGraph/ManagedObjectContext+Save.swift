@@ -245,6 +245,7 @@ extension ManagedObjectContext {
             sequence.map { position(in: save.store).hasForeignEntries(before: $0) } ?? false
         lazy var saved = Set((receipt?.changes ?? []).map(\.object))
         let isAsSent = receipt?.isAsSent != false && !hasForeign
+        let isUntouched = receipt?.isUntouched == true
         if !isAsSent { noteRevision() }
         // What is read again has to be what was saved.
         if let sequence { positions[save.store.number]?.notePinned(sequence) }
@@ -265,9 +266,11 @@ extension ManagedObjectContext {
                     continue
                 }
                 let wasSaved =
-                    isAsSent && items[index].isWhollyPersistent
+                    (isAsSent || isUntouched) && items[index].isWhollyPersistent
                     || saved.contains(object.graphID.object)
-                settleSaved(items, index, wasSaved: wasSaved, sequence, isAsSent)
+                // Nobody else can have changed what was not there before.
+                let isAsStored = isAsSent || isUntouched && items[index].kind == .insert
+                settleSaved(items, index, wasSaved: wasSaved, sequence, isAsStored)
             }
         }
         if let receipt, !isAsSent || receipt.changes.count > sentCount {

@@ -7,10 +7,13 @@ import Synchronization
 /// posted.
 final class NotificationInterest: Sendable {
     static let objectsDidChange = NotificationInterest()
+    static let willSave = NotificationInterest()
     static let didSave = NotificationInterest()
     static let didSaveObjectIDs = NotificationInterest()
     static let didMergeObjectIDs = NotificationInterest()
     static let remoteChange = NotificationInterest()
+    /// Any of those of undo managers.
+    static let undoManager = NotificationInterest()
 
     private let flag = Atomic<Bool>(false)
 

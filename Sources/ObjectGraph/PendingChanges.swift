@@ -218,7 +218,7 @@ struct PendingChanges {
     private var groups: [Group] = []
 
     /// Whether no object has been touched.
-    var isEmpty: Bool { groups.allSatisfy(\.items.isEmpty) }
+    var isEmpty: Bool { groups.allSatisfy { $0.items.isEmpty } }
 
     /// What is pending for all objects, entity after entity.
     var items: [Item] {

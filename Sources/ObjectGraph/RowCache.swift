@@ -22,7 +22,40 @@ final class RowCache: Sendable {
         var writers = 0
         /// The last entry of each store of which everything kept is known to be abreast.
         var known: [UInt32: SequenceNumber] = [:]
+        /// Later entries saved here, while those between are still to come, as saves that share a sync
+        /// end in any order.
+        var ahead: [UInt32: Set<SequenceNumber>] = [:]
         var clock: @Sendable () -> Int64 = RowCache.uptime
+
+        /// Notes an entry saved here.
+        mutating func noteSave(_ sequence: SequenceNumber, in store: UInt32) {
+            let last = known[store] ?? .zero
+            guard sequence > last else { return }
+            guard sequence != last.next || !ahead.isEmpty else {
+                known[store] = sequence
+                return
+            }
+            ahead[store, default: []].insert(sequence)
+            followAhead(in: store)
+        }
+
+        /// Moves on over entries without a gap.
+        mutating func followAhead(in store: UInt32) {
+            var last = known[store] ?? .zero
+            while ahead[store]?.remove(last.next) != nil { last = last.next }
+            known[store] = last
+            if ahead[store]?.isEmpty == true { ahead[store] = nil }
+        }
+
+        /// When no save is under way: what was not saved here came from elsewhere.
+        mutating func closeGaps() {
+            guard writers == 0, !ahead.isEmpty else { return }
+            for (store, sequences) in ahead {
+                rows.forgetAll(of: store)
+                known[store] = max(known[store] ?? .zero, sequences.max() ?? .zero)
+            }
+            ahead = [:]
+        }
     }
 
     private let state = Mutex(State())
@@ -126,10 +159,9 @@ final class RowCache: Sendable {
         state.withLock { state in
             state.writers -= 1
             generation.add(1, ordering: .releasing)
+            defer { state.closeGaps() }
             guard let sequence else { return }
-            let known = state.known[store] ?? .zero
-            if sequence.rawValue > known.rawValue + 1 { state.rows.forgetAll(of: store) }
-            state.known[store] = max(known, sequence)
+            state.noteSave(sequence, in: store)
             guard state.rows.count > 0 else { return }
             for change in changes {
                 state.rows.forget(GraphID(store: store, object: change.object))
@@ -142,6 +174,8 @@ final class RowCache: Sendable {
         state.withLock { state in
             guard sequence > state.known[store] ?? .zero else { return }
             state.known[store] = sequence
+            state.ahead[store] = state.ahead[store]?.filter { $0 > sequence }
+            state.followAhead(in: store)
             generation.add(1, ordering: .releasing)
             state.rows.forgetAll(of: store)
         }

@@ -143,12 +143,12 @@ public final class UndoManager {
     public func undo() {
         guard let context else { return }
         assertIsAtRest()
-        post(.undoManagerCheckpoint)
+        post(.checkpoint)
         context.processPendingChanges()
         precondition(levels.count < 2, "Undo needs nested groups to be ended first.")
         if levels.isEmpty { closeOpenGroup() } else { endUndoGrouping() }
         guard cursor > 0, readStep(before: cursor, in: context) else { return }
-        work(\.isUndoing, .undoManagerWillUndo, .undoManagerDidUndo) {
+        work(\.isUndoing, .willUndo, .didUndo) {
             cursor -= 1
             groups[cursor].changes = takeBack(groups[cursor].changes, in: context)
         }
@@ -164,13 +164,13 @@ public final class UndoManager {
     public func undoNestedGroup() {
         guard let context, let level = levels.last else { return undo() }
         assertIsAtRest()
-        post(.undoManagerCheckpoint)
+        post(.checkpoint)
         context.processPendingChanges()
         guard let range = nested.last, range.lowerBound >= level.start else { return }
         precondition(
             range.upperBound == open.changes.count,
             "A nested group is undone before anything else is changed.")
-        work(\.isUndoing, .undoManagerWillUndo, .undoManagerDidUndo) {
+        work(\.isUndoing, .willUndo, .didUndo) {
             nested.removeLast()
             let changes = Array(open.changes[range])
             open.changes.removeSubrange(range)
@@ -189,10 +189,10 @@ public final class UndoManager {
     public func redo() {
         guard let context else { return }
         assertIsAtRest()
-        post(.undoManagerCheckpoint)
+        post(.checkpoint)
         context.processPendingChanges()
         guard cursor < groups.count else { return }
-        work(\.isRedoing, .undoManagerWillRedo, .undoManagerDidRedo) {
+        work(\.isRedoing, .willRedo, .didRedo) {
             let changes = makeAgain(groups[cursor].changes, in: context)
             if levels.isEmpty {
                 groups[cursor].changes = changes
@@ -261,8 +261,8 @@ public final class UndoManager {
     }
 
     private func work(
-        _ flag: ReferenceWritableKeyPath<UndoManager, Bool>, _ before: Notification.Name,
-        _ after: Notification.Name, _ body: () -> Void
+        _ flag: ReferenceWritableKeyPath<UndoManager, Bool>, _ before: Notice,
+        _ after: Notice, _ body: () -> Void
     ) {
         post(before)
         self[keyPath: flag] = true
@@ -309,11 +309,11 @@ public final class UndoManager {
     ///
     /// Ends the event. A group begun in another becomes a part of it.
     public func beginUndoGrouping() {
-        post(.undoManagerCheckpoint)
+        post(.checkpoint)
         context?.processPendingChanges()
         if levels.isEmpty { closeOpenGroup() }
         levels.append(Level(start: open.changes.count))
-        post(.undoManagerDidOpenUndoGroup)
+        post(.didOpenGroup)
     }
 
     /// Ends the group begun last. A group in which nothing was changed is no step.
@@ -321,7 +321,7 @@ public final class UndoManager {
     /// - Precondition: A group has been begun and not ended.
     public func endUndoGrouping() {
         precondition(!levels.isEmpty, "endUndoGrouping needs a beginUndoGrouping before it.")
-        post(.undoManagerCheckpoint)
+        post(.checkpoint)
         context?.processPendingChanges()
         let level = levels.removeLast()
         if levels.isEmpty {
@@ -333,7 +333,7 @@ public final class UndoManager {
             nested.removeAll { $0.lowerBound >= level.start }
             if level.start < open.changes.count { nested.append(level.start..<open.changes.count) }
         }
-        post(.undoManagerDidCloseUndoGroup)
+        post(.didCloseGroup)
     }
 
     private func closeOpenGroup() {
@@ -409,7 +409,7 @@ public final class UndoManager {
             return
         }
         push(ChangeGroup(changes: changes))
-        post(.undoManagerDidCloseUndoGroup)
+        post(.didCloseGroup)
     }
 
     private func push(_ group: ChangeGroup) {

@@ -28,7 +28,8 @@ final class CommitFeed: Sendable {
     /// Calls every listener, in the order in which they subscribed.
     func publish(_ sequence: SequenceNumber) {
         let listeners = state.withLock { state in
-            state.listeners.sorted { $0.key < $1.key }.map(\.value)
+            state.listeners.isEmpty
+                ? [] : state.listeners.sorted { $0.key < $1.key }.map(\.value)
         }
         for listener in listeners { listener(sequence) }
     }

@@ -70,6 +70,8 @@ package struct Receipt: Sendable {
     package var constraintConflicts: [ConstraintConflict] = []
     /// The objects of the store that new objects became one with.
     package var replaced: [ObjectID: ObjectID] = [:]
+    /// Whether what was saved is the draft, change for change.
+    package var isUntouched = false
 
     /// Whether the changes were saved as they stood in the draft.
     package var isAsSent: Bool { conflicts.isEmpty && constraintConflicts.isEmpty }

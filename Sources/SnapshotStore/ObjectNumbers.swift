@@ -7,7 +7,12 @@ internal import Synchronization
 /// and nobody else, and is given out once.
 final class ObjectNumbers: Sendable {
     private let blocks = Mutex<[Range<UInt64>]>([])
+    private let greatestBound = Atomic<UInt64>(0)
     private let countTaken = Mutex(StoreLayout.numberBlockSize / 2)
+
+    /// Where the last block ends that was taken: the file knows that all numbers below are taken. Only
+    /// what was not given out is given back when the store is closed.
+    var bound: UInt64 { greatestBound.load(ordering: .relaxed) }
 
     /// How many numbers to take when none is left: twice as many as the time before, because each
     /// time is a durable write.
@@ -41,6 +46,7 @@ final class ObjectNumbers: Sendable {
 
     /// Adds a block taken from the file.
     func add(_ block: Range<UInt64>) {
+        greatestBound.max(block.upperBound, ordering: .relaxed)
         blocks.withLock { blocks in
             if let last = blocks.last, last.upperBound == block.lowerBound {
                 blocks[blocks.count - 1] = last.lowerBound..<block.upperBound

@@ -11,6 +11,20 @@ internal import ObjectModel
 struct Projection: Sendable {
     let tables: StoreTables
     let schema: Schema
+    /// What folding asks of the entities, from number 1 at index 0.
+    private let foldedEntities: [FoldedEntity]
+
+    init(tables: StoreTables, schema: Schema) {
+        self.tables = tables
+        self.schema = schema
+        foldedEntities = schema.entities.map(FoldedEntity.init)
+    }
+
+    /// What folding asks of the entity of that number.
+    func foldedEntity(_ number: EntityNumber) -> FoldedEntity? {
+        let index = Int(number.rawValue) - 1
+        return foldedEntities.indices.contains(index) ? foldedEntities[index] : nil
+    }
 
     // MARK: - Rows
 

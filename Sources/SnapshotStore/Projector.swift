@@ -179,7 +179,7 @@ struct Projector {
         _ entry: RawSpan, in transaction: borrowing some Reading & ~Copyable
     ) throws {
         if entity?.number != change.object.entity {
-            entity = projection.schema.entity(change.object.entity).map(FoldedEntity.init)
+            entity = projection.foldedEntity(change.object.entity)
         }
         guard let entity else { throw mismatch() }
         switch change.kind {

@@ -21,7 +21,8 @@ extension Store {
         }
         let commit = Commit(
             prepared, parts: parts, clock: options.clock,
-            verifies: options.verification == .afterCommit, takesNumbers: numbers.isLow)
+            verifies: options.verification == .afterCommit, takesNumbers: numbers.isLow,
+            numbersTaken: numbers.bound)
         let outcome = try writing { try commit.run(in: $0) }
         if let block = outcome.block { numbers.add(block) }
         if let sequence = outcome.receipt.sequence { feed.publish(sequence) }
@@ -53,6 +54,8 @@ struct Commit: Sendable {
     private let clock: @Sendable () -> Int64
     private let verifies: Bool
     private let takesNumbers: Bool
+    /// All object numbers below are known to be taken.
+    private let numbersTaken: UInt64
 
     /// What a save came to.
     struct Outcome: Sendable {
@@ -63,13 +66,14 @@ struct Commit: Sendable {
 
     init(
         _ prepared: PreparedDraft, parts: StoreParts, clock: @escaping @Sendable () -> Int64,
-        verifies: Bool, takesNumbers: Bool
+        verifies: Bool, takesNumbers: Bool, numbersTaken: UInt64 = 0
     ) {
         self.prepared = prepared
         self.parts = parts
         self.clock = clock
         self.verifies = verifies
         self.takesNumbers = takesNumbers
+        self.numbersTaken = numbersTaken
     }
 
     /// What is left to save once everything has been settled.
@@ -85,15 +89,16 @@ struct Commit: Sendable {
             Receipt(
                 sequence: entry?.sequence, digest: entry?.digest, changes: changes,
                 conflicts: conflicts, constraintConflicts: constraintConflicts,
-                replaced: replaced)
+                replaced: replaced, isUntouched: isUntouched)
         }
     }
 
     /// Saves, or refuses with conflicts that name the entries behind them.
     func run(in transaction: borrowing WriteTransaction) throws -> Outcome {
-        let folded = try folded(in: transaction)
-        let settlement = try settled(fits: folded != nil, in: transaction)
-        return try save(settlement, folded, in: transaction)
+        let head = try parts.journal.head(in: transaction)
+        var projector = try folded(after: head, in: transaction)
+        let settlement = try settled(fits: projector != nil, in: transaction)
+        return try save(settlement, &projector, after: head, in: transaction)
     }
 
     /// What a save would come to.
@@ -105,11 +110,12 @@ struct Commit: Sendable {
     /// do: then each row is read once. Nothing is written yet.
     ///
     /// - Returns: The records to write; nil when something has to be looked at more closely.
-    private func folded(in transaction: borrowing WriteTransaction) throws -> Projector? {
+    private func folded(
+        after head: SequenceNumber, in transaction: borrowing WriteTransaction
+    ) throws -> Projector? {
         guard !prepared.changes.isEmpty, !prepared.mayHaveMoved(parts.projection.schema) else {
             return nil
         }
-        let head = try parts.journal.head(in: transaction)
         var projector = Projector(parts.projection)
         do {
             try projector.take(
@@ -179,27 +185,27 @@ struct Commit: Sendable {
 
     // MARK: - Writing
 
-    /// Appends what has been settled, and folds it.
+    /// Appends what has been settled, and folds it, unless the draft was and is it.
     private func save(
-        _ settlement: Settlement, _ folded: Projector?,
+        _ settlement: Settlement, _ projector: inout Projector?, after head: SequenceNumber,
         in transaction: borrowing WriteTransaction
     ) throws -> Outcome {
         let changes = settlement.changes
         guard !changes.isEmpty else { return Outcome(receipt: settlement.receipt()) }
-        let recordedAt = try recordingTime(in: transaction)
-        var (payload, projector) = (prepared.payload, folded)
+        let recordedAt = try recordingTime(after: head, in: transaction)
+        var payload = prepared.payload
         if !settlement.isUntouched {
             payload = EntryPayload.bytes(prepared.draft.header, changes)
             projector = nil
         }
-        var records = try projector ?? fold(payload, in: transaction)
+        if projector == nil { projector = try fold(payload, after: head, in: transaction) }
         if let values = prepared.draft.userValues {
             try StoreMetadata.setUserValues(values, parts.tables.meta, in: transaction)
         }
         let entry = try parts.journal.append(
-            payload: payload, recordedAt: recordedAt, in: transaction)
-        records.take(prepared.draft.header.occurredAt ?? recordedAt, of: entry.sequence)
-        try records.write(in: transaction)
+            payload: payload, recordedAt: recordedAt, after: head, in: transaction)
+        projector?.take(prepared.draft.header.occurredAt ?? recordedAt, of: entry.sequence)
+        try projector?.write(in: transaction)
         if verifies {
             try EntryCheck.check(changes, of: entry.sequence, parts.projection, in: transaction)
         }
@@ -209,19 +215,19 @@ struct Commit: Sendable {
 
     /// The records that an entry to be appended comes to.
     private func fold(
-        _ payload: [UInt8], in transaction: borrowing WriteTransaction
+        _ payload: [UInt8], after head: SequenceNumber,
+        in transaction: borrowing WriteTransaction
     ) throws -> Projector {
         var projector = Projector(parts.projection)
-        try projector.take(
-            try EntryPayload.Encoded(payload), of: try parts.journal.head(in: transaction).next,
-            in: transaction)
+        try projector.take(try EntryPayload.Encoded(payload), of: head.next, in: transaction)
         return projector
     }
 
     /// Never before the entry before, even when the clock was set back.
-    private func recordingTime(in transaction: borrowing WriteTransaction) throws -> Int64 {
+    private func recordingTime(
+        after head: SequenceNumber, in transaction: borrowing WriteTransaction
+    ) throws -> Int64 {
         if let recordedAt = prepared.draft.recordedAt { return recordedAt }
-        let head = try parts.journal.head(in: transaction)
         let last = try parts.journal.recordingTime(of: head, in: transaction)
         return max(clock(), last ?? .min)
     }
@@ -231,8 +237,13 @@ struct Commit: Sendable {
         for changes: [Change], in transaction: borrowing WriteTransaction
     ) throws -> Range<UInt64>? {
         let meta = parts.tables.meta
-        let greatest = changes.lazy.filter(\.isInsert).map(\.object.number).max() ?? 0
-        if try greatest >= StoreMetadata.reserved(meta, in: transaction) {
+        var greatest: UInt64 = 0
+        for change in changes where change.isInsert {
+            greatest = max(greatest, change.object.number)
+        }
+        if greatest >= numbersTaken,
+            try greatest >= StoreMetadata.reserved(meta, in: transaction)
+        {
             try StoreMetadata.setReserved(greatest + 1, meta, in: transaction)
         }
         return takesNumbers ? try ObjectNumbers.reserve(meta, in: transaction) : nil

@@ -135,7 +135,22 @@ package final class Store: Sendable {
     ) throws -> R {
         guard !options.isReadOnly else { throw StoreError.readOnly(path) }
         let environment = try openEnvironment()
-        return try wrapping { try environment.write(body) }
+        let outcome = Outcome<R>()
+        try wrapping {
+            try environment.perform { transaction in
+                let result = try body(transaction)
+                outcome.value.withLock { $0 = result }
+            }
+        }
+        guard let result = outcome.value.withLock({ $0 }) else {
+            preconditionFailure("A write that did not fail has a result.")
+        }
+        return result
+    }
+
+    /// What a write comes to, on the thread that writes.
+    private final class Outcome<R: Sendable>: Sendable {
+        let value = Mutex<R?>(nil)
     }
 
     func openEnvironment() throws -> Environment {

@@ -37,6 +37,26 @@ import Testing
         }
     }
 
+    @Test func `a save of new objects reads nothing, whatever others have saved meanwhile`() throws
+    {
+        let store = try StaffStore()
+        try store.inContext { (context) throws in
+            let ada = Employee(context: context)
+            ada.firstName = "Ada"
+            try context.save()
+            try store.hire(["Grace"])
+            let edsger = Employee(context: context)
+            edsger.firstName = "Edsger"
+            let before = store.readCount
+
+            let sequence = try context.save()
+
+            #expect(store.readCount == before)
+            #expect(edsger.firstName == "Edsger")
+            #expect(edsger.since == sequence?.rawValue)
+        }
+    }
+
     @Test func `S63 a fetch in batches reads a batch when its first member fires`() throws {
         let store = try StaffStore()
         try store.hire(["Ada", "Barbara", "Edsger", "Grace", "John"])
