@@ -173,7 +173,8 @@ public struct BatchInsertRow<Object: ManagedObject> {
         }
         guard property.end?.inverse != property.number else {
             return refuse(
-                name, "'\(name)' is its own inverse, which two objects hold: set it in managed objects")
+                name,
+                "'\(name)' is its own inverse, which two objects hold: set it in managed objects")
         }
         guard let id else { return values[slot] = .null }
         guard id.storeIdentifier == store.identifier else {

@@ -135,10 +135,7 @@ private struct InsertedBatch {
         _ receipt: Receipt, _ type: BatchInsertResultType, in store: PersistentStore
     ) -> BatchInsertResult {
         // A policy of the program's own may have dropped rows.
-        let inserted = Set(
-            receipt.changes.lazy.compactMap { change -> ObjectID? in
-                if case .insert = change.kind { change.object } else { nil }
-            })
+        let inserted = Set(receipt.changes.lazy.filter(\.isInsert).map(\.object))
         var identifiers: [ManagedObjectID] = []
         if type == .objectIDs {
             identifiers = (0..<count).compactMap { index in
