@@ -11,6 +11,7 @@ import Testing
     func `a table agrees with a dictionary`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var encoder = RowEncoder()
+        let nothing: [UInt8] = []
         var table = RowTable()
         var expected: [GraphID: (since: UInt64?, time: Int64, holders: Int)] = [:]
 
@@ -21,7 +22,9 @@ import Testing
                     entity: EntityNumber(rawValue: 1),
                     number: UInt64.random(in: 1...400, using: &random)))
             let time = step < 5_000 ? 0 : Int64(step)
-            encoder.encode(since: SequenceNumber(rawValue: UInt64(step)), [])
+            encoder.encode(
+                since: SequenceNumber(rawValue: UInt64(step)), new: [], from: nothing.span.bytes,
+                parts: 1)
             let row = try PackedRow(encoder.bytes)
             switch Int.random(in: 0...5, using: &random) {
             case 0, 1:

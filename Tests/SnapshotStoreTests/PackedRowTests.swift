@@ -63,6 +63,20 @@ import Testing
     }
 }
 
+extension RowEncoder {
+    /// Lays out the row of a new object with these values.
+    fileprivate mutating func encode(since: SequenceNumber, _ values: [Value]) {
+        var writer = ByteWriter()
+        let fields = values.map { value in
+            let start = writer.bytes.count
+            if !value.isNull { writer.append(value) }
+            return EncodedField(start: start, end: writer.bytes.count)
+        }
+        let entry = writer.bytes
+        encode(since: since, new: fields, from: entry.span.bytes, parts: 1 + values.count)
+    }
+}
+
 extension SeededGenerator {
     /// Values of every kind, some of them null.
     fileprivate mutating func values() -> [Value] {
