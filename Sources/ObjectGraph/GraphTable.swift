@@ -29,6 +29,20 @@ struct GraphTable {
         places[slot] = Int32(place)
     }
 
+    /// Notes the place of an object, unless one is noted.
+    ///
+    /// - Returns: The place that was noted; nil when there was none.
+    mutating func insert(_ id: GraphID, at place: Int) -> Int? {
+        if (count + 1) * 2 > keys.count { grow() }
+        let key = id.word
+        let slot = slot(of: key)
+        guard keys[slot] == 0 else { return Int(places[slot]) }
+        count += 1
+        keys[slot] = key
+        places[slot] = Int32(place)
+        return nil
+    }
+
     /// Forgets an object.
     ///
     /// - Returns: Its place; nil when none was noted.
@@ -74,10 +88,21 @@ struct GraphTable {
         return slot
     }
 
+    /// Makes room for so many more.
+    mutating func reserve(_ more: Int) {
+        guard (count + more) * 2 > keys.count else { return }
+        var capacity = 64
+        while (count + more) * 2 > capacity { capacity *= 2 }
+        resize(to: capacity)
+    }
+
     private mutating func grow() {
+        resize(to: max(64, keys.count * 2))
+    }
+
+    private mutating func resize(to capacity: Int) {
         let oldKeys = keys
         let oldPlaces = places
-        let capacity = max(64, keys.count * 2)
         keys = ContiguousArray(repeating: 0, count: capacity)
         places = ContiguousArray(repeating: 0, count: capacity)
         for (key, place) in zip(oldKeys, oldPlaces) where key != 0 {

@@ -100,6 +100,11 @@ open class ManagedObject {
             ? packed.value(inSlot: slot) : schema.defaults[slot]
     }
 
+    /// Whether the value in a slot is a certain one.
+    final func has(_ value: Value, inSlot slot: Int) -> Bool {
+        packed == nil ? list[slot] == value : self.value(inSlot: slot) == value
+    }
+
     /// Takes the values that were read.
     final func take(_ row: PackedRow) {
         packed = row

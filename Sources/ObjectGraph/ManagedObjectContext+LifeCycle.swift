@@ -50,7 +50,8 @@ extension ManagedObjectContext {
     ///   changed is then still pending.
     func prepareToSave() throws {
         processPendingChanges()
-        try untilSettled("'willSave'") { items in
+        try untilSettled("'willSave'") { all in
+            let items = all.span
             for index in items.indices where !items[index].isAnnihilated {
                 items[index].object.willSave()
             }
@@ -93,6 +94,7 @@ extension ManagedObjectContext {
     ///   - move: Whether they have been made or taken back.
     func awake(after moved: [RecordedChange], _ move: PendingChanges.Move) {
         guard moved.haveDuplicates else {
+            let moved = moved.span
             for offset in moved.indices {
                 let index = move == .back ? moved.count - 1 - offset : offset
                 awake(moved[index].object, moved[index].change.event(move))
@@ -132,11 +134,13 @@ extension [RecordedChange] {
     /// Whether some object has more than one change.
     fileprivate var haveDuplicates: Bool {
         // A mark in each object is cheaper than a set of all of them.
+        let changes = span
         var haveDuplicates = false
-        for index in indices where self[index].object.status.insert(.counted).inserted == false {
-            haveDuplicates = true
+        for index in changes.indices {
+            let isNew = changes[index].object.status.insert(.counted).inserted
+            if !isNew { haveDuplicates = true }
         }
-        for index in indices { self[index].object.status.remove(.counted) }
+        for index in changes.indices { changes[index].object.status.remove(.counted) }
         return haveDuplicates
     }
 }

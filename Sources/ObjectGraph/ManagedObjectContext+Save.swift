@@ -59,9 +59,8 @@ extension ManagedObjectContext {
         }
         credits.removeAll()
         mergedDeletes.removeAll()
-        for index in items.indices where !items[index].isAnnihilated {
-            items[index].object.didSave()
-        }
+        let told = items.span
+        for index in told.indices where !told[index].isAnnihilated { told[index].object.didSave() }
         let saved = SavedChanges(items)
         postDidSave(summary, saved, entries)
         if !followers.isEmpty { tellFollowers(saved.changes) }
@@ -216,20 +215,28 @@ extension ManagedObjectContext {
             || customMergePolicy != nil
         let needsSince = conflictGranularity == .row || customMergePolicy != nil
         changes.reserveCapacity(items.count)
+        let items = items.span
+        // Asked for where the entity changes: the object may be far from where the change is.
+        var schema: SchemaEntity?
         for index in items.indices {
-            let object = items[index].object
-            let schema = object.binding.schema
             guard var change = items[index].change else { continue }
+            if schema?.number != change.object.entity {
+                schema = items[index].object.binding.schema
+            }
+            guard let schema else { continue }
             if schema.hasTransientSlots {
                 guard let persistent = change.persistent(of: schema) else { continue }
                 change = persistent
             }
-            if needsSince { seenSince[change.object] = SequenceNumber(rawValue: object.since) }
+            if needsSince {
+                seenSince[change.object] = SequenceNumber(rawValue: items[index].object.since)
+            }
             if needsValues, case .update = change.kind {
                 seen[change.object] = Array(items[index].valuesSeen.prefix(schema.storedSlotCount))
             }
             changes.append(change)
         }
+        changes.sortAsInEntry()
         return Draft(
             header: header, changes: changes, seen: seen, seenSince: seenSince,
             watched: watched(in: store), policy: mergePolicy,

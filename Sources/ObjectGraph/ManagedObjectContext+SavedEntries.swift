@@ -261,6 +261,14 @@ extension [Change] {
     /// fit together.
     fileprivate func pair(with others: [Change], _ fit: (Change, Change) -> Bool) -> Bool {
         guard count == others.count else { return false }
+        let (ours, theirs) = (span, others.span)
+        // Both are in the order of an entry, and mostly of the same kinds.
+        var index = 0
+        while index < ours.count, ours[index].object == theirs[index].object {
+            guard fit(ours[index], theirs[index]) else { return false }
+            index += 1
+        }
+        guard index < ours.count else { return true }
         var places = GraphTable()
         for (place, other) in others.enumerated() {
             places.set(GraphID(store: 0, object: other.object), to: place)
@@ -276,19 +284,32 @@ extension [Change] {
 extension Change {
     /// Whether this change leads from where the other leads to where that starts.
     fileprivate func takesBack(_ other: Change) -> Bool {
-        switch (kind, other.kind) {
-        case (.insert(let values, let joined), .delete(let otherValues, let otherJoined)),
-            (.delete(let values, let joined), .insert(let otherValues, let otherJoined)):
-            values == otherValues && joined.takeBack(otherJoined)
-        case (.update(let edits, let joined), .update(let otherEdits, let otherJoined)):
-            edits.count == otherEdits.count && joined.takeBack(otherJoined)
-                && edits.indices.allSatisfy { index in
-                    edits[index].property == otherEdits[index].property
-                        && edits[index].old == otherEdits[index].new
-                        && edits[index].new == otherEdits[index].old
-                }
-        default: false
+        // One after the other: a switch over both would make a pair of copies first.
+        switch kind {
+        case .insert(let values, let joined):
+            guard case .delete(let otherValues, let otherJoined) = other.kind else { return false }
+            return values == otherValues && joined.takeBack(otherJoined)
+        case .update(let edits, let joined):
+            guard case .update(let otherEdits, let otherJoined) = other.kind else { return false }
+            return edits.takeBack(otherEdits) && joined.takeBack(otherJoined)
+        case .delete(let values, let joined):
+            guard case .insert(let otherValues, let otherJoined) = other.kind else { return false }
+            return values == otherValues && joined.takeBack(otherJoined)
         }
+    }
+}
+
+extension [Edit] {
+    /// Whether these edits lead from where others lead to where those start.
+    fileprivate func takeBack(_ others: [Edit]) -> Bool {
+        let (ours, theirs) = (span, others.span)
+        guard ours.count == theirs.count else { return false }
+        for index in ours.indices {
+            guard ours[index].property == theirs[index].property,
+                ours[index].old == theirs[index].new, ours[index].new == theirs[index].old
+            else { return false }
+        }
+        return true
     }
 }
 

@@ -90,10 +90,34 @@ extension ManagedObjectContext {
 
     /// Takes a recorded change back, as undo does.
     func takeBack(_ change: Change, of object: ManagedObject) -> TakenBack {
+        if case .update(let edits, let members) = change.kind, members.isEmpty,
+            takeBack(edits, of: object)
+        {
+            return .asRecorded
+        }
         let inverse = change.inverse
         guard let target = retarget(inverse, onto: object) else { return .passedOver }
         make(target.change, of: object, as: .back)
         return target.isAsRecorded ? .asRecorded : .otherwise(target.change.inverse)
+    }
+
+    /// Takes edits back where the object still is as they have left it, as nearly always.
+    ///
+    /// - Returns: Whether that is so; nothing has changed otherwise.
+    private func takeBack(_ edits: [Edit], of object: ManagedObject) -> Bool {
+        guard !edits.isEmpty, object.isEditable, object.realizeIfNeeded(), object.isEditable,
+            let back = object.takeBack(edits)
+        else { return false }
+        noteRevision()
+        if !object.relations.isEmpty {
+            for index in back.indices { object.relations[back[index].property] = nil }
+        }
+        let change = Change(
+            object: object.graphID.object, kind: .update(edits: back, members: []))
+        noteReferences(of: change, object)
+        settle(object, pending.append(change, of: object, .back, isEmpty: false))
+        changed.note(object, as: .updated)
+        return true
     }
 
     /// Makes a change from where its object stands now, as redo does.
@@ -219,6 +243,23 @@ extension ManagedObjectContext {
 }
 
 extension [Value] {
+    /// Puts the old values of edits in their slots.
+    ///
+    /// - Returns: The edits back.
+    fileprivate mutating func takeBack(_ edits: [Edit], of entity: SchemaEntity) -> [Edit] {
+        let made = edits.span
+        var back: [Edit] = []
+        back.reserveCapacity(made.count)
+        for index in made.indices {
+            guard let slot = entity.slot(of: made[index].property) else { continue }
+            // The value that stands there moves into the edit, which costs less than another copy.
+            var value = made[index].old
+            swap(&self[slot], &value)
+            back.append(Edit(property: made[index].property, old: value, new: self[slot]))
+        }
+        return back
+    }
+
     /// Puts the new values of edits in their slots.
     fileprivate mutating func set(_ edits: [Edit], of entity: SchemaEntity) {
         for index in edits.indices {
@@ -229,12 +270,26 @@ extension [Value] {
 }
 
 extension ManagedObject {
+    /// Takes edits back if the values are those to which they lead, and each changes something.
+    ///
+    /// - Returns: The edits back; nil when nothing has changed.
+    fileprivate func takeBack(_ edits: [Edit]) -> [Edit]? {
+        let entity = binding.schema
+        let made = edits.span
+        for index in made.indices {
+            guard let slot = entity.slot(of: made[index].property),
+                has(made[index].new, inSlot: slot), made[index].old != made[index].new
+            else { return nil }
+        }
+        return values.takeBack(edits, of: entity)
+    }
+
     /// Whether the values are those from which edits start, each of which changes something.
     fileprivate func isBefore(_ edits: [Edit]) -> Bool {
         let entity = binding.schema
         for index in edits.indices {
             guard let slot = entity.slot(of: edits[index].property),
-                value(inSlot: slot) == edits[index].old, edits[index].old != edits[index].new
+                has(edits[index].old, inSlot: slot), edits[index].old != edits[index].new
             else { return false }
         }
         return true

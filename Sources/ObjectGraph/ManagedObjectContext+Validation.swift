@@ -38,11 +38,13 @@ extension ManagedObjectContext {
         var failures: [ValidationFailure] = []
         var counts = CountedRelationships()
         let hasCounts = coordinator.model.schema.entities.contains { !$0.counted.isEmpty }
-        let items = pending.items
+        let all = pending.items
+        let items = all.span
         for index in items.indices {
-            guard let change = items[index].change else { continue }
-            check(items[index].object, change, hooks, &failures)
-            if hasCounts { counts.note(change, of: items[index].object, self) }
+            guard items[index].kind != .nothing else { continue }
+            check(items[index], hooks, &failures)
+            guard hasCounts, let change = items[index].change else { continue }
+            counts.note(change, of: items[index].object, self)
         }
         return failures + counts.failures(in: self)
     }
@@ -50,18 +52,20 @@ extension ManagedObjectContext {
     // MARK: - One object
 
     private func check(
-        _ object: ManagedObject, _ change: Change, _ hooks: Hooks,
-        _ failures: inout [ValidationFailure]
+        _ item: PendingChanges.Item, _ hooks: Hooks, _ failures: inout [ValidationFailure]
     ) {
+        let object = item.object
         let schema = object.binding.schema
         do {
-            switch change.kind {
+            switch item.change?.kind {
+            case nil:
+                return
             case .insert:
                 for property in schema.slots { check(property, of: object, hooks, &failures) }
                 if hooks == .called { try object.validateForInsert() }
             case .update(let edits, _):
-                for edit in edits {
-                    guard let property = schema.property(edit.property) else { continue }
+                for index in edits.indices {
+                    guard let property = schema.property(edits[index].property) else { continue }
                     check(property, of: object, hooks, &failures)
                 }
                 if hooks == .called { try object.validateForUpdate() }
@@ -86,7 +90,7 @@ extension ManagedObjectContext {
             } catch {
                 failures += object.failures(error, property: property.name)
             }
-            if value != object.value(inSlot: slot) {
+            if !object.has(value, inSlot: slot) {
                 object.setValue(value, inSlot: slot)
                 value = object.value(inSlot: slot)
             }

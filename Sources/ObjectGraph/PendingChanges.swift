@@ -152,8 +152,9 @@ struct PendingChanges {
         /// or the steps are forgotten.
         var isBeyondUndo: Bool
 
-        fileprivate init(_ object: ManagedObject, _ change: Change, _ move: Move) {
-            let isEmpty = change.isEmpty
+        fileprivate init(
+            _ object: ManagedObject, _ change: Change, _ move: Move, isEmpty: Bool
+        ) {
             self.object = object
             self.change = isEmpty ? nil : change
             kind = isEmpty ? .nothing : Kind(change)
@@ -178,17 +179,16 @@ struct PendingChanges {
         var places = GraphTable()
 
         /// - Returns: The place of the object's item; nil when it is clean.
-        mutating func append(_ object: ManagedObject, _ change: Change, _ move: Move) -> Int? {
-            let id = object.graphID
-            guard let place = places[id] else {
-                let place = items.count
-                places.set(id, to: place)
-                items.append(Item(object, change, move))
-                return place
+        mutating func append(
+            _ object: ManagedObject, _ change: Change, _ move: Move, isEmpty: Bool
+        ) -> Int? {
+            guard let place = places.insert(object.graphID, at: items.count) else {
+                items.append(Item(object, change, move, isEmpty: isEmpty))
+                return items.count - 1
             }
             items[place].follow(with: change, move)
             guard !items[place].isClean else {
-                remove(id)
+                remove(object.graphID)
                 return nil
             }
             return place
@@ -254,10 +254,13 @@ struct PendingChanges {
     /// - Returns: The objects that were inserted since the last save and are no more.
     mutating func append(_ changes: [RecordedChange], _ move: Move) -> [ManagedObject] {
         var annihilated: [ManagedObject] = []
+        makeRoom(for: changes)
+        let changes = changes.span
         for index in changes.indices {
             let object = changes[index].object
             let group = makeGroup(object.graphID.object.entity)
-            let place = groups[group].append(object, changes[index].change, move)
+            let place = groups[group].append(
+                object, changes[index].change, move, isEmpty: changes[index].change.isEmpty)
             if let place, groups[group].items[place].isAnnihilated { annihilated.append(object) }
         }
         return annihilated
@@ -265,14 +268,30 @@ struct PendingChanges {
 
     /// Takes in a change that has been made, or the inverse of one that has been undone.
     ///
+    /// - Parameters:
+    ///   - change: The change.
+    ///   - object: Its object.
+    ///   - move: How it came about.
+    ///   - isEmpty: Whether it changes nothing, where that is known; nil to find out.
     /// - Returns: What is now pending for the object; nil when it is clean.
     @discardableResult
     mutating func append(
-        _ change: Change, of object: ManagedObject, _ move: Move
+        _ change: Change, of object: ManagedObject, _ move: Move, isEmpty: Bool? = nil
     ) -> Item.Kind? {
         let group = makeGroup(object.graphID.object.entity)
-        let place = groups[group].append(object, change, move)
+        let place = groups[group].append(
+            object, change, move, isEmpty: isEmpty ?? change.isEmpty)
         return place.map { groups[group].items[$0].kind }
+    }
+
+    /// Makes room for changes that come at once and are mostly of one entity.
+    mutating func makeRoom(for changes: [RecordedChange]) {
+        guard let first = changes.first else { return }
+        let group = makeGroup(first.object.graphID.object.entity)
+        // Else the room grows with what is put in, for all that comes little by little.
+        guard changes.count > groups[group].items.count else { return }
+        groups[group].items.reserveCapacity(groups[group].items.count + changes.count)
+        groups[group].places.reserve(changes.count)
     }
 
     private mutating func makeGroup(_ entity: EntityNumber) -> Int {

@@ -217,17 +217,20 @@ public final class UndoManager {
         // Mostly changes are taken back as they were recorded, and the list stays what it is.
         var taken = changes
         var passedOver: Set<Int> = []
-        for index in changes.indices.reversed() {
-            let object = changes[index].object
-            switch context.takeBack(changes[index].change, of: object) {
+        context.pending.makeRoom(for: changes)
+        let recorded = changes.span
+        var index = recorded.count
+        while index > 0 {
+            index -= 1
+            switch context.takeBack(recorded[index].change, of: recorded[index].object) {
             case .asRecorded:
-                if changes[index].change.cause != nil { taken[index].change.cause = nil }
+                if recorded[index].change.cause != nil { taken[index].change.cause = nil }
             case .otherwise(let change):
                 taken[index].change = change
             case .passedOver:
                 passedOver.insert(index)
-                if !changes[index].isSaved {
-                    context.pending.settleBeyondUndo(object.graphID, 1)
+                if !recorded[index].isSaved {
+                    context.pending.settleBeyondUndo(recorded[index].object.graphID, 1)
                 }
             }
         }

@@ -16,7 +16,7 @@ struct DraftValidation {
     /// - Throws: ``StoreError`` with ``StoreError/Code/noSuchEntity``, or with
     ///   ``StoreError/Code/validation`` and every value that does not fit.
     static func check(_ changes: [Change], schema: Schema) throws {
-        var validation = DraftValidation(schema: schema)
+        var validation = DraftValidation(schema: schema, count: changes.count)
         for change in changes { try validation.take(change) }
         try validation.finish()
     }
@@ -59,8 +59,10 @@ struct DraftValidation {
             .noSuchEntity, "The model has no entity of number \(change.object.entity.rawValue).")
     }
 
-    init(schema: Schema) {
+    /// Starts, with room for so many changes.
+    init(schema: Schema, count: Int) {
         self.schema = schema
+        objects.reserveCapacity(count)
     }
 
     private mutating func note(_ message: String, _ change: Change) {
@@ -83,21 +85,26 @@ struct DraftValidation {
                     "\(schema.name(of: change.object)) has \(values.count) values instead of "
                         + "\(entity.storedSlotCount).", change)
             }
+            let values = values.span
             for slot in values.indices { check(values[slot], entity.slots[slot], change) }
             check(members, change, entity)
         case .update(let edits, let members):
-            for edit in edits {
-                guard let property = entity.property(edit.property), let slot = property.slot,
+            let edits = edits.span
+            var isInOrder = true
+            for index in edits.indices {
+                let number = edits[index].property
+                if index > 0, edits[index - 1].property >= number { isInOrder = false }
+                guard let property = entity.property(number), let slot = property.slot,
                     slot < entity.storedSlotCount
                 else {
                     note(
                         "Objects of '\(entity.name)' keep no value for property number "
-                            + "\(edit.property.rawValue).", change)
+                            + "\(number.rawValue).", change)
                     continue
                 }
-                check(edit.new, property, change)
+                check(edits[index].new, property, change)
             }
-            if zip(edits, edits.dropFirst()).contains(where: { $0.property >= $1.property }) {
+            if !isInOrder {
                 note("The edits of \(schema.name(of: change.object)) are not in order.", change)
             }
             check(members, change, entity)

@@ -18,13 +18,13 @@ struct PreparedDraft: Sendable {
     init(_ draft: Draft, schema: Schema) throws {
         self.draft = draft
         var changes = draft.changes
+        changes.sortAsInEntry()
         if let payload = try Self.payload(draft.header, changes, schema) {
             self.changes = changes
             self.payload = payload
             return
         }
         if changes.contains(where: \.isEmpty) { changes.removeAll(where: \.isEmpty) }
-        if !changes.isSorted { changes.sort { $0.precedes($1) } }
         for position in changes.indices where changes[position].mayNeedNormalizing {
             changes[position].normalize()
         }
@@ -43,15 +43,16 @@ struct PreparedDraft: Sendable {
     ) throws -> [UInt8]? {
         guard !changes.isEmpty else { return nil }
         var writer = EntryPayload.writer(header, count: changes.count)
-        var validation = DraftValidation(schema: schema)
+        var validation = DraftValidation(schema: schema, count: changes.count)
         var previous: Change.Place?
-        for change in changes {
-            let place = change.place
+        let span = changes.span
+        for index in span.indices {
+            let place = span[index].place
             if let previous, !(previous < place) { return nil }
             previous = place
-            guard change.isInItsForm else { return nil }
-            try validation.take(change)
-            writer.append(change)
+            guard span[index].isInItsForm else { return nil }
+            try validation.take(span[index])
+            writer.append(span[index])
         }
         try validation.finish()
         return writer.bytes
@@ -68,22 +69,20 @@ struct PreparedDraft: Sendable {
     }
 }
 
-extension [Change] {
-    fileprivate var isSorted: Bool {
-        indices.dropFirst().allSatisfy { self[$0 - 1].precedes(self[$0]) }
-    }
-}
-
 extension Change {
     /// Whether something is changed, and no new value needs normalizing.
     fileprivate var isInItsForm: Bool {
         switch kind {
-        case .insert(let values, _): return !values.contains(where: \.mayNeedNormalizing)
+        case .insert(let values, _):
+            let values = values.span
+            for slot in values.indices where values[slot].mayNeedNormalizing { return false }
+            return true
         case .update(let edits, let members):
             var isEmpty = members.allSatisfy(\.isEmpty)
-            for edit in edits {
-                if edit.new.mayNeedNormalizing { return false }
-                if isEmpty, edit.old != edit.new { isEmpty = false }
+            let edits = edits.span
+            for index in edits.indices {
+                if edits[index].new.mayNeedNormalizing { return false }
+                if isEmpty, edits[index].old != edits[index].new { isEmpty = false }
             }
             return !isEmpty
         case .delete: return true

@@ -22,6 +22,8 @@ struct Projector {
     private var ages: [UInt64] = []
     private(set) var change = EncodedChange()
     private var entity: FoldedEntity?
+    /// The new objects that the entry begins with.
+    private var births: LeadingInserts?
     private var rows = PutBatch()
     private var versions = PutBatch()
     private var times = PutBatch()
@@ -53,20 +55,42 @@ struct Projector {
         in transaction: borrowing some Reading & ~Copyable
     ) throws {
         self.sequence = sequence
+        // What is there is of an entry before, which has not been written.
+        var leading = account == nil && births == nil ? LeadingInserts(payload) : nil
         let bytes = payload.bytes.span.bytes
         var offset = payload.changesOffset
-        for _ in 0..<payload.changesCount {
+        for done in 0..<payload.changesCount {
+            if done == Self.sampleSize {
+                // A little more than it takes if the rest is like the beginning.
+                let whole = Double(bytes.byteCount - payload.changesOffset)
+                makeRoom(times: 1.125 * whole / Double(offset - payload.changesOffset))
+            }
             do throws(DecodingFailure) {
                 try change.read(bytes, at: &offset)
             } catch {
                 throw StoreError.entryUnreadable(sequence, cause: error)
             }
-            try fold(bytes, in: transaction)
+            let isLeading = change.kind == .insert && leading?.take(change.object, at: done) == true
+            try fold(bytes, isLeading, in: transaction)
         }
+        if let leading, leading.count > 0 { births = leading }
         guard offset == bytes.byteCount else {
             throw StoreError.entryUnreadable(
                 sequence, cause: DecodingFailure(at: offset, expected: "the end of the entry"))
         }
+    }
+
+    /// After how many changes of a long entry room is made for the records of all.
+    private static let sampleSize = 1024
+
+    private mutating func makeRoom(times factor: Double) {
+        rows.makeRoom(times: factor)
+        versions.makeRoom(times: factor)
+        index.makeRoom(times: factor)
+        members.makeRoom(times: factor)
+        membersPast.makeRoom(times: factor)
+        referrers.makeRoom(times: factor)
+        referrersPast.makeRoom(times: factor)
     }
 
     /// Takes in when an entry happened.
@@ -150,6 +174,7 @@ struct Projector {
                     "A record of '\(table.name)' that entry \(sequence) ends is not there")
             }
         }
+        try writeBirths(in: transaction)
         try rows.write(to: tables.rows, in: transaction)
         try versions.write(to: tables.versions, in: transaction)
         try index.write(to: tables.index, in: transaction)
@@ -162,6 +187,7 @@ struct Projector {
     }
 
     private mutating func removeAll() {
+        births = nil
         rows.removeAll()
         versions.removeAll()
         times.removeAll()
@@ -175,15 +201,20 @@ struct Projector {
 
     // MARK: - One change
 
-    private mutating func fold(
-        _ entry: RawSpan, in transaction: borrowing some Reading & ~Copyable
-    ) throws {
+    private mutating func foldedEntity() throws -> FoldedEntity {
         if entity?.number != change.object.entity {
             entity = projection.foldedEntity(change.object.entity)
         }
         guard let entity else { throw mismatch() }
+        return entity
+    }
+
+    private mutating func fold(
+        _ entry: RawSpan, _ isLeading: Bool, in transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        let entity = try foldedEntity()
         switch change.kind {
-        case .insert: try insert(entity, entry, in: transaction)
+        case .insert: try insert(entity, entry, isLeading, in: transaction)
         case .update: try update(entity, entry, in: transaction)
         case .delete: try delete(entity, entry, in: transaction)
         }
@@ -191,18 +222,19 @@ struct Projector {
     }
 
     private mutating func insert(
-        _ entity: FoldedEntity, _ entry: RawSpan,
+        _ entity: FoldedEntity, _ entry: RawSpan, _ isLeading: Bool,
         in transaction: borrowing some Reading & ~Copyable
     ) throws {
         let key = VersionKey(change.object)
         guard change.fields.count <= Int(UInt16.max),
             try isNew(change.object, key, in: transaction)
         else { throw mismatch() }
-        encoder.encode(
-            since: sequence, new: change.fields, from: entry,
-            parts: 1 + change.fields.count + entity.storedToMany.count)
-        rows.add(
-            key.bytes.span.bytes.extracting(first: VersionKey.rowSize), encoder.bytes.span.bytes)
+        if !isLeading {
+            encodeBirth(entity, entry)
+            rows.add(
+                key.bytes.span.bytes.extracting(first: VersionKey.rowSize),
+                encoder.bytes.span.bytes)
+        }
         for property in entity.indexed {
             try addIndex(property, try field(property), entry)
         }
@@ -212,6 +244,35 @@ struct Projector {
             indexConstraints(entity, from: nil, to: try decoded(entry, entry))
         }
         for property in entity.references { try connect(property, try field(property), entry) }
+    }
+
+    private mutating func encodeBirth(_ entity: FoldedEntity, _ entry: RawSpan) {
+        encoder.encode(
+            since: sequence, new: change.fields, from: entry,
+            parts: 1 + change.fields.count + entity.storedToMany.count)
+    }
+
+    /// Writes the rows of the new objects that the entry begins with, out of its bytes: gathered
+    /// first, as other records, they would take as much memory once more.
+    private mutating func writeBirths(in transaction: borrowing WriteTransaction) throws {
+        guard let births else { return }
+        let bytes = births.payload.bytes.span.bytes
+        let mode = try births.mode(in: projection.tables.rows, transaction)
+        try transaction.putRun(projection.tables.rows, mode) { run in
+            var offset = births.payload.changesOffset
+            for _ in 0..<births.count {
+                do throws(DecodingFailure) {
+                    try change.read(bytes, at: &offset)
+                } catch {
+                    throw StoreError.entryUnreadable(sequence, cause: error)
+                }
+                encodeBirth(try foldedEntity(), bytes)
+                let key = VersionKey(change.object)
+                try run.put(
+                    key.bytes.span.bytes.extracting(first: VersionKey.rowSize),
+                    encoder.bytes.span.bytes)
+            }
+        }
     }
 
     private mutating func update(

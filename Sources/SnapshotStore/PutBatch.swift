@@ -37,6 +37,16 @@ struct PutBatch {
         records.append(record)
     }
 
+    /// Makes room for so many times the records that are here.
+    ///
+    /// An array that doubles as it grows would be copied several times over, and each time into
+    /// memory that the system has to clear.
+    mutating func makeRoom(times factor: Double) {
+        guard !records.isEmpty else { return }
+        bytes.reserveCapacity(Int(Double(bytes.count) * factor))
+        records.reserveCapacity(Int(Double(records.count) * factor))
+    }
+
     /// Forgets the records and keeps the room.
     mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)

@@ -21,6 +21,25 @@ struct CommitTests {
         #expect(try store.entry(SequenceNumber(2)).changes == receipt.changes)
     }
 
+    @Test func `an entry of thousands of changes is folded whole, whatever their order`() throws {
+        let temporary = try TemporaryStore()
+        let store = temporary.store
+        let skills = try (0..<3_000).map { _ in try store.newObject("Skill") }
+        let title = { (index: Int) in Value.string(String(repeating: "x", count: index % 200)) }
+
+        try store.commit(
+            Draft(
+                changes: skills.enumerated().reversed().map {
+                    store.insert($1, ["title": title($0)])
+                }))
+
+        let found = try store.read { snapshot in
+            try skills.map { try snapshot.row($0)?.values }
+        }
+        #expect(found == skills.indices.map { [title($0)] })
+        #expect(try store.entry(SequenceNumber(2)).changes.map(\.object) == skills)
+    }
+
     @Test func `an empty net change appends nothing`() throws {
         let temporary = try TemporaryStore()
 

@@ -30,10 +30,12 @@ extension ByteWriter {
             append(KindByte.update | mark)
             appendNames(of: change)
             append(variable: UInt64(edits.count))
-            for edit in edits {
-                append(variable: UInt64(edit.property.rawValue))
-                append(edit.old)
-                append(edit.new)
+            // A span lends its elements; a loop over the array would copy each.
+            let span = edits.span
+            for index in span.indices {
+                append(variable: UInt64(span[index].property.rawValue))
+                append(span[index].old)
+                append(span[index].new)
             }
             append(members)
         case .delete(let values, let members):
@@ -50,8 +52,9 @@ extension ByteWriter {
     }
 
     private mutating func append(_ values: [Value]) {
-        append(variable: UInt64(values.count))
-        for value in values { append(value) }
+        let span = values.span
+        append(variable: UInt64(span.count))
+        for index in span.indices { append(span[index]) }
     }
 
     private mutating func append(_ members: [MembershipEdit]) {

@@ -96,9 +96,18 @@ public struct Change: Sendable, Hashable {
     /// Whether this is an update without an edit.
     package var isEmpty: Bool {
         if case .update(let edits, let members) = kind {
-            edits.allSatisfy { $0.old == $0.new } && members.allSatisfy(\.isEmpty)
+            edits.changeNothing && members.allSatisfy(\.isEmpty)
         } else {
             false
         }
+    }
+}
+
+extension [Edit] {
+    /// Whether each ends where it starts.
+    package var changeNothing: Bool {
+        let edits = span
+        for index in edits.indices where edits[index].old != edits[index].new { return false }
+        return true
     }
 }

@@ -41,6 +41,29 @@ package struct ChangeSet: Sendable {
     }
 }
 
+extension [Change] {
+    /// Brings changes into the order of an entry.
+    ///
+    /// - Complexity: O(*n*) where they are in that order, or in the opposite one as what undo has taken
+    ///   back; else O(*n* log *n*).
+    package mutating func sortAsInEntry() {
+        if isOrdered(by: { $0 < $1 }) { return }
+        if isOrdered(by: { $1 < $0 }) { return reverse() }
+        sort { $0.precedes($1) }
+    }
+
+    private func isOrdered(by areInOrder: (Change.Place, Change.Place) -> Bool) -> Bool {
+        let changes = span
+        guard var last = first?.place else { return true }
+        for index in changes.indices.dropFirst() {
+            let place = changes[index].place
+            guard areInOrder(last, place) else { return false }
+            last = place
+        }
+        return true
+    }
+}
+
 extension Change {
     /// The order of the changes of an entry: inserts, then updates, then deletes, each by object.
     ///

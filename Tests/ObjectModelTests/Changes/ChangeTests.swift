@@ -56,6 +56,26 @@ import Testing
         }
     }
 
+    @Test func `changes that rise, fall or stand anyhow come into the order of an entry`() throws {
+        let values: [Value] = [.int(1)]
+        let expected = (1...9 as ClosedRange<UInt64>).map { number in
+            let object = ObjectID(entity: EntityNumber(rawValue: 1), number: number)
+            let edits = [Edit(property: PropertyNumber(rawValue: 1), old: .null, new: .int(1))]
+            return switch number {
+            case ...3: Change(object: object, kind: .insert(values: values, members: []))
+            case ...6: Change(object: object, kind: .update(edits: edits, members: []))
+            default: Change(object: object, kind: .delete(values: values, members: []))
+            }
+        }
+        for order in [expected, expected.reversed(), Array(expected[4...] + expected[..<4]), []] {
+            var changes = order
+
+            changes.sortAsInEntry()
+
+            #expect(changes == (order.isEmpty ? [] : expected))
+        }
+    }
+
     @Test func `a change set holds the net change of every object, in the order of an entry`()
         throws
     {
