@@ -297,6 +297,55 @@ extension PersistentContainer {
         }
     }
 
+    @Test func `a relationship that is its own inverse is refused`() throws {
+        let store = try ClubStore()
+        try store.inContext { (context) throws in
+            let bob = Player(context: context)
+            bob.name = "Bob"
+            try context.save()
+            let error = #expect(throws: StoreError.self) {
+                try context.execute(
+                    BatchInsertRequest<Player>(0..<1) { _, row in
+                        row[\.name] = "Ann"
+                        row.relate("partner", to: bob.objectID)
+                    })
+            }
+            #expect(error?.code == .validation)
+            #expect(error?.message.contains("its own inverse") == true)
+            #expect(try context.count(FetchRequest<Player>()) == 1)
+        }
+    }
+
+    @Test func `a row that a policy of the program's own drops is not counted`() throws {
+        struct Yielding: CustomMergePolicy {
+            func resolve(optimisticLockingConflicts conflicts: inout [ObjectConflict]) {
+                for index in conflicts.indices { conflicts[index].resolve(with: .theirs) }
+            }
+        }
+        let store = try StaffStore()
+        try store.inContext { (context) throws in
+            let research = Department(context: context)
+            research.name = "Research"
+            try context.save()
+            let gone = research.objectID
+            context.delete(research)
+            try context.save()
+            context.customMergePolicy = Yielding()
+            var request = BatchInsertRequest<Employee>(0..<2) { number, row in
+                row[\.firstName] = "Row \(number)"
+                if number == 1 { row.relate(\.department, to: gone) }
+            }
+            request.resultType = .objectIDs
+
+            let result = try context.execute(request)
+
+            let employees = try context.fetch(FetchRequest<Employee>())
+            #expect(employees.map(\.firstName) == ["Row 0"])
+            #expect(result.count == 1)
+            #expect(result.objectIDs == employees.map(\.objectID))
+        }
+    }
+
     @Test func `an object of another entity or that is gone cannot be referred to`() throws {
         let store = try StaffStore()
         try store.inContext { (context) throws in

@@ -53,6 +53,7 @@ import Testing
         "x-daybook://STORE/Employee/p", "x-daybook://STORE/Employee/1",
         "x-daybook://STORE/Employee/q1", "x-daybook://STORE/Employee/p1/2",
         "x-daybook://STORE/Employee/p99999999999999999999", "x-daybook://STORE/Employee",
+        "x-daybook://STORE/Employee/p281474976710656",
         "x-daybook://STORE/Robot/p1", "x-daybook://STORE//p1", "x-daybook:STORE/Employee/p1",
         "x-coredata://STORE/Employee/p1", "x-daybook://not-a-store/Employee/p1",
         "x-daybook://00000000-0000-0000-0000-000000000000/Employee/p1", "x-daybook://", "p1",

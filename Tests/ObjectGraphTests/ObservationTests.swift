@@ -168,6 +168,28 @@ private final class Told: Sendable {
         }
     }
 
+    @Test func `S62 who reads on while an object becomes a fault reads it again`() throws {
+        let store = try StaffStore()
+        let ids = try store.hire(["Ada"])
+        try inWatchedContext(store) { context in
+            let ada = try watchedEmployee(context, ids[0])
+            let name = ada.lastName
+            nonisolated(unsafe) let watched = ada
+            let seen = Mutex("")
+            withObservationTracking {
+                _ = ada.lastName
+            } onChange: {
+                seen.withLock { $0 = watched.lastName }
+            }
+
+            context.refresh(ada, mergeChanges: false)
+
+            #expect(!name.isEmpty)
+            #expect(seen.withLock { $0 } == name)
+            #expect(ada.lastName == name)
+        }
+    }
+
     @Test func `an object that nobody watches carries nothing for it`() throws {
         let store = try StaffStore()
         let ids = try store.hire(["Ada", "Grace"])

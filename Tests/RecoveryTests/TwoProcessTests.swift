@@ -19,9 +19,19 @@ struct TwoProcessTests {
             while try PingPong.goesOn(store, when: 1, until: end) { sched_yield() }
             try store.close()
         }
-        // The other process is started by a task, which needs a thread to run on.
-        let end = PingPong.end
-        while try PingPong.goesOn(temporary.store, when: 0, until: end) { await Task.yield() }
+        // On a thread of its own: tests that wait for the end of a pipe which the other process has
+        // inherited can hold every thread of the pool until it ends.
+        let store = temporary.store
+        try await withCheckedThrowingContinuation { (turns: CheckedContinuation<Void, any Error>) in
+            let thread = Thread {
+                turns.resume(
+                    with: Result {
+                        let end = PingPong.end
+                        while try PingPong.goesOn(store, when: 0, until: end) { sched_yield() }
+                    })
+            }
+            thread.start()
+        }
         _ = await other
 
         try temporary.store.close()

@@ -27,6 +27,45 @@ struct ValidationTests {
         #expect(try store.head() == SequenceNumber(1))
     }
 
+    @Test(arguments: [0, 1 << 48, .max] as [UInt64])
+    func `a number that no store gives out is refused`(number: UInt64) throws {
+        let temporary = try TemporaryStore()
+        let store = temporary.store
+        let entity = try store.newObject("Skill").entity
+
+        let error = #expect(throws: StoreError.self) {
+            try store.commit(
+                Draft(changes: [store.insert(ObjectID(entity: entity, number: number))]))
+        }
+
+        #expect(error?.code == .validation)
+        #expect(error?.message.contains("between 1 and 281474976710655") == true)
+        #expect(try store.head() == SequenceNumber(1))
+    }
+
+    @Test func `an entry that edits a property twice is corrupt, and nothing is folded`() throws {
+        let temporary = try TemporaryStore()
+        let store = temporary.store
+        let skill = try store.newObject("Skill")
+        try store.commit(Draft(changes: [store.insert(skill, ["title": .string("a")])]))
+        let first = store.update(skill, "title", from: .string("a"), to: .string("b"))
+        guard case .update(let edits, _) = first.kind else { return }
+        let again = edits.map { Edit(property: $0.property, old: $0.new, new: .string("c")) }
+        let change = Change(object: skill, kind: .update(edits: edits + again, members: []))
+        // Behind a long note the edits stand where no byte of the row is.
+        let header = EntryHeader(note: String(repeating: "n", count: 4_000))
+        let payload = EntryPayload.bytes(header, [change])
+        let parts = store.parts
+        try store.writing {
+            _ = try parts.journal.append(payload: payload, recordedAt: 1 << 50, in: $0)
+        }
+
+        let error = #expect(throws: StoreError.self) { try store.rebuild() }
+
+        #expect(error?.code == .corrupt)
+        #expect(error?.message.contains("'title'") == true, "\(error?.message ?? "")")
+    }
+
     @Test func `a unique value is refused when another object has it, in the store or the entry`()
         throws
     {
