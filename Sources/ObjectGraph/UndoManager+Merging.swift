@@ -7,7 +7,9 @@ extension UndoManager {
     /// - Parameter saves: In which entry of each store, and what it changed.
     /// - Complexity: O(*k*), *k* the number of changes since the last save and after the cursor.
     func noteSave(as saves: [UInt32: EntryOrigin]) {
-        for index in movedSteps { groups[index].origins = saves }
+        let count = movedSteps.reduce(0) { $0 + groups[$1].changes.count }
+        let origins = saves.mapValues { $0.keeping(atMost: count) }
+        for index in movedSteps { groups[index].origins = origins }
         for index in min(savedCursor, cursor)..<groups.count {
             groups[index].changes.mark(isSaved: index < cursor)
         }

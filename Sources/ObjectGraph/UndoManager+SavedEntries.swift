@@ -8,6 +8,13 @@ struct EntryOrigin {
     var changes: [Change]?
     /// What they changed, where this context has saved it; nil where the store has to be asked.
     var saved: [Change]?
+
+    /// The same, keeping no more changes than the steps have that were saved: those can never take a
+    /// larger entry back, and would keep all of it in memory for as long as they are there.
+    func keeping(atMost count: Int) -> EntryOrigin {
+        guard let saved, saved.count > count else { return self }
+        return EntryOrigin(entries: entries)
+    }
 }
 
 /// A saved entry that is read when its step is undone.

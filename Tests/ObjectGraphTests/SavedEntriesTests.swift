@@ -449,6 +449,30 @@ import Testing
             #expect(department.desks.count == 1)
         }
     }
+
+    @Test func `a step keeps nothing of a save that is larger than the step`() throws {
+        let store = try StaffStore()
+        let ids = try store.hire(["Ada"])
+        try store.inContext { context in
+            let manager = try #require(context.undoManager)
+            let ada = try #require(try context.existingObject(with: ids[0]) as? Employee)
+            ada.firstName = "Augusta"
+            try context.save()
+            let small = try #require(manager.groups.last)
+            manager.disableUndoRegistration()
+            for number in 0..<3 { Employee(context: context).firstName = "New \(number)" }
+            context.processPendingChanges()
+            manager.enableUndoRegistration()
+            ada.firstName = "Ada"
+            try context.save()
+            let large = try #require(manager.groups.last)
+
+            #expect(small.origins.values.map { $0.saved?.count } == [1])
+            #expect(large.origins.values.map { $0.saved?.count } == [nil])
+            context.undo()
+            #expect(ada.firstName == "Augusta")
+        }
+    }
 }
 
 extension StaffStore {
