@@ -80,9 +80,9 @@ struct EntryHeader {
         }
     }
 
-    /// The bytes before the payload, with room for some of it.
-    func encoded(room: Int = 0) -> KeyWriter {
-        var writer = KeyWriter(capacity: Self.byteCount + room)
+    /// The bytes before the payload.
+    func encoded() -> KeyWriter {
+        var writer = KeyWriter(capacity: Self.byteCount)
         writer.append(Self.formatVersion)
         writer.append(sequence.rawValue)
         writer.append(UInt64(bitPattern: recordedAt))

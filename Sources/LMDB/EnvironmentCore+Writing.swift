@@ -5,19 +5,21 @@ internal import Synchronization
 extension EnvironmentCore {
     /// Runs a group of requests in one LMDB transaction and tells each how it went.
     ///
-    /// Every round either ends the group or makes it smaller or the map larger, and both are
-    /// bounded.
+    /// Only the first round takes in those who arrive meanwhile. Every further one makes the group
+    /// smaller or the map larger, and both are bounded.
     ///
     /// - Parameters:
     ///   - group: The requests.
     ///   - joining: Gives those who have arrived since, to join a group of so many.
     func perform(_ group: [WriteRequest], _ joining: (_ count: Int) -> [WriteRequest]) {
         var pending = group
+        var mayJoin = true
         while !pending.isEmpty {
             do {
                 pending = try pool.whileWriting { () throws(LMDBError) -> [WriteRequest] in
-                    try performRound(&pending, joining)
+                    try performRound(&pending, mayJoin ? joining : { _ in [] })
                 }
+                mayJoin = false
             } catch {
                 for request in pending { request.finish(error) }
                 return

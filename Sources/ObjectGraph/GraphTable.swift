@@ -69,13 +69,6 @@ struct GraphTable {
         return place
     }
 
-    /// Forgets all objects.
-    mutating func removeAll() {
-        keys = []
-        places = []
-        count = 0
-    }
-
     private var mask: Int { keys.count - 1 }
 
     /// Where a key stands, or the empty slot where it would.

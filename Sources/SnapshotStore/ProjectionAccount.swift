@@ -85,10 +85,6 @@ final class ProjectionAccount {
         sum &-= hash(table, key, value)
     }
 
-    func subtract(_ table: Table, _ key: [UInt8]) {
-        sum &-= hash(table, key.span.bytes)
-    }
-
     /// Adds the records of a batch.
     func add(_ batch: PutBatch, to table: Table) {
         batch.forEach { add(table, $0, $1) }

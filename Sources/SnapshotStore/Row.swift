@@ -5,7 +5,7 @@ package import ObjectModel
 // | field | bytes |
 // |---|---|
 // | since | 8: the entry that last changed the object |
-// | width | 1: bytes of each end offset, 1, 2 or 4; and 128 if there are ages |
+// | width | 1: 128 and the bytes of each end offset, 1, 2 or 4 |
 // | count | 2: how many fields |
 // | ends | count × width: where each field ends, from the first field's first byte |
 // | fields | the values in slot order, each in its canonical form; null has no bytes |
@@ -203,9 +203,8 @@ struct RowLayout {
     let since: SequenceNumber
     let count: Int
     private let width: Int
-    private let hasAges: Bool
 
-    /// Stands in the width of a row that tells the ages of its parts.
+    /// Stands in the width: rows of older formats, which might have no ages, had it only with them.
     static let agesFlag: UInt8 = 0x80
     private static let headerSize = 11
 
@@ -222,10 +221,9 @@ struct RowLayout {
         since = SequenceNumber(
             rawValue: UInt64(bigEndian: bytes.unsafeLoadUnaligned(as: UInt64.self)))
         let shape = bytes.unsafeLoadUnaligned(fromByteOffset: 8, as: UInt8.self)
-        hasAges = shape & Self.agesFlag != 0
         width = Int(shape & ~Self.agesFlag)
-        guard width == 1 || width == 2 || width == 4 else {
-            throw DecodingFailure(at: 8, expected: "a width of 1, 2 or 4")
+        guard shape & Self.agesFlag != 0, width == 1 || width == 2 || width == 4 else {
+            throw DecodingFailure(at: 8, expected: "128 and a width of 1, 2 or 4")
         }
         count = Int(
             UInt16(bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: 9, as: UInt16.self)))
@@ -237,7 +235,7 @@ struct RowLayout {
     /// The value in a slot; null for a slot the row does not have.
     func value(_ slot: Int, in bytes: RawSpan) throws(DecodingFailure) -> Value {
         guard slot < count else { return .null }
-        let fields = Self.headerSize + count * width
+        let fields = fieldsStart
         let start = slot == 0 ? 0 : end(of: slot - 1, in: bytes)
         return try field(slot, fields + start, fields + end(of: slot, in: bytes), in: bytes)
     }
@@ -246,7 +244,7 @@ struct RowLayout {
     func values(in bytes: RawSpan) throws(DecodingFailure) -> [Value] {
         var values: [Value] = []
         values.reserveCapacity(count)
-        let fields = Self.headerSize + count * width
+        let fields = fieldsStart
         var start = fields
         for slot in 0..<count {
             let end = fields + end(of: slot, in: bytes)
@@ -269,9 +267,8 @@ struct RowLayout {
 
     /// Sees that behind the fields stands what belongs there.
     func checkEnd(at end: Int, in bytes: RawSpan) throws(DecodingFailure) {
-        guard hasAges ? end < bytes.byteCount : end == bytes.byteCount else {
-            throw DecodingFailure(
-                at: end, expected: hasAges ? "the ages of the row" : "the end of the row")
+        guard end < bytes.byteCount else {
+            throw DecodingFailure(at: end, expected: "the ages of the row")
         }
     }
 
@@ -280,7 +277,7 @@ struct RowLayout {
         in bytes: RawSpan, _ fields: inout [RowField]
     ) throws(DecodingFailure) {
         fields.removeAll(keepingCapacity: true)
-        let base = Self.headerSize + count * width
+        let base = fieldsStart
         var start = base
         for slot in 0..<count {
             let end = base + end(of: slot, in: bytes)
@@ -300,9 +297,7 @@ struct RowLayout {
     ) throws(DecodingFailure) {
         ages.removeAll(keepingCapacity: true)
         let parts = 1 + count + relationships
-        guard hasAges else { return ages.append(contentsOf: repeatElement(0, count: parts)) }
-        var offset =
-            Self.headerSize + count * width + (count == 0 ? 0 : end(of: count - 1, in: bytes))
+        var offset = fieldsStart + (count == 0 ? 0 : end(of: count - 1, in: bytes))
         for _ in 0..<parts {
             let start = offset
             let age = try bytes.readVariable(at: &offset)
