@@ -19,10 +19,13 @@ final class TerminalSession {
     ///   - environment: Variables set in addition to those of the test.
     /// - Throws: What Foundation throws when `script` cannot be started.
     init(_ line: String, in folder: URL, environment: [String: String] = [:]) throws {
-        // Whatever goes wrong, it is over after five minutes; a busy machine needs more than one.
+        // Whatever goes wrong, it is over after five minutes; a busy machine needs more than one. The
+        // tool takes the shell's place: a shell that waits for it, as dash does, would end by the
+        // Control-C that the tool outlives, and its exit code would hide the tool's.
         process.executableURL = URL(fileURLWithPath: "/usr/bin/timeout")
         process.arguments = [
-            "-k", "1", "300", "script", "-qefc", "'\(Tool.url.path)' \(line)", "/dev/null",
+            "-k", "1", "300", "script", "-qefc", "exec '\(Tool.url.path)' \(line)",
+            "/dev/null",
         ]
         process.currentDirectoryURL = folder
         var variables = ProcessInfo.processInfo.environment
