@@ -9,27 +9,25 @@ extension Journal {
     package func entry(
         at sequence: SequenceNumber, in transaction: borrowing some Reading & ~Copyable
     ) throws -> JournalEntry? {
-        let lower = Self.key(sequence, chunk: 0)
+        let lower = Self.key(sequence)
         let upper = Self.key(sequence, chunk: .max)
         var assembly = EntryAssembly(sequence: sequence)
         try asJournalError {
             try transaction.scan(
-                chunks, from: lower.span.bytes, to: upper.span.bytes, order: .ascending
+                records, from: lower.span.bytes, to: upper.span.bytes, order: .ascending
             ) { key, value in
-                var reader = KeyReader(at: 8)
-                assembly.add(try reader.uint32(key), value)
+                try assembly.add(key, value)
                 return .proceed
             }
         }
         if assembly.isEmpty { return nil }
         var hasher = DigestHasher()
-        return try trusted(assembly, &hasher, in: transaction)
+        return try Self.trusted(assembly, &hasher)
     }
 
-    /// An entry whose chunks have all been read, its digest checked.
-    private func trusted(
-        _ assembly: EntryAssembly, _ hasher: inout DigestHasher,
-        in transaction: borrowing some Reading & ~Copyable
+    /// An entry whose records have all been read, its digest checked.
+    private static func trusted(
+        _ assembly: EntryAssembly, _ hasher: inout DigestHasher
     ) throws -> JournalEntry {
         let sequence = assembly.sequence
         let entry: JournalEntry
@@ -38,7 +36,10 @@ extension Journal {
         case .failure(let damage):
             throw JournalError.entryBroken(at: sequence, because: damage.reason)
         }
-        guard try digest(at: sequence, in: transaction) == entry.digest else {
+        guard let digest = assembly.digest else {
+            throw JournalError.entryBroken(at: sequence, because: "its digest is missing")
+        }
+        guard digest == entry.digest else {
             throw JournalError.entryBroken(
                 at: sequence, because: "its digest does not match its bytes")
         }
@@ -115,30 +116,30 @@ extension Journal {
         _ entries: inout [JournalEntry], from first: SequenceNumber,
         through last: SequenceNumber, _ transaction: borrowing some Reading & ~Copyable
     ) throws {
-        let lower = Self.key(first, chunk: 0)
+        let lower = Self.key(first)
         let upper = Self.key(last, chunk: .max)
         var hasher = DigestHasher()
         var assembly = EntryAssembly(sequence: first)
         var size = 0
         try transaction.scan(
-            chunks, from: lower.span.bytes, to: upper.span.bytes, order: .ascending
+            records, from: lower.span.bytes, to: upper.span.bytes, order: .ascending
         ) { key, value in
             var reader = KeyReader()
             let sequence = SequenceNumber(try reader.uint64(key))
             if sequence != assembly.sequence {
                 // A first entry that is not there is told by the empty list.
                 guard !assembly.isEmpty else { return .stop }
-                entries.append(try trusted(assembly, &hasher, in: transaction))
+                entries.append(try Self.trusted(assembly, &hasher))
                 size += entries[entries.count - 1].payload.count
                 assembly = EntryAssembly(sequence: entries[entries.count - 1].sequence.next)
                 guard sequence == assembly.sequence, entries.count < Self.batchCountMaximum,
                     size < Self.batchBytesMaximum
                 else { return .stop }
             }
-            assembly.add(try reader.uint32(key), value)
+            try assembly.add(key, value)
             return .proceed
         }
-        if !assembly.isEmpty { entries.append(try trusted(assembly, &hasher, in: transaction)) }
+        if !assembly.isEmpty { entries.append(try Self.trusted(assembly, &hasher)) }
     }
 
     private func checkChain(
@@ -154,9 +155,11 @@ extension Journal {
     }
 }
 
-/// The chunks of one entry being put together.
+/// The records of one entry being put together.
 struct EntryAssembly {
     let sequence: SequenceNumber
+    /// What is kept as its digest; nil while none was met that can be one.
+    private(set) var digest: Digest?
     private var header = InlineArray<57, UInt8>(repeating: 0)
     private var headerCount = 0
     private var payload: [UInt8] = []
@@ -170,7 +173,19 @@ struct EntryAssembly {
     /// Whether no chunk was found at all.
     var isEmpty: Bool { chunkCount == 0 && damage == nil }
 
-    mutating func add(_ chunk: UInt32, _ value: RawSpan) {
+    /// Takes in a record that stands under the entry's number.
+    mutating func add(_ key: RawSpan, _ value: RawSpan) throws {
+        switch key.byteCount {
+        case Journal.KeySize.digest: digest = Digest(value)
+        case Journal.KeySize.chunk:
+            var reader = KeyReader(at: Journal.KeySize.digest)
+            add(try reader.uint32(key), value)
+        // The root of a tile, or what only verification looks at.
+        default: return
+        }
+    }
+
+    private mutating func add(_ chunk: UInt32, _ value: RawSpan) {
         if chunk != chunkCount, damage == nil {
             damage = "its chunk \(chunkCount) is missing"
         }

@@ -4,9 +4,9 @@ package import LMDB
 // nodes only the roots of whole tiles are kept, a tile being 256 nodes of a level eight lower. So an
 // append writes one more record every 256 entries, and a proof hashes at most 256 nodes a tile.
 //
-// A tile's root stands in the table of digests behind the digest of its last entry, under the key
-// (sequence number u64, tile level u8): level 1 over 256 entries, level 2 over 65,536, and so on. A
-// root that is missing, as in a file written before there were any, is computed from what lies below.
+// A tile's root stands behind its last entry, under the key (sequence number u64, tile level u8): level
+// 1 over 256 entries, level 2 over 65,536, and so on. A root that is missing, as in a file written before
+// there were any, is computed from what lies below.
 
 extension Journal {
     /// How many nodes of one level a tile holds.
@@ -83,38 +83,15 @@ extension Journal {
         return hasher.root(ofWhole: nodes)
     }
 
-    /// Kept nodes of one level, side by side, read in one walk.
+    /// Kept nodes of one level, side by side.
     func nodes(
         _ tile: Int, _ range: Range<UInt64>, in transaction: borrowing some Reading & ~Copyable
     ) throws -> [Digest] {
         var found: [Digest] = []
         found.reserveCapacity(Int(range.upperBound - range.lowerBound))
-        guard tile == 0 else {
-            for index in range {
-                found.append(try node(tile * Self.tileHeight, index, in: transaction))
-            }
-            return found
-        }
-        let first = Self.key(SequenceNumber(range.lowerBound + 1))
-        let end = Self.key(SequenceNumber(range.upperBound + 1))
-        try asJournalError {
-            try transaction.scan(
-                digests, from: first.span.bytes, to: end.span.bytes, order: .ascending
-            ) { key, value in
-                guard key.byteCount == 8 else { return .proceed }
-                var reader = KeyReader()
-                let expected = range.lowerBound + UInt64(found.count) + 1
-                guard try reader.uint64(key) == expected, let digest = Digest(value) else {
-                    return .stop
-                }
-                found.append(digest)
-                return .proceed
-            }
-        }
-        guard UInt64(found.count) == range.upperBound - range.lowerBound else {
-            throw JournalError.entryBroken(
-                at: SequenceNumber(range.lowerBound + UInt64(found.count) + 1),
-                because: "its digest is missing")
+        // One by one: between two digests an entry may have any number of chunks.
+        for index in range {
+            found.append(try node(tile * Self.tileHeight, index, in: transaction))
         }
         return found
     }
@@ -125,7 +102,7 @@ extension Journal {
         let last = (index + 1) << UInt64(level * Self.tileHeight)
         let key = Self.key(SequenceNumber(last), tile: UInt8(level))
         return try asJournalError {
-            try transaction.get(digests, key.span.bytes) { Digest($0) } ?? nil
+            try transaction.get(records, key.span.bytes) { Digest($0) } ?? nil
         }
     }
 
@@ -142,7 +119,7 @@ extension Journal {
             let key = Self.key(sequence, tile: UInt8(level))
             try asJournalError {
                 try root.withBytes {
-                    try transaction.put(digests, key.span.bytes, $0, .append)
+                    try transaction.put(records, key.span.bytes, $0, .append)
                 }
             }
             level += 1
@@ -184,7 +161,7 @@ extension Journal {
     }
 
     static func key(_ sequence: SequenceNumber, tile level: UInt8) -> [UInt8] {
-        var writer = KeyWriter(capacity: 9)
+        var writer = KeyWriter(capacity: KeySize.root)
         writer.append(sequence.rawValue)
         writer.append(level)
         return writer.bytes

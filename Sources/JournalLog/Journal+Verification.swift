@@ -47,107 +47,84 @@ extension Journal {
         follow: (JournalEntry) throws -> Void = { _ in },
         progress: (_ done: SequenceNumber, _ last: SequenceNumber) -> Void = { _, _ in }
     ) throws {
-        // Only for the progress: a damaged last key must not keep the rest from being looked at.
-        let last = try asJournalError {
-            try transaction.seek(chunks, before: nil) { key, _ in
-                var reader = KeyReader()
-                return key.byteCount == 12 ? SequenceNumber(try reader.uint64(key)) : .zero
-            } ?? .zero
-        }
+        // Only for the progress.
+        let last = try head(in: transaction)
         let none: [UInt8] = []
         var walk = JournalWalk()
         var current: EntryAssembly?
+        func finish(_ assembly: EntryAssembly) throws {
+            if let entry = walk.finish(assembly, report) { try follow(entry) }
+        }
         try asJournalError {
             try transaction.scan(
-                chunks, from: none.span.bytes, to: nil, order: .ascending
+                records, from: none.span.bytes, to: nil, order: .ascending
             ) { key, value in
-                guard key.byteCount == 12 else {
-                    report(.malformedKey(key.byteCount, after: current?.sequence ?? walk.previous))
-                    return .proceed
-                }
                 var reader = KeyReader()
-                let sequence = SequenceNumber(try reader.uint64(key))
-                let chunk = try reader.uint32(key)
-                if let assembly = current, assembly.sequence != sequence {
-                    let stored = try storedDigest(assembly.sequence, in: transaction)
-                    if let entry = walk.finish(assembly, stored, report) { try follow(entry) }
-                    if assembly.sequence.rawValue % 1_024 == 0 {
-                        progress(assembly.sequence, last)
+                switch key.byteCount {
+                case KeySize.digest, KeySize.chunk:
+                    let sequence = SequenceNumber(try reader.uint64(key))
+                    if let assembly = current, assembly.sequence != sequence {
+                        try finish(assembly)
+                        if assembly.sequence.rawValue % 1_024 == 0 {
+                            progress(assembly.sequence, last)
+                        }
+                        current = nil
                     }
+                    var assembly = current ?? EntryAssembly(sequence: sequence)
                     current = nil
-                }
-                var assembly = current ?? EntryAssembly(sequence: sequence)
-                current = nil
-                assembly.add(chunk, value)
-                current = assembly
-                return .proceed
-            }
-        }
-        if let assembly = current {
-            let stored = try storedDigest(assembly.sequence, in: transaction)
-            if let entry = walk.finish(assembly, stored, report) { try follow(entry) }
-        }
-        try verifyDigestRows(besides: walk.found, in: transaction, report)
-        progress(last, last)
-    }
-
-    /// - Parameters:
-    ///   - found: The entries that are there, in runs and in order.
-    ///   - transaction: The state to look at.
-    ///   - report: Called with each finding.
-    /// - Throws: ``JournalError`` when the table cannot be walked.
-    private func verifyDigestRows(
-        besides found: [ClosedRange<SequenceNumber>],
-        in transaction: borrowing some Reading & ~Copyable, _ report: (JournalFinding) -> Void
-    ) throws {
-        var runs = found[...]
-        let none: [UInt8] = []
-        try asJournalError {
-            try transaction.scan(
-                digests, from: none.span.bytes, to: nil, order: .ascending
-            ) { key, value in
-                guard key.byteCount == 8 || key.byteCount == 9 else {
-                    report(.malformedDigestKey(key.byteCount))
-                    return .proceed
-                }
-                var reader = KeyReader()
-                let sequence = SequenceNumber(try reader.uint64(key))
-                if key.byteCount == 9 {
+                    try assembly.add(key, value)
+                    current = assembly
+                    if key.byteCount == KeySize.digest {
+                        walk.noteDigest(sequence, value.byteCount)
+                    }
+                case KeySize.root:
+                    let sequence = SequenceNumber(try reader.uint64(key))
                     let level = try reader.uint8(key)
-                    let flaw = try flaw(
-                        ofTile: level, endingAt: sequence, value, in: transaction)
-                    if let flaw { report(.treeBroken(sequence, level, flaw)) }
-                    return .proceed
-                }
-                while let run = runs.first, run.upperBound < sequence { runs.removeFirst() }
-                if runs.first?.contains(sequence) != true { report(.digestExtra(sequence)) }
-                if value.byteCount != Digest.byteCount {
-                    report(.malformedDigest(sequence, value.byteCount))
+                    let flaw = try flaw(ofTile: level, endingAt: sequence, value, in: transaction)
+                    if let flaw { walk.noteBesides(.treeBroken(sequence, level, flaw)) }
+                default:
+                    report(.malformedKey(key.byteCount, after: current?.sequence ?? walk.previous))
                 }
                 return .proceed
             }
         }
+        if let assembly = current { try finish(assembly) }
+        for finding in walk.besides { report(finding) }
+        progress(last, last)
     }
 }
 
 /// What verification carries from entry to entry.
 private struct JournalWalk: ~Copyable {
-    var previous = SequenceNumber.zero
-    /// The entries that are there, in runs.
-    private(set) var found: [ClosedRange<SequenceNumber>] = []
+    private(set) var previous = SequenceNumber.zero
+    /// What is wrong beside the entries, to be told after what is wrong with them.
+    private(set) var besides: [JournalFinding] = []
     private var hasher = DigestHasher()
     private var previousDigest: Digest? = .zero
     private var isSound = true
+
+    mutating func noteBesides(_ finding: JournalFinding) {
+        besides.append(finding)
+    }
+
+    /// Looks at the length of what is kept as the digest of an entry.
+    mutating func noteDigest(_ sequence: SequenceNumber, _ count: Int) {
+        if count != Digest.byteCount { besides.append(.malformedDigest(sequence, count)) }
+    }
 
     /// Compares an entry with what is kept beside it and with the one before.
     ///
     /// - Returns: The entry, if everything up to it is what was written.
     mutating func finish(
-        _ assembly: EntryAssembly, _ stored: Digest?, _ report: (JournalFinding) -> Void
+        _ assembly: EntryAssembly, _ report: (JournalFinding) -> Void
     ) -> JournalEntry? {
+        guard !assembly.isEmpty else {
+            besides.append(.digestExtra(assembly.sequence))
+            return nil
+        }
         var entry: JournalEntry?
         var flawCount = 0
-        check(assembly, stored, &entry) { finding in
+        check(assembly, &entry) { finding in
             flawCount += 1
             report(finding)
         }
@@ -156,15 +133,11 @@ private struct JournalWalk: ~Copyable {
     }
 
     private mutating func check(
-        _ assembly: EntryAssembly, _ stored: Digest?, _ read: inout JournalEntry?,
+        _ assembly: EntryAssembly, _ read: inout JournalEntry?,
         _ report: (JournalFinding) -> Void
     ) {
         let sequence = assembly.sequence
-        if let run = found.last, run.upperBound.next == sequence {
-            found[found.count - 1] = run.lowerBound...sequence
-        } else {
-            found.append(sequence...sequence)
-        }
+        let stored = assembly.digest
         if sequence == .zero {
             report(.broken(sequence, "there is no entry 0"))
             return
@@ -252,12 +225,7 @@ extension JournalFinding {
     ) -> JournalFinding {
         JournalFinding(
             kind: .malformedKey, sequence: nil,
-            message: "A key of the journal after entry \(sequence) has \(count) bytes, not 12.")
-    }
-
-    fileprivate static func malformedDigestKey(_ count: Int) -> JournalFinding {
-        JournalFinding(
-            kind: .malformedKey, sequence: nil,
-            message: "A key of the digests has \(count) bytes instead of 8 or 9.")
+            message:
+                "A key of the journal after entry \(sequence) has \(count) bytes, not 8, 9 or 12.")
     }
 }

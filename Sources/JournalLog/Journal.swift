@@ -6,22 +6,27 @@ package import LMDB
 /// - Numbers run from 1 without a gap.
 /// - Each entry carries the digest of the one before it.
 /// - An entry, once written, is never changed or removed.
+///
+/// All of an entry stands side by side in one table, so that an append writes one leaf page. Keys, whose
+/// numbers are big-endian, tell the records apart by their length, and sort in this order:
+///
+/// | key | value |
+/// |---|---|
+/// | sequence u64 | the digest of the entry |
+/// | sequence u64, chunk u32 | bytes of the entry |
+/// | sequence u64, level u8, from 1 | the root of a tile of the tree that the entry fills |
 package struct Journal: Sendable {
     /// The tables the journal keeps in its environment.
-    package static let tableNames = ["journal", "digests"]
+    package static let tableNames = ["journal"]
 
-    /// Entry bytes by (sequence number, chunk number).
-    let chunks: Table
-    /// Entry digests by sequence number, and behind them roots of the tree over them.
-    let digests: Table
+    /// Everything the journal keeps.
+    let records: Table
 
     /// The journal in an environment opened with ``tableNames`` among its tables.
     ///
     /// - Throws: ``JournalError`` when a table is missing.
     package init(in environment: Environment) throws {
-        (chunks, digests) = try asJournalError {
-            (try environment.table(Self.tableNames[0]), try environment.table(Self.tableNames[1]))
-        }
+        records = try asJournalError { try environment.table(Self.tableNames[0]) }
     }
 
     // MARK: - The head
@@ -32,12 +37,20 @@ package struct Journal: Sendable {
     package func head(
         in transaction: borrowing some Reading & ~Copyable
     ) throws -> SequenceNumber {
+        var head = SequenceNumber.zero
+        let start: [UInt8] = []
         try asJournalError {
-            try transaction.seek(chunks, before: nil) { key, _ in
+            // Behind the last chunk there are at most the roots of the tiles that its entry fills.
+            try transaction.scan(
+                records, from: start.span.bytes, to: nil, order: .descending
+            ) { key, _ in
+                guard key.byteCount == KeySize.chunk else { return .proceed }
                 var reader = KeyReader()
-                return SequenceNumber(try reader.uint64(key))
-            } ?? .zero
+                head = SequenceNumber(try reader.uint64(key))
+                return .stop
+            }
         }
+        return head
     }
 
     /// The digest of the last entry, or 32 zero bytes when there is none.
@@ -67,7 +80,7 @@ package struct Journal: Sendable {
     ) throws -> Digest? {
         let key = Self.key(sequence)
         return try asJournalError {
-            try transaction.get(digests, key.span.bytes) { Digest($0) } ?? nil
+            try transaction.get(records, key.span.bytes) { Digest($0) } ?? nil
         }
     }
 
@@ -99,9 +112,11 @@ package struct Journal: Sendable {
         hasher.update(payload.span.bytes)
         let digest = hasher.finish()
         try asJournalError {
-            try writeChunks(start, payload, of: header.sequence, in: transaction)
-            let key = Self.key(header.sequence)
-            try digest.withBytes { try transaction.put(digests, key.span.bytes, $0, .append) }
+            try transaction.putRun(records, .append) { run in
+                let key = Self.key(header.sequence)
+                try digest.withBytes { try run.put(key.span.bytes, $0) }
+                try Self.putChunks(start, payload, of: header.sequence, run)
+            }
         }
         try appendRoots(through: header.sequence, in: transaction)
         return JournalEntry(
@@ -109,31 +124,36 @@ package struct Journal: Sendable {
             payload: payload, digest: digest)
     }
 
-    private func writeChunks(
+    private static func putChunks(
         _ header: KeyWriter, _ payload: [UInt8], of sequence: SequenceNumber,
-        in transaction: borrowing WriteTransaction
+        _ run: borrowing PutRun
     ) throws {
         let payload = payload.span.bytes
         let count = EntryHeader.byteCount + payload.byteCount
-        let size = count <= Self.wholeBytesMaximum ? count : Self.chunkBytes
+        let size = count <= wholeBytesMaximum ? count : chunkBytes
         // The first chunk is put together; the others are in the payload as they are.
         var first = header
         var offset = min(size, count) - EntryHeader.byteCount
         first.append(bytes: payload.extracting(..<offset))
-        try transaction.putRun(chunks, .append) { run in
-            try run.put(Self.key(sequence, chunk: 0).span.bytes, first.bytes.span.bytes)
-            var chunk: UInt32 = 1
-            while offset < payload.byteCount {
-                let end = min(offset + size, payload.byteCount)
-                let key = Self.key(sequence, chunk: chunk)
-                try run.put(key.span.bytes, payload.extracting(offset..<end))
-                offset = end
-                chunk += 1
-            }
+        try run.put(key(sequence, chunk: 0).span.bytes, first.bytes.span.bytes)
+        var chunk: UInt32 = 1
+        while offset < payload.byteCount {
+            let end = min(offset + size, payload.byteCount)
+            let key = key(sequence, chunk: chunk)
+            try run.put(key.span.bytes, payload.extracting(offset..<end))
+            offset = end
+            chunk += 1
         }
     }
 
     // MARK: - Layout
+
+    /// How many bytes the keys of each kind of record have.
+    enum KeySize {
+        static let digest = 8
+        static let root = 9
+        static let chunk = 12
+    }
 
     /// The longest entry kept in one record inside a leaf page.
     ///
@@ -144,13 +164,13 @@ package struct Journal: Sendable {
     static let chunkBytes = 16 * 4_096 - 16
 
     static func key(_ sequence: SequenceNumber) -> [UInt8] {
-        var writer = KeyWriter(capacity: 8)
+        var writer = KeyWriter(capacity: KeySize.digest)
         writer.append(sequence.rawValue)
         return writer.bytes
     }
 
     static func key(_ sequence: SequenceNumber, chunk: UInt32) -> [UInt8] {
-        var writer = KeyWriter(capacity: 12)
+        var writer = KeyWriter(capacity: KeySize.chunk)
         writer.append(sequence.rawValue)
         writer.append(chunk)
         return writer.bytes

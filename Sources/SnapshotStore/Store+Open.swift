@@ -147,8 +147,9 @@ extension Store {
         guard !isOutdated || !options.isReadOnly else {
             throw StoreError.olderFormat(path, formatVersion)
         }
-        let environment = try Environment.open(
-            at: path, options: options.environment(create: false))
+        var environmentOptions = options.environment(create: false)
+        if isOutdated { environmentOptions.tables += StoreLayout.formerTableNames }
+        let environment = try Environment.open(at: path, options: environmentOptions)
         let tables = try StoreTables(in: environment)
         let (metadata, schema) = try environment.read { transaction in
             let metadata = try StoreMetadata.read(tables.meta, path: path, in: transaction)
@@ -167,7 +168,7 @@ extension Store {
         return store
     }
 
-    /// Folds the journal of a store of an older format again.
+    /// Gives a store of an older format the format of today.
     private static func bringUpToDate(_ store: Store, from formatVersion: UInt32) throws {
         do {
             try store.upgrade()

@@ -12,30 +12,24 @@ extension Store {
     ///   trusted. The store is unchanged then.
     /// - Complexity: O(*j* log *n*) page reads and writes, *j* the number of changes in the journal.
     package func rebuild() throws {
-        try rebuild(isUpgrade: false)
+        try writing { [parts] in try parts.rebuildProjection(in: $0) }
     }
 
-    /// Rebuilds a store of an older format, unless somebody else has done so meanwhile.
+    /// Brings a store of an older format up to date, all of it or nothing, unless somebody else has done
+    /// so meanwhile.
+    ///
+    /// Its environment must have been opened with ``StoreLayout/formerTableNames``.
     func upgrade() throws {
-        try rebuild(isUpgrade: true)
-    }
-
-    private func rebuild(isUpgrade: Bool) throws {
-        let parts = parts
-        try writing { [path] transaction in
-            if isUpgrade {
-                let version = try StoreMetadata.checkFormat(
-                    parts.tables.meta, path: path, in: transaction)
-                if version == StoreLayout.formatVersion { return }
-            }
-            for table in parts.tables.projection { try transaction.clear(table) }
-            var projector = Projector(parts.projection)
-            try parts.journal.entries(from: SequenceNumber(1), through: nil, in: transaction) {
-                try projector.fold($0, in: transaction)
-                return .proceed
-            }
-            try StoreMetadata.setFormat(
-                StoreLayout.formatVersion, parts.tables.meta, in: transaction)
+        let digests = try wrapping {
+            try openEnvironment().table(Journal.formerDigestsName)
+        }
+        try writing { [parts, path] transaction in
+            let meta = parts.tables.meta
+            let version = try StoreMetadata.checkFormat(meta, path: path, in: transaction)
+            if version == StoreLayout.formatVersion { return }
+            try parts.journal.takeDigests(from: digests, in: transaction)
+            try parts.rebuildProjection(in: transaction)
+            try StoreMetadata.setFormat(StoreLayout.formatVersion, meta, in: transaction)
         }
     }
 
@@ -49,6 +43,18 @@ extension Store {
                 digests[table.name] = try table.digest(in: transaction)
             }
             return digests
+        }
+    }
+}
+
+extension StoreParts {
+    /// Folds the journal into tables that are cleared first.
+    fileprivate func rebuildProjection(in transaction: borrowing WriteTransaction) throws {
+        for table in tables.projection { try transaction.clear(table) }
+        var projector = Projector(projection)
+        try journal.entries(from: SequenceNumber(1), through: nil, in: transaction) {
+            try projector.fold($0, in: transaction)
+            return .proceed
         }
     }
 }

@@ -6,7 +6,7 @@ internal import LMDB
 //
 // | table | key | value |
 // |---|---|---|
-// | journal, digests | see `Journal` | |
+// | journal | see `Journal` | |
 // | rows | object | since u64, row |
 // | versions | object, sequence u64 | the row as it stood before that entry, with its own since |
 // | index | property u32, ordered value, object | nothing |
@@ -18,16 +18,17 @@ internal import LMDB
 // | models | sequence u64 | canonical model |
 // | meta | name | bytes, SHA-256 of name and bytes |
 //
-// Everything but `journal`, `digests` and `meta` is the projection: it follows from the journal
-// alone, byte for byte.
+// Everything but `journal` and `meta` is the projection: it follows from the journal alone, byte for
+// byte.
 
 /// Names and limits of the file format.
 enum StoreLayout {
     /// The version of everything in the file. A store with a greater one is left alone; one with a
-    /// lesser one has its projection made anew when it is opened for writing.
+    /// lesser one is brought up to date when it is opened for writing.
     ///
     /// Version 2 added the ages of rows. Version 3 keeps room for them from the insert on, so that a row
-    /// seldom outgrows its page when it is changed, and has short ends in short rows.
+    /// seldom outgrows its page when it is changed, and has short ends in short rows; digests stand in
+    /// the journal and times are noted many together, so that a save writes fewer pages.
     static let formatVersion: UInt32 = 3
 
     /// The table that is read before anything else, in every version.
@@ -41,6 +42,9 @@ enum StoreLayout {
 
     /// All tables.
     static let tableNames = Journal.tableNames + projectionNames + [metaName]
+
+    /// The tables that only versions 1 and 2 had. A store brought up to date keeps them, empty.
+    static let formerTableNames = [Journal.formerDigestsName]
 
     /// How many bytes of an indexed value stand in its key. A longer value keeps this many and is
     /// told from its like by its digest, so that a key fits LMDB's 511 bytes.

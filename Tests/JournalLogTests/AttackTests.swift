@@ -68,7 +68,7 @@ import Testing
         var bytes = try #require(try file.record("journal", place))
         bytes[bytes.count - 1] ^= 1
         try file.damage("journal", place, bytes)
-        try file.damage("digests", TemporaryJournal.key(number), Digest.of([0] + bytes).bytes)
+        try file.damage("journal", TemporaryJournal.key(number), Digest.of([0] + bytes).bytes)
     }
 
     // MARK: - 1. The unchecked middle of a chain

@@ -61,7 +61,7 @@ import Testing
             + [0, 0, 0, 0, 0, 0, 0, 2, 0xAA, 0xBB]
         #expect(try store.record("journal", TemporaryJournal.key(1, chunk: 0)) == expected)
         #expect(entry.digest == Digest.of([0] + expected))
-        #expect(try store.record("digests", TemporaryJournal.key(1)) == entry.digest.bytes)
+        #expect(try store.record("journal", TemporaryJournal.key(1)) == entry.digest.bytes)
     }
 
     // 57 bytes of header stand before the payload; an entry above 2,000 bytes is split every
@@ -79,8 +79,49 @@ import Testing
         }
 
         #expect(entry?.payload == TemporaryJournal.payload(length, seed: 0))
-        #expect(count == chunks + 1)
+        // And the one chunk of the second entry, and a digest of each.
+        #expect(count == chunks + 3)
         #expect(try store.findings() == [])
+    }
+
+    @Test func `a digest stands before its entry and the root of a tile behind it`() throws {
+        let store = try TemporaryJournal(payloads: Array(repeating: 1, count: 255) + [70_000, 1])
+        let table = try store.environment.table("journal")
+        var keys: [[UInt8]] = []
+        let start = TemporaryJournal.key(256)
+
+        try store.environment.read { transaction in
+            try transaction.scan(table, from: start.span.bytes, to: nil, order: .ascending) {
+                key, _ in
+                keys.append(key.withUnsafeBytes { Array($0) })
+                return .proceed
+            }
+        }
+
+        #expect(
+            keys == [
+                start, TemporaryJournal.key(256, chunk: 0), TemporaryJournal.key(256, chunk: 1),
+                start + [1], TemporaryJournal.key(257), TemporaryJournal.key(257, chunk: 0),
+            ])
+    }
+
+    @Test(arguments: [255, 256, 257])
+    func `the head is the last entry, before and behind the end of a tile`(count: Int) throws {
+        let store = try TemporaryJournal(payloads: Array(repeating: 1, count: count))
+
+        let head = try store.environment.read { try store.journal.head(in: $0) }
+
+        #expect(head == SequenceNumber(UInt64(count)))
+    }
+
+    @Test func `a digest or a root without an entry is not the head`() throws {
+        let store = try TemporaryJournal(payloads: [1, 1])
+        try store.damage("journal", TemporaryJournal.key(3), Digest.of([1]).bytes)
+        try store.damage("journal", TemporaryJournal.key(256) + [1], Digest.of([1]).bytes)
+
+        let head = try store.environment.read { try store.journal.head(in: $0) }
+
+        #expect(head == SequenceNumber(2))
     }
 
     @Test func `an entry that does not exist is nil`() throws {
@@ -143,7 +184,7 @@ import Testing
     @Test func `a missing table is told by the journal with its cause`() throws {
         let other = try TemporaryJournal()
         let environment = try Environment.open(
-            at: other.directory.path("other"), options: EnvironmentOptions(tables: ["journal"]))
+            at: other.directory.path("other"), options: EnvironmentOptions(tables: ["entries"]))
 
         let error = #expect(throws: JournalError.self) { try Journal(in: environment) }
 

@@ -229,7 +229,7 @@ struct NaiveTree {
         let journal = file.journal
         let before = try file.environment.read { try journal.root(ofFirst: 520, in: $0) }
 
-        try file.damage("digests", TemporaryJournal.key(256) + [1], nil)
+        try file.damage("journal", TemporaryJournal.key(256) + [1], nil)
 
         #expect(try file.environment.read { try journal.root(ofFirst: 520, in: $0) } == before)
         #expect(try file.findings() == [])
@@ -239,7 +239,7 @@ struct NaiveTree {
         let file = try TemporaryJournal(payloads: Array(repeating: 3, count: 256))
 
         try file.damage(
-            "digests", TemporaryJournal.key(256) + [1], Digest.of([1]).bytes)
+            "journal", TemporaryJournal.key(256) + [1], Digest.of([1]).bytes)
 
         let findings = try file.findings()
         #expect(findings.map(\.kind) == [.treeBroken])
@@ -251,9 +251,9 @@ struct NaiveTree {
     @Test func `a root kept where no tile ends, or of another length, is found`() throws {
         let file = try TemporaryJournal(payloads: [3, 3])
 
-        try file.damage("digests", TemporaryJournal.key(1) + [1], Digest.of([1]).bytes)
-        try file.damage("digests", TemporaryJournal.key(2) + [0], Digest.of([1]).bytes)
-        try file.damage("digests", TemporaryJournal.key(256) + [1], [1, 2])
+        try file.damage("journal", TemporaryJournal.key(1) + [1], Digest.of([1]).bytes)
+        try file.damage("journal", TemporaryJournal.key(2) + [0], Digest.of([1]).bytes)
+        try file.damage("journal", TemporaryJournal.key(256) + [1], [1, 2])
 
         #expect(try file.findings().map(\.kind) == [.treeBroken, .treeBroken, .treeBroken])
     }

@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test func `a changed digest is named with the entry after it`() throws {
-        let found = try findings { try flip($0, "digests", TemporaryJournal.key(2), at: 5) }
+        let found = try findings { try flip($0, "journal", TemporaryJournal.key(2), at: 5) }
 
         #expect(
             found == [
@@ -81,7 +81,7 @@ import Testing
             var bytes = try #require(try store.record("journal", key))
             bytes[58] ^= 1
             try store.damage("journal", key, bytes)
-            try store.damage("digests", TemporaryJournal.key(1), Digest.of([0] + bytes).bytes)
+            try store.damage("journal", TemporaryJournal.key(1), Digest.of([0] + bytes).bytes)
         }
 
         #expect(found == ["Entry 2 breaks the chain: it does not carry the digest of entry 1."])
@@ -102,7 +102,7 @@ import Testing
         let found = try findings([1, 1, 1]) { store in
             for number: UInt64 in [1, 2] {
                 try store.damage("journal", TemporaryJournal.key(number, chunk: 0), nil)
-                try store.damage("digests", TemporaryJournal.key(number), nil)
+                try store.damage("journal", TemporaryJournal.key(number), nil)
             }
         }
 
@@ -134,13 +134,13 @@ import Testing
     }
 
     @Test func `a missing digest is named`() throws {
-        let found = try findings { try $0.damage("digests", TemporaryJournal.key(1), nil) }
+        let found = try findings { try $0.damage("journal", TemporaryJournal.key(1), nil) }
 
         #expect(found == ["The digest of entry 1 is missing."])
     }
 
     @Test func `a digest of the wrong length is named`() throws {
-        let found = try findings { try $0.damage("digests", TemporaryJournal.key(1), [1, 2]) }
+        let found = try findings { try $0.damage("journal", TemporaryJournal.key(1), [1, 2]) }
 
         #expect(
             found == [
@@ -151,7 +151,7 @@ import Testing
 
     @Test func `a digest without an entry is named`() throws {
         let found = try findings {
-            try $0.damage("digests", TemporaryJournal.key(9), [UInt8](repeating: 1, count: 32))
+            try $0.damage("journal", TemporaryJournal.key(9), [UInt8](repeating: 1, count: 32))
         }
 
         #expect(found == ["There is a digest for entry 9, and no such entry."])
@@ -184,14 +184,14 @@ import Testing
     @Test func `a key of the wrong length is named`() throws {
         let found = try findings([1, 1]) { try $0.damage("journal", [0, 0, 1], [1]) }
 
-        #expect(found == ["A key of the journal after entry 2 has 3 bytes, not 12."])
+        #expect(found == ["A key of the journal after entry 2 has 3 bytes, not 8, 9 or 12."])
     }
 
     @Test func `all damage is reported and not only the first`() throws {
         let found = try findings([1, 1, 1, 1]) { store in
             try flip(store, "journal", TemporaryJournal.key(1, chunk: 0), at: 57)
             try store.damage("journal", TemporaryJournal.key(3, chunk: 0), nil)
-            try store.damage("digests", TemporaryJournal.key(4), nil)
+            try store.damage("journal", TemporaryJournal.key(4), nil)
         }
 
         #expect(

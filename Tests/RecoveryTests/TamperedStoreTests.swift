@@ -22,16 +22,16 @@ struct TamperedStoreTests {
 
     private static let forgeries = [
         Forgery(
-            what: "an entry", table: "journal", place: 149,
+            what: "an entry", table: "journal", place: 299,
             said: ["journal: Entry 150 is damaged: its digest does not match its bytes."]),
         Forgery(
-            what: "a digest", table: "digests", place: 149,
+            what: "a digest", table: "journal", place: 298,
             said: [
                 "journal: Entry 150 is damaged: its digest does not match its bytes.",
                 "journal: Entry 151 breaks the chain: it does not carry the digest of entry 150.",
             ]),
         Forgery(
-            what: "the root of a tile", table: "digests", place: 256,
+            what: "the root of a tile", table: "journal", place: 512,
             said: ["journal: The root of level 1 kept at entry 256 is not that of its entries."]),
         Forgery(
             what: "a row", table: "rows", place: 7,

@@ -4,14 +4,13 @@ import Foundation
 /// LMDB by itself: the same number of puts of the same kind of bytes, in code as near to C as Swift
 /// can be. The limit for whatever is built on it.
 ///
-/// It keeps what Daybook keeps (journal, digests, rows, before-images, times) and does none of the
+/// It keeps what Daybook keeps (journal with digests, rows, before-images, times) and does none of the
 /// rest: no digest is computed, nothing is validated, and there are no objects.
 final class LMDBContender: Contender {
     static let name = "raw LMDB"
 
     private var environment: OpaquePointer?
     private var journal: MDB_dbi = 0
-    private var digests: MDB_dbi = 0
     private var rows: MDB_dbi = 0
     private var versions: MDB_dbi = 0
     private var times: MDB_dbi = 0
@@ -38,15 +37,15 @@ final class LMDBContender: Contender {
             mdb_env_open(environment, path, UInt32(MDB_NOSUBDIR | MDB_NOTLS), 0o644))
         let transaction = try begin()
         for (name, table) in [
-            ("journal", \LMDBContender.journal), ("digests", \.digests), ("rows", \.rows),
-            ("versions", \.versions), ("times", \.times),
+            ("journal", \LMDBContender.journal), ("rows", \.rows), ("versions", \.versions),
+            ("times", \.times),
         ] {
             try check(
                 "mdb_dbi_open",
                 mdb_dbi_open(transaction, name, UInt32(MDB_CREATE), &self[keyPath: table]))
         }
         objectCount = UInt64(try entryCount(of: rows, in: transaction))
-        sequence = UInt64(try entryCount(of: digests, in: transaction))
+        sequence = try lastSequence(in: transaction)
         try check("mdb_txn_commit", mdb_txn_commit(transaction))
     }
 
@@ -206,12 +205,14 @@ final class LMDBContender: Contender {
         // Header: version, number, time, digest of the entry before, length.
         for _ in 0..<57 { entry.append(UInt8(0)) }
         try body(transaction)
-        try writeEntry(in: transaction)
         key.removeAll()
         key.append(sequence)
         row.removeAll()
         for _ in 0..<4 { row.append(sequence) }
-        try put(digests, row, UInt32(MDB_APPEND), in: transaction)
+        try put(journal, row, UInt32(MDB_APPEND), in: transaction)
+        try writeEntry(in: transaction)
+        key.removeAll()
+        key.append(sequence)
         key.append(sequence)
         row.removeAll()
         try put(times, row, 0, in: transaction)
@@ -287,6 +288,20 @@ final class LMDBContender: Contender {
         var keyValue = key.value
         var value = bytes.value
         try check("mdb_put", mdb_put(transaction, table, &keyValue, &value, flags))
+    }
+
+    /// The number that the last record of the journal begins with.
+    private func lastSequence(in transaction: OpaquePointer?) throws -> UInt64 {
+        var cursor: OpaquePointer?
+        try check("mdb_cursor_open", mdb_cursor_open(transaction, journal, &cursor))
+        defer { mdb_cursor_close(cursor) }
+        var keyValue = MDB_val()
+        var found = MDB_val()
+        let status = mdb_cursor_get(cursor, &keyValue, &found, MDB_LAST)
+        if status == MDB_NOTFOUND { return 0 }
+        try check("mdb_cursor_get", status)
+        guard let start = keyValue.mv_data else { return 0 }
+        return UInt64(bigEndian: start.loadUnaligned(as: UInt64.self))
     }
 
     private func entryCount(of table: MDB_dbi, in transaction: OpaquePointer?) throws -> Int {
