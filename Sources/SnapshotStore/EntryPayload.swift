@@ -57,9 +57,13 @@ struct EntryPayload {
 
     /// What canonical bytes say besides the changes, which are not read.
     static func header(of bytes: [UInt8]) throws(DecodingFailure) -> EntryHeader {
-        let span = bytes.span.bytes
+        try header(of: bytes.span.bytes)
+    }
+
+    /// The same of the first of these bytes.
+    static func header(of beginning: RawSpan) throws(DecodingFailure) -> EntryHeader {
         var offset = 0
-        return try header(of: span, at: &offset)
+        return try header(of: beginning, at: &offset)
     }
 
     private static func header(

@@ -27,6 +27,8 @@ struct Projector {
     private var rows = PutBatch()
     private var versions = PutBatch()
     private var times = PutBatch()
+    /// The times of the last entries, as long as they are not to be written.
+    private(set) var recentTimes: [Int64]
     var index = PutBatch()
     var members = PutBatch()
     var membersPast = PutBatch()
@@ -39,9 +41,16 @@ struct Projector {
     /// The same for the entity met last; no entity has number 0.
     private var greatest = ObjectID(entity: EntityNumber(rawValue: 0), number: 0)
 
-    init(_ projection: Projection, _ account: ProjectionAccount? = nil) {
+    /// - Parameters:
+    ///   - projection: Where to.
+    ///   - account: What verifying keeps.
+    ///   - recentTimes: For who goes on with folding one entry after the other: where that has come.
+    init(
+        _ projection: Projection, _ account: ProjectionAccount? = nil, recentTimes: [Int64] = []
+    ) {
         self.projection = projection
         self.account = account
+        self.recentTimes = recentTimes
     }
 
     // MARK: - Whole entries
@@ -93,12 +102,23 @@ struct Projector {
         referrersPast.makeRoom(times: factor)
     }
 
-    /// Takes in when an entry happened.
-    mutating func take(_ time: Int64, of sequence: SequenceNumber) {
-        times.add(StoreKey.time(time, sequence))
+    /// Takes in when entries happened that have their times written together.
+    mutating func take(_ times: [Int64], through last: SequenceNumber) {
+        for (passed, time) in times.reversed().enumerated() {
+            let sequence = SequenceNumber(last.rawValue - UInt64(passed))
+            self.times.add(StoreKey.time(time, sequence))
+        }
     }
 
-    /// Folds an entry of the journal, whatever its kind.
+    /// Takes in when an entry happened that follows the one taken in before.
+    private mutating func takeNext(_ time: Int64, of sequence: SequenceNumber) {
+        recentTimes.append(time)
+        guard sequence.writesTimes else { return }
+        take(recentTimes, through: sequence)
+        recentTimes.removeAll(keepingCapacity: true)
+    }
+
+    /// Folds an entry of the journal, whatever its kind, that follows the one folded before.
     ///
     /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when it cannot be read, or does not
     ///   start from what stands in the tables; nothing of it has been written then.
@@ -114,25 +134,22 @@ struct Projector {
         } else {
             try take(payload, of: entry.sequence, in: transaction)
         }
-        take(payload.header.occurredAt ?? entry.recordedAt, of: entry.sequence)
+        takeNext(payload.header.occurredAt ?? entry.recordedAt, of: entry.sequence)
         try write(in: transaction)
     }
 
     /// Folds an entry that sets the model.
     static func fold(
-        _ model: ManagedObjectModel, of sequence: SequenceNumber, time: Int64,
-        into projection: Projection, in transaction: borrowing WriteTransaction
+        _ model: ManagedObjectModel, of sequence: SequenceNumber, into projection: Projection,
+        in transaction: borrowing WriteTransaction
     ) throws {
-        var projector = Projector(projection)
         let key = StoreKey.sequence(sequence)
         let bytes = model.canonicalBytes
         try transaction.put(
             projection.tables.models, key.span.bytes, bytes.span.bytes, .upsert)
-        projector.take(time, of: sequence)
-        try projector.write(in: transaction)
     }
 
-    /// Keeps account of an entry in a store that has it already.
+    /// Keeps account of an entry in a store that has it already; it follows the one before.
     ///
     /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when the tables cannot be what folding
     ///   gives.
@@ -149,7 +166,7 @@ struct Projector {
         } else {
             try take(payload, of: entry.sequence, in: transaction)
         }
-        take(payload.header.occurredAt ?? entry.recordedAt, of: entry.sequence)
+        takeNext(payload.header.occurredAt ?? entry.recordedAt, of: entry.sequence)
         account.add(times, to: tables.times)
         account.add(rows, to: tables.rows)
         account.add(versions, to: tables.versions, from: tables.rows)

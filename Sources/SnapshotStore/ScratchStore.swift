@@ -9,6 +9,7 @@ final class ScratchStore {
     private let folder: URL
     private let environment: Environment
     private let projection: Projection
+    private var recentTimes: [Int64] = []
 
     init(_ schema: Schema) throws {
         folder = FileManager.default.temporaryDirectory
@@ -31,12 +32,12 @@ final class ScratchStore {
         }
     }
 
-    /// Folds entries together: all of them or none.
+    /// Folds the next entries together: all of them or none.
     func fold(_ entries: [JournalEntry]) throws {
-        let projection = projection
-        try environment.write { transaction in
-            var projector = Projector(projection)
+        recentTimes = try environment.write { [projection, recentTimes] transaction in
+            var projector = Projector(projection, recentTimes: recentTimes)
             for entry in entries { try projector.fold(entry, in: transaction) }
+            return projector.recentTimes
         }
     }
 

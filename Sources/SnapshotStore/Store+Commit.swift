@@ -204,7 +204,10 @@ struct Commit: Sendable {
         }
         let entry = try parts.journal.append(
             payload: payload, recordedAt: recordedAt, after: head, in: transaction)
-        projector?.take(prepared.draft.header.occurredAt ?? recordedAt, of: entry.sequence)
+        if entry.sequence.writesTimes {
+            let times = try parts.times(through: entry.sequence, in: transaction)
+            projector?.take(times, through: entry.sequence)
+        }
         try projector?.write(in: transaction)
         if verifies {
             try EntryCheck.check(changes, of: entry.sequence, parts.projection, in: transaction)

@@ -80,30 +80,4 @@ extension Store {
             return batch
         }
     }
-
-    /// The last entry whose time is not after a point in time; zero before the first.
-    ///
-    /// Of entries with the same time the one with the highest number counts. An entry's time is
-    /// when it happened, if that was told, and else when it was recorded.
-    ///
-    /// - Complexity: O(log *n*) page reads.
-    package func sequence(atTime time: Int64) throws -> SequenceNumber {
-        let end = time == .max ? nil : StoreKey.time(time + 1, .zero)
-        return try reading { transaction in
-            let times = parts.tables.times
-            func number(_ key: RawSpan) throws -> SequenceNumber {
-                var reader = KeyReader(at: 8)
-                return try reader.sequence(key)
-            }
-            let found =
-                if let end {
-                    try transaction.seek(times, before: end.span.bytes) { key, _ in
-                        try number(key)
-                    }
-                } else {
-                    try transaction.seek(times, before: nil) { key, _ in try number(key) }
-                }
-            return found ?? .zero
-        }
-    }
 }

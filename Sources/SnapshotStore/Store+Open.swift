@@ -238,7 +238,7 @@ extension StoreParts {
         projection = Projection(tables: try StoreTables(in: environment), schema: schema)
     }
 
-    /// Appends and folds an entry that sets the model.
+    /// Appends and folds the first entry, which sets the model.
     func append(
         _ model: ManagedObjectModel, header: EntryHeader, at recordedAt: Int64,
         in transaction: borrowing WriteTransaction
@@ -246,9 +246,7 @@ extension StoreParts {
         let payload = EntryPayload.bytes(header, model)
         let entry = try journal.append(
             payload: payload, recordedAt: recordedAt, in: transaction)
-        try Projector.fold(
-            model, of: entry.sequence, time: header.occurredAt ?? recordedAt, into: projection,
-            in: transaction)
+        try Projector.fold(model, of: entry.sequence, into: projection, in: transaction)
         return entry
     }
 }

@@ -71,7 +71,7 @@ struct AccountTests {
 
     @Test(arguments: UInt64(1)...8)
     func `the account of a random history closes and counts every record`(seed: UInt64) throws {
-        let history = try RandomHistory(seed: seed, entries: 60)
+        let history = try RandomHistory(seed: seed, entries: 90)
         let tables = history.store.parts.tables.projection
 
         let account = try account(history.store)
@@ -85,7 +85,7 @@ struct AccountTests {
     func `an account with anything changed in a table does not close`(
         name: String, forgery: Forgery
     ) throws {
-        let history = try RandomHistory(seed: 71, entries: 60)
+        let history = try RandomHistory(seed: 71, entries: 90)
         let store = history.store
         let table = try #require(store.parts.tables.projection.first { $0.name == name })
         let all = try records(table, store)

@@ -68,7 +68,7 @@ struct ReplayLawTests {
 
     @Test(arguments: [9, 10, 11] as [UInt64])
     func `rebuilding leaves every table as it was`(seed: UInt64) throws {
-        let history = try RandomHistory(seed: seed, entries: 60)
+        let history = try RandomHistory(seed: seed, entries: 140)
         let before = try history.store.projectionDigest()
 
         try history.store.rebuild()

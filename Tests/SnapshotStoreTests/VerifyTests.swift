@@ -58,7 +58,7 @@ struct VerifyTests {
 
     @Test(arguments: tableNames)
     func `a flipped byte in the records of any table is found`(name: String) throws {
-        let history = try RandomHistory(seed: 32, entries: 40)
+        let history = try RandomHistory(seed: 32, entries: 90)
         try history.store.close()
         let place = try Self.damage(name, in: history.temporary.path, seed: 32)
 

@@ -26,6 +26,7 @@ final class LMDBContender: Contender {
     private static let entity: UInt32 = 1
     private static let chunkLength = 16 * 4096 - 16
     private static let wholeLength = 2000
+    private static let timesTogether: UInt64 = 64
 
     init(in folder: URL) throws {
         try check("mdb_env_create", mdb_env_create(&environment))
@@ -211,12 +212,20 @@ final class LMDBContender: Contender {
         for _ in 0..<4 { row.append(sequence) }
         try put(journal, row, UInt32(MDB_APPEND), in: transaction)
         try writeEntry(in: transaction)
-        key.removeAll()
-        key.append(sequence)
-        key.append(sequence)
-        row.removeAll()
-        try put(times, row, 0, in: transaction)
+        try writeTimes(in: transaction)
         try check("mdb_txn_commit", mdb_txn_commit(transaction))
+    }
+
+    /// The times of many entries together, by the last of them.
+    private func writeTimes(in transaction: OpaquePointer?) throws {
+        guard sequence % Self.timesTogether == 0 else { return }
+        row.removeAll()
+        for number in (sequence - Self.timesTogether + 1)...sequence {
+            key.removeAll()
+            key.append(number)
+            key.append(number)
+            try put(times, row, UInt32(MDB_APPEND), in: transaction)
+        }
     }
 
     private func insert(

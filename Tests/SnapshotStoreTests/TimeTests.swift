@@ -1,0 +1,143 @@
+import JournalLog
+import LMDB
+import ObjectModel
+import TestSupport
+import Testing
+
+@testable import SnapshotStore
+
+/// Entries found by their times, of which some stand in a table and the last ones do not.
+struct TimeTests {
+    /// A store whose entries happened at random times, and those times, in the order of the entries.
+    private struct Timeline {
+        let temporary: TemporaryStore
+        let skill: ObjectID
+        private(set) var times: [Int64]
+        private var generator: SeededGenerator
+
+        var store: Store { temporary.store }
+
+        /// Few enough that many entries share one, and the ends of what there can be.
+        private static let moments: [Int64] = [
+            .min, .min + 1, -7, -1, 0, 1, 50, 51, 52, 1_700_000_000_030_000, .max - 1, .max,
+        ]
+
+        init(seed: UInt64) throws {
+            temporary = try TemporaryStore(options: .counting(verification: .off))
+            generator = SeededGenerator(seed: seed)
+            skill = try temporary.store.newObject("Skill")
+            times = [try temporary.store.entry(SequenceNumber(1)).time]
+            let title: [String: Value] = ["title": .string("0")]
+            try save(temporary.store.insert(skill, title))
+        }
+
+        mutating func grow(to count: Int) throws {
+            while times.count < count {
+                let (old, new) = ("\(times.count - 2)", "\(times.count - 1)")
+                try save(store.update(skill, "title", from: .string(old), to: .string(new)))
+            }
+        }
+
+        private mutating func save(_ change: Change) throws {
+            let isTold = Int.random(in: 0..<4, using: &generator) > 0
+            let time = isTold ? Self.moments.randomElement(using: &generator) : nil
+            let receipt = try store.commit(
+                Draft(header: EntryHeader(occurredAt: time), changes: [change]))
+            times.append(try time ?? store.entry(#require(receipt.sequence)).recordedAt)
+        }
+
+        /// What the definition says.
+        func sequence(atTime time: Int64) -> SequenceNumber {
+            let found = times.enumerated().filter { $0.element <= time }
+                .max { ($0.element, $0.offset) < ($1.element, $1.offset) }
+            return SequenceNumber(UInt64((found?.offset ?? -1) + 1))
+        }
+
+        func asked() -> [Int64] {
+            let around = times.flatMap { [$0 == .min ? $0 : $0 - 1, $0, $0 == .max ? $0 : $0 + 1] }
+            return Array(Set(around)).sorted()
+        }
+    }
+
+    private static func notedEntries(_ store: Store) throws -> [UInt64] {
+        try store.reading { transaction in
+            var numbers: [UInt64] = []
+            let start: [UInt8] = []
+            try transaction.scan(
+                store.parts.tables.times, from: start.span.bytes, to: nil, order: .ascending
+            ) { key, _ in
+                var reader = KeyReader(at: 8)
+                numbers.append(try reader.uint64(key))
+                return .proceed
+            }
+            return numbers.sorted()
+        }
+    }
+
+    @Test(arguments: UInt64(1)...3)
+    func `a time leads to its entry, whether the table has that or not`(seed: UInt64) throws {
+        var timeline = try Timeline(seed: seed)
+        let store = timeline.store
+
+        for count in [2, 62, 63, 64, 65, 66, 100, 127, 128, 129, 200] {
+            try timeline.grow(to: count)
+
+            for time in timeline.asked() {
+                let found = try store.sequence(atTime: time)
+                #expect(
+                    found == timeline.sequence(atTime: time), "seed \(seed), \(count), \(time)")
+            }
+            let whole = UInt64(count) / 64 * 64
+            #expect(try Self.notedEntries(store) == Array(1..<(whole + 1)), "seed \(seed)")
+        }
+    }
+
+    @Test(arguments: [63, 64, 65, 128, 150])
+    func `times are the same after the tables were made anew`(count: Int) throws {
+        var timeline = try Timeline(seed: 4)
+        try timeline.grow(to: count)
+        let store = timeline.store
+        let before = try store.projectionDigest()
+
+        try store.rebuild()
+
+        #expect(try store.projectionDigest() == before)
+        #expect(try store.verify().isSound)
+        for time in timeline.asked() {
+            #expect(try store.sequence(atTime: time) == timeline.sequence(atTime: time))
+        }
+    }
+
+    @Test func `an entry that tells its time behind a long note is found by it`() throws {
+        let temporary = try TemporaryStore()
+        let store = temporary.store
+        let skill = try store.newObject("Skill")
+        let note = String(repeating: "A long note. ", count: 10_000)
+
+        try store.commit(
+            Draft(
+                header: EntryHeader(note: note, occurredAt: 100),
+                changes: [store.insert(skill, ["title": .string("Sailing")])]))
+
+        #expect(try store.sequence(atTime: 100) == SequenceNumber(2))
+        #expect(try store.sequence(atTime: 99) == .zero)
+    }
+
+    @Test func `one of the last entries that cannot be read is told, not passed over`() throws {
+        var timeline = try Timeline(seed: 5)
+        try timeline.grow(to: 66)
+        let store = timeline.store
+        let table = try store.openEnvironment().table("journal")
+        var key = KeyWriter()
+        key.append(UInt64(65))
+        key.append(UInt32(0))
+        try store.writing { [key = key.bytes] transaction in
+            _ = try transaction.delete(table, key.span.bytes)
+        }
+
+        let error = #expect(throws: StoreError.self) { try store.sequence(atTime: 0) }
+
+        #expect(error?.code == .corrupt)
+        #expect(error?.message.contains("Entry 65 is missing from the journal") == true)
+    }
+}
