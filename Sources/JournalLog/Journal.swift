@@ -91,19 +91,20 @@ package struct Journal: Sendable {
     /// - Parameters:
     ///   - payload: What the entry holds.
     ///   - recordedAt: Microseconds since 1970 (UTC).
-    ///   - head: The number of the last entry, for who has just asked; nil to look.
+    ///   - head: The last entry, for who knows it; nil to look.
     ///   - transaction: The write it becomes part of.
     /// - Returns: The entry as it stands in the journal.
     /// - Throws: ``JournalError``; the transaction must not be committed then.
     /// - Complexity: O(log *n*) page reads and writes.
     package func append(
-        payload: [UInt8], recordedAt: Int64, after head: SequenceNumber? = nil,
+        payload: [UInt8], recordedAt: Int64, after head: JournalHead? = nil,
         in transaction: borrowing WriteTransaction
     ) throws -> JournalEntry {
-        let last = try head ?? self.head(in: transaction)
+        let last = try head?.sequence ?? self.head(in: transaction)
         let header = EntryHeader(
             sequence: last.next, recordedAt: recordedAt,
-            previous: try digest(at: last, in: transaction), payloadCount: payload.count)
+            previous: try head?.digest ?? digest(at: last, in: transaction),
+            payloadCount: payload.count)
         let start = header.encoded()
         var hasher = DigestHasher()
         // The first byte belongs to the digest only.

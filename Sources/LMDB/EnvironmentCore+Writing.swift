@@ -3,7 +3,7 @@ internal import Foundation
 internal import Synchronization
 
 extension EnvironmentCore {
-    /// Runs a group of requests in one LMDB transaction and tells each how it went.
+    /// Runs a group of requests in one LMDB transaction and notes in each how it went.
     ///
     /// Only the first round takes in those who arrive meanwhile. Every further one makes the group
     /// smaller or the map larger, and both are bounded.
@@ -33,11 +33,12 @@ extension EnvironmentCore {
     ) throws(LMDBError) -> [WriteRequest] {
         let pointer = try beginWriting()
         reserveRoom()
-        let state = WriteState()
-        var outcomes: [(any Error)?] = []
+        let number = mdb_txn_id(pointer)
+        let state = WriteState(knowing: knowledge(before: number))
+        var failures: [(position: Int, error: any Error)] = []
+        var position = 0
         while true {
-            if outcomes.count == group.count { group += joining(group.count) }
-            let position = outcomes.count
+            if position == group.count { group += joining(group.count) }
             guard position < group.count else { break }
             let request = group[position]
             let writesBefore = state.writes
@@ -62,7 +63,8 @@ extension EnvironmentCore {
                 request.finish(told)
                 return rest
             }
-            outcomes.append(failure)
+            if let failure { failures.append((position, failure)) }
+            position += 1
         }
         let status = mdb_txn_commit(pointer)
         if status == MDB_MAP_FULL {
@@ -70,8 +72,25 @@ extension EnvironmentCore {
             return group
         }
         if status != MDB_SUCCESS { throw commitFailure(status) }
-        for (request, failure) in zip(group, outcomes) { request.finish(failure) }
+        remember(state, as: number)
+        for (position, error) in failures.reversed() {
+            group.remove(at: position).finish(error)
+        }
+        for request in group { request.finish(nil) }
         return []
+    }
+
+    /// What was remembered in the LMDB transaction before this one, if that was one of this process.
+    private func knowledge(before number: Int) -> (any AnyObject & Sendable)? {
+        memory.withLock { $0.transaction == number - 1 ? $0.knowledge : nil }
+    }
+
+    /// Keeps what a transaction has left to be remembered.
+    ///
+    /// One that wrote nothing has no number of its own: LMDB gives it to the next one, whoever that is.
+    private func remember(_ state: WriteState, as number: Int) {
+        guard state.writes > 0 else { return }
+        memory.withLock { $0 = Memory(transaction: number, knowledge: state.remembered) }
     }
 
     private func beginWriting() throws(LMDBError) -> OpaquePointer {

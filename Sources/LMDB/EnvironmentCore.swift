@@ -24,6 +24,15 @@ final class EnvironmentCore: Sendable {
     /// Why nothing more may be written, once that is so.
     let brokenReason = Mutex<String?>(nil)
 
+    /// What the last write of this process has left to be remembered.
+    let memory = Mutex(Memory())
+
+    /// What a layer above knows of the file as one LMDB transaction left it.
+    struct Memory: Sendable {
+        var transaction = 0
+        var knowledge: (any AnyObject & Sendable)?
+    }
+
     private let forks: Int
 
     init(handle: OpaquePointer, path: String, isReadOnly: Bool, tables: [String: UInt32]) {

@@ -11,7 +11,7 @@ extension WriteTransaction {
     /// - Throws: What ``PutRun/put(_:_:)`` throws; ``LMDBError`` when there is no memory for a cursor.
     /// - Precondition: No bytes handed out by this transaction are in hand.
     package func putRun(
-        _ table: Table, _ mode: PutMode, _ body: (borrowing PutRun) throws -> Void
+        _ table: Table, _ mode: PutMode, _ body: (inout PutRun) throws -> Void
     ) throws {
         access.check(table)
         var opened: OpaquePointer?
@@ -20,7 +20,9 @@ extension WriteTransaction {
             throw state.fail(status, "opening a cursor on '\(table.name)'")
         }
         defer { mdb_cursor_close(opened) }
-        try body(PutRun(cursor: opened, table: table, flags: mode.flags, state: state))
+        var run = PutRun(cursor: opened, table: table, flags: mode.flags, state: state)
+        if mode == .ascending { run.appendsAtFirst = true }
+        try body(&run)
     }
 }
 
@@ -28,18 +30,23 @@ extension WriteTransaction {
 package struct PutRun: ~Copyable {
     fileprivate let cursor: OpaquePointer
     fileprivate let table: Table
-    fileprivate let flags: UInt32
+    fileprivate var flags: UInt32
     fileprivate let state: WriteState
+    /// Whether the first record is to find out where the run belongs.
+    fileprivate var appendsAtFirst = false
 
     /// Writes one record.
     ///
     /// - Throws: As ``WriteTransaction/put(_:_:_:_:)``.
     /// - Precondition: As there.
-    package func put(_ key: RawSpan, _ value: RawSpan) throws {
+    package mutating func put(_ key: RawSpan, _ value: RawSpan) throws {
         state.requireNoLoans()
-        let status = key.withValue { keyValue in
-            value.withValue { valueValue in
-                mdb_cursor_put(cursor, &keyValue, &valueValue, flags)
+        var status = attempt(key, value)
+        if appendsAtFirst {
+            appendsAtFirst = false
+            if status == MDB_KEYEXIST {
+                flags = 0
+                status = attempt(key, value)
             }
         }
         switch status {
@@ -48,14 +55,22 @@ package struct PutRun: ~Copyable {
         default: throw state.fail(status, "writing '\(table.name)'")
         }
     }
+
+    private func attempt(_ key: RawSpan, _ value: RawSpan) -> Int32 {
+        key.withValue { keyValue in
+            value.withValue { valueValue in
+                mdb_cursor_put(cursor, &keyValue, &valueValue, flags)
+            }
+        }
+    }
 }
 
 extension PutMode {
-    fileprivate var flags: UInt32 {
+    var flags: UInt32 {
         switch self {
         case .upsert: 0
         case .insertOnly: UInt32(MDB_NOOVERWRITE)
-        case .append: UInt32(MDB_APPEND)
+        case .append, .ascending: UInt32(MDB_APPEND)
         }
     }
 }

@@ -14,6 +14,22 @@ package struct WriteTransaction: ~Copyable, Reading {
         self.state = state
     }
 
+    // MARK: - Remembering
+
+    /// What ``remember(_:)`` was last told in this process, as long as nobody has written since: not
+    /// here, and not in another process.
+    package var remembered: (any AnyObject & Sendable)? { state.remembered }
+
+    /// Keeps what the caller knows of the file as it stands now, for the bodies that come after it, in
+    /// this transaction and in later ones.
+    ///
+    /// It is forgotten with the transaction when that fails.
+    ///
+    /// - Precondition: The body has written.
+    package func remember(_ knowledge: any AnyObject & Sendable) {
+        state.remember(knowledge)
+    }
+
     // MARK: - Writing
 
     /// Writes one record.
@@ -25,12 +41,7 @@ package struct WriteTransaction: ~Copyable, Reading {
     package func put(_ table: Table, _ key: RawSpan, _ value: RawSpan, _ mode: PutMode) throws {
         access.check(table)
         state.requireNoLoans()
-        let flags: UInt32
-        switch mode {
-        case .upsert: flags = 0
-        case .insertOnly: flags = UInt32(MDB_NOOVERWRITE)
-        case .append: flags = UInt32(MDB_APPEND)
-        }
+        let flags = mode.flags
         let status = key.withValue { keyValue in
             value.withValue { valueValue in
                 mdb_put(access.pointer, table.handle, &keyValue, &valueValue, flags)
@@ -130,6 +141,25 @@ final class WriteState {
 
     private var loans = 0
     private var failedAction = ""
+
+    private var knowledge: (any AnyObject & Sendable)?
+    /// How many writes had succeeded when it was told.
+    private var writesKnown = 0
+
+    init(knowing knowledge: (any AnyObject & Sendable)? = nil) {
+        self.knowledge = knowledge
+    }
+
+    /// What a layer above knows of the file as it stands.
+    var remembered: (any AnyObject & Sendable)? {
+        writesKnown == writes ? knowledge : nil
+    }
+
+    func remember(_ knowledge: any AnyObject & Sendable) {
+        assert(writes > 0, "Who has not written has learned nothing new.")
+        self.knowledge = knowledge
+        writesKnown = writes
+    }
 
     @inline(__always)
     func noteWrite() { writes += 1 }

@@ -13,11 +13,18 @@ struct Projection: Sendable {
     let schema: Schema
     /// What folding asks of the entities, from number 1 at index 0.
     private let foldedEntities: [FoldedEntity]
+    /// Whether the model asks anything of changes that concerns other objects: that references lead
+    /// to objects, that values are unique, that there are so many members.
+    let hasConstraints: Bool
 
     init(tables: StoreTables, schema: Schema) {
         self.tables = tables
         self.schema = schema
         foldedEntities = schema.entities.map(FoldedEntity.init)
+        hasConstraints = schema.entities.contains {
+            !$0.referenceSlots.isEmpty || !$0.storedToMany.isEmpty || !$0.constraints.isEmpty
+                || !$0.counted.isEmpty
+        }
     }
 
     /// What folding asks of the entity of that number.

@@ -39,7 +39,8 @@ struct Projector {
     /// looking for it.
     private var numbersMaximum: [EntityNumber: UInt64] = [:]
     /// The same for the entity met last; no entity has number 0.
-    private var greatest = ObjectID(entity: EntityNumber(rawValue: 0), number: 0)
+    private var greatest = Self.noObject
+    private static let noObject = ObjectID(entity: EntityNumber(rawValue: 0), number: 0)
 
     /// - Parameters:
     ///   - projection: Where to.
@@ -53,6 +54,21 @@ struct Projector {
         self.recentTimes = recentTimes
     }
 
+    /// Folds for a save.
+    ///
+    /// - Parameters:
+    ///   - projection: The tables.
+    ///   - greatest: An object than whose number no other object of its entity has a greater one; nil
+    ///     when that is not known of any.
+    init(_ projection: Projection, greatest: ObjectID?) {
+        self.init(projection)
+        self.greatest = greatest ?? Self.noObject
+    }
+
+    /// The object met last that is new, or of which it was known before, than whose number no other
+    /// object of its entity has a greater one.
+    var greatestKnown: ObjectID? { greatest == Self.noObject ? nil : greatest }
+
     // MARK: - Whole entries
 
     /// Takes in the changes of an entry; nothing is written yet.
@@ -65,7 +81,9 @@ struct Projector {
     ) throws {
         self.sequence = sequence
         // What is there is of an entry before, which has not been written.
-        var leading = account == nil && births == nil ? LeadingInserts(payload) : nil
+        var leading =
+            account == nil && births == nil && payload.changesCount >= Self.birthsMinimum
+            ? LeadingInserts(payload) : nil
         let bytes = payload.bytes.span.bytes
         var offset = payload.changesOffset
         for done in 0..<payload.changesCount {
@@ -88,6 +106,9 @@ struct Projector {
                 sequence, cause: DecodingFailure(at: offset, expected: "the end of the entry"))
         }
     }
+
+    /// How many changes an entry has at least for the memory of its new rows to matter.
+    private static let birthsMinimum = 64
 
     /// After how many changes of a long entry room is made for the records of all.
     private static let sampleSize = 1024
@@ -274,8 +295,7 @@ struct Projector {
     private mutating func writeBirths(in transaction: borrowing WriteTransaction) throws {
         guard let births else { return }
         let bytes = births.payload.bytes.span.bytes
-        let mode = try births.mode(in: projection.tables.rows, transaction)
-        try transaction.putRun(projection.tables.rows, mode) { run in
+        try transaction.putRun(projection.tables.rows, .ascending) { run in
             var offset = births.payload.changesOffset
             for _ in 0..<births.count {
                 do throws(DecodingFailure) {
@@ -415,7 +435,7 @@ struct Projector {
     ) throws -> Bool {
         if let account { return account.begin(object) }
         if object.entity != greatest.entity {
-            numbersMaximum[greatest.entity] = greatest.number
+            if greatest != Self.noObject { numbersMaximum[greatest.entity] = greatest.number }
             let known = numbersMaximum[object.entity]
             greatest = ObjectID(
                 entity: object.entity,

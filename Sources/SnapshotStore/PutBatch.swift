@@ -49,6 +49,7 @@ struct PutBatch {
 
     /// Forgets the records and keeps the room.
     mutating func removeAll() {
+        guard !records.isEmpty else { return }
         bytes.removeAll(keepingCapacity: true)
         records.removeAll(keepingCapacity: true)
         isSorted = true
@@ -72,10 +73,7 @@ struct PutBatch {
             records.sort { $0.precedes($1, in: bytes) }
         }
         let all = bytes.span.bytes
-        let first = all.extracting(records[0].start..<records[0].keyEnd)
-        let isBehind =
-            try transaction.seek(table, before: nil) { last, _ in last.precedes(first) } ?? true
-        try transaction.putRun(table, isBehind ? .append : .upsert) { run in
+        try transaction.putRun(table, .ascending) { run in
             for record in records {
                 try run.put(
                     all.extracting(record.start..<record.keyEnd),

@@ -48,7 +48,7 @@ extension Store {
 }
 
 /// One save, inside the LMDB transaction. It may run more than once, so it changes nothing else.
-struct Commit: Sendable {
+final class Commit: Sendable {
     private let prepared: PreparedDraft
     private let parts: StoreParts
     private let clock: @Sendable () -> Int64
@@ -95,10 +95,17 @@ struct Commit: Sendable {
 
     /// Saves, or refuses with conflicts that name the entries behind them.
     func run(in transaction: borrowing WriteTransaction) throws -> Outcome {
-        let head = try parts.journal.head(in: transaction)
-        var projector = try folded(after: head, in: transaction)
-        let settlement = try settled(fits: projector != nil, in: transaction)
-        return try save(settlement, &projector, after: head, in: transaction)
+        let tip = Tip.known(in: transaction)
+        let head = try tip?.head.sequence ?? parts.journal.head(in: transaction)
+        var projector = Projector(parts.projection, greatest: tip?.greatest)
+        let fits = try foldsAsItIs(into: &projector, after: head, in: transaction)
+        let settlement = try settled(fits: fits, in: transaction)
+        if !fits || !settlement.isUntouched {
+            projector = Projector(parts.projection, greatest: tip?.greatest)
+        }
+        return try save(
+            settlement, &projector, isFolded: fits && settlement.isUntouched, after: head, tip,
+            in: transaction)
     }
 
     /// What a save would come to.
@@ -109,21 +116,21 @@ struct Commit: Sendable {
     /// Folds the draft as it is, on the chance that its changes fit what stands in the tables, as most
     /// do: then each row is read once. Nothing is written yet.
     ///
-    /// - Returns: The records to write; nil when something has to be looked at more closely.
-    private func folded(
-        after head: SequenceNumber, in transaction: borrowing WriteTransaction
-    ) throws -> Projector? {
+    /// - Returns: Whether it fits; otherwise something has to be looked at more closely.
+    private func foldsAsItIs(
+        into projector: inout Projector, after head: SequenceNumber,
+        in transaction: borrowing WriteTransaction
+    ) throws -> Bool {
         guard !prepared.changes.isEmpty, !prepared.mayHaveMoved(parts.projection.schema) else {
-            return nil
+            return false
         }
-        var projector = Projector(parts.projection)
         do {
             try projector.take(
                 try EntryPayload.Encoded(prepared.payload), of: head.next, in: transaction)
         } catch let error as StoreError where error.code == .corrupt {
-            return nil
+            return false
         }
-        return projector
+        return true
     }
 
     // MARK: - Settling
@@ -157,6 +164,11 @@ struct Commit: Sendable {
     private func settle(
         fits: Bool, in transaction: borrowing some Reading & ~Copyable
     ) throws -> Settlement {
+        if fits, !parts.projection.hasConstraints {
+            return Settlement(
+                changes: prepared.changes, conflicts: [], constraintConflicts: [], replaced: [:],
+                isUntouched: true)
+        }
         var merger = Merger(prepared.draft, parts.projection)
         let merged =
             fits ? prepared.changes : try merger.merge(prepared.changes, in: transaction)
@@ -185,54 +197,39 @@ struct Commit: Sendable {
 
     // MARK: - Writing
 
-    /// Appends what has been settled, and folds it, unless the draft was and is it.
+    /// Appends what has been settled, and folds it, unless that has been done.
     private func save(
-        _ settlement: Settlement, _ projector: inout Projector?, after head: SequenceNumber,
-        in transaction: borrowing WriteTransaction
+        _ settlement: Settlement, _ projector: inout Projector, isFolded: Bool,
+        after head: SequenceNumber, _ tip: Tip?, in transaction: borrowing WriteTransaction
     ) throws -> Outcome {
         let changes = settlement.changes
         guard !changes.isEmpty else { return Outcome(receipt: settlement.receipt()) }
-        let recordedAt = try recordingTime(after: head, in: transaction)
-        var payload = prepared.payload
-        if !settlement.isUntouched {
-            payload = EntryPayload.bytes(prepared.draft.header, changes)
-            projector = nil
+        let last = try tip?.head ?? JournalHead(head, of: parts.journal, in: transaction)
+        // Never before the entry before, even when the clock was set back.
+        let recordedAt = prepared.draft.recordedAt ?? max(clock(), last.recordedAt)
+        let payload =
+            settlement.isUntouched
+            ? prepared.payload : EntryPayload.bytes(prepared.draft.header, changes)
+        if !isFolded {
+            try projector.take(
+                try EntryPayload.Encoded(payload), of: head.next, in: transaction)
         }
-        if projector == nil { projector = try fold(payload, after: head, in: transaction) }
         if let values = prepared.draft.userValues {
             try StoreMetadata.setUserValues(values, parts.tables.meta, in: transaction)
         }
         let entry = try parts.journal.append(
-            payload: payload, recordedAt: recordedAt, after: head, in: transaction)
+            payload: payload, recordedAt: recordedAt, after: last, in: transaction)
         if entry.sequence.writesTimes {
             let times = try parts.times(through: entry.sequence, in: transaction)
-            projector?.take(times, through: entry.sequence)
+            projector.take(times, through: entry.sequence)
         }
-        try projector?.write(in: transaction)
+        try projector.write(in: transaction)
         if verifies {
             try EntryCheck.check(changes, of: entry.sequence, parts.projection, in: transaction)
         }
         let block = try takeNumbers(for: changes, in: transaction)
+        transaction.remember(Tip(JournalHead(entry), greatest: projector.greatestKnown))
         return Outcome(receipt: settlement.receipt(entry), block: block)
-    }
-
-    /// The records that an entry to be appended comes to.
-    private func fold(
-        _ payload: [UInt8], after head: SequenceNumber,
-        in transaction: borrowing WriteTransaction
-    ) throws -> Projector {
-        var projector = Projector(parts.projection)
-        try projector.take(try EntryPayload.Encoded(payload), of: head.next, in: transaction)
-        return projector
-    }
-
-    /// Never before the entry before, even when the clock was set back.
-    private func recordingTime(
-        after head: SequenceNumber, in transaction: borrowing WriteTransaction
-    ) throws -> Int64 {
-        if let recordedAt = prepared.draft.recordedAt { return recordedAt }
-        let last = try parts.journal.recordingTime(of: head, in: transaction)
-        return max(clock(), last ?? .min)
     }
 
     /// Extends the reservation when it runs low, and over numbers that came from elsewhere.

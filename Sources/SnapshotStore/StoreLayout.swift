@@ -75,8 +75,9 @@ enum StoreLayout {
     static let walkedBytesLimit = 4 << 20
 }
 
-/// The handles of a store's tables.
-struct StoreTables: Sendable {
+/// The handles of a store's tables. A class, because handles have names, and whatever looks into tables
+/// has them.
+final class StoreTables: Sendable {
     let rows: Table
     let versions: Table
     let index: Table

@@ -83,6 +83,91 @@ import Testing
         #expect(try keys() == 320)
     }
 
+    // MARK: - Company
+
+    /// Has two requests written as one group.
+    private func writeTogether(_ writer: Writer) throws {
+        try onThreads(2) { _ in
+            writer.run(WriteRequest { _ in }) { group, joining in
+                // Whoever comes first waits until the other stands in line.
+                while writer.waitingCount < 1 { sched_yield() }
+                for request in group + joining(group.count) { request.finish(nil) }
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `those who were answered together are waited for the next time`() throws {
+        let writer = Writer(patience: 3_600_000_000_000)
+        try writeTogether(writer)
+        let count = Count(Mutex(0))
+
+        try onThreads(2) { thread in
+            // The second one comes when the first has nothing left to do but to wait.
+            while thread == 1, !writer.isAwaitingOthers { sched_yield() }
+            writer.run(WriteRequest { _ in }) { group, joining in
+                let others = joining(group.count)
+                count.value.withLock { $0 = others.count }
+                for request in group + others { request.finish(nil) }
+            }
+        }
+
+        #expect(joinedCount(count) == 1)
+        #expect(writer.countExpected == 2)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `who was alone waits for nobody, however patient`() throws {
+        let writer = Writer(patience: 3_600_000_000_000)
+
+        for _ in 0..<3 {
+            writer.run(WriteRequest { _ in }) { group, joining in
+                for request in group + joining(group.count) { request.finish(nil) }
+            }
+        }
+
+        #expect(writer.countExpected == 1)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `who has waited in vain writes alone, and waits no more`() throws {
+        let writer = Writer(patience: 1_000_000)
+        try writeTogether(writer)
+        let groups = Count(Mutex(0))
+
+        for _ in 0..<2 {
+            writer.run(WriteRequest { _ in }) { group, joining in
+                let all = group + joining(group.count)
+                groups.value.withLock { $0 += all.count }
+                for request in all { request.finish(nil) }
+            }
+        }
+
+        #expect(joinedCount(groups) == 2)
+        #expect(writer.countExpected == 1)
+    }
+
+    private func joinedCount(_ count: Count) -> Int {
+        count.value.withLock { $0 }
+    }
+
+    @Test func `every write is answered, however the threads come and go`() throws {
+        let (environment, table) = (environment, table)
+
+        try onThreads(6) { thread in
+            for number in 0..<(10 * (thread + 1)) {
+                let key = "\(thread) \(number)".bytes
+                try environment.write { transaction in
+                    try transaction.put(table, key.span.bytes, key.span.bytes, .insertOnly)
+                }
+                if number % 7 == thread { sched_yield() }
+            }
+        }
+
+        #expect(try keys() == 210)
+        #expect(environment.core.writer.waitingCount == 0)
+    }
+
     // MARK: - Room
 
     @Test func `a file that is written often grows ahead, and its pages are sound`() throws {
@@ -128,6 +213,14 @@ import Testing
             #expect(try length() == written.used)
             #expect(try PageCheck.run(path: path).isEmpty)
         }
+    }
+}
+
+private final class Count: Sendable {
+    let value: Mutex<Int>
+
+    init(_ value: consuming Mutex<Int>) {
+        self.value = value
     }
 }
 

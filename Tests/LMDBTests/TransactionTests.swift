@@ -163,4 +163,93 @@ import Testing
         #expect(error?.code == .noSuchTable)
         #expect(error?.message == "The file has no table 'c'.")
     }
+
+    // MARK: - Runs
+
+    @Test(arguments: [("m", ["n", "o"]), ("m", ["a", "m", "z"]), ("", ["a", "b"])])
+    func `a run in ascending order is put behind the last record or where it belongs`(
+        _ last: String, _ added: [String]
+    ) throws {
+        if !last.isEmpty { try put([(last, "before")]) }
+        let table = table
+
+        try environment.write { transaction in
+            try transaction.putRun(table, .ascending) { run in
+                for key in added { try run.put(key.bytes.span.bytes, "after".bytes.span.bytes) }
+            }
+        }
+
+        let found = try environment.read { transaction in
+            var found: [String] = []
+            try transaction.scan(table, from: [UInt8]().span.bytes, to: nil, order: .ascending) {
+                found.append("\($0.text) \($1.text)")
+                return .proceed
+            }
+            return found
+        }
+        let before = last.isEmpty || added.contains(last) ? [] : ["\(last) before"]
+        #expect(found == (before + added.map { "\($0) after" }).sorted())
+    }
+
+    // MARK: - Remembering
+
+    private final class Knowledge: Sendable {}
+
+    private func writeAndRemember(_ knowledge: Knowledge) throws {
+        let table = table
+        try environment.write { transaction in
+            try transaction.put(table, "k".bytes.span.bytes, "v".bytes.span.bytes, .upsert)
+            transaction.remember(knowledge)
+        }
+    }
+
+    @Test func `what a write remembers is there for the next`() throws {
+        let knowledge = Knowledge()
+        try writeAndRemember(knowledge)
+        try environment.write { _ in }
+
+        let isKnown = try environment.write { $0.remembered === knowledge }
+
+        #expect(isKnown)
+    }
+
+    @Test func `what a write remembers is forgotten when something else is written`() throws {
+        try writeAndRemember(Knowledge())
+        try put([("other", "1")])
+
+        let isKnown = try environment.write { $0.remembered != nil }
+
+        #expect(!isKnown)
+    }
+
+    @Test func `what is remembered does not outlast a write in the same transaction`() throws {
+        let table = table
+
+        let isKnown = try environment.write { transaction in
+            try transaction.put(table, "k".bytes.span.bytes, "v".bytes.span.bytes, .upsert)
+            transaction.remember(Knowledge())
+            let isKnownAtOnce = transaction.remembered != nil
+            try transaction.put(table, "l".bytes.span.bytes, "v".bytes.span.bytes, .upsert)
+            return [isKnownAtOnce, transaction.remembered != nil]
+        }
+
+        #expect(isKnown == [true, false])
+    }
+
+    @Test func `what a write that fails remembers is forgotten with it`() throws {
+        struct Refusal: Error {}
+        let knowledge = Knowledge()
+        try writeAndRemember(knowledge)
+        let table = table
+
+        #expect(throws: Refusal.self) {
+            try environment.write { transaction in
+                try transaction.put(table, "l".bytes.span.bytes, "v".bytes.span.bytes, .upsert)
+                transaction.remember(Knowledge())
+                throw Refusal()
+            }
+        }
+
+        #expect(try environment.write { $0.remembered === knowledge })
+    }
 }

@@ -48,4 +48,43 @@ struct CommitTests {
         #expect(receipt.sequence == nil)
         #expect(try temporary.store.head() == SequenceNumber(1))
     }
+
+    @Test func `an entry follows the last one, whatever has been written between them`() throws {
+        let temporary = try TemporaryStore()
+        let store = temporary.store
+        func save() throws -> Receipt {
+            let skill = try store.newObject("Skill")
+            return try store.commit(
+                Draft(changes: [store.insert(skill, ["title": .string("Sailing")])]))
+        }
+
+        var digests = [try save().digest]
+        try store.setUserValues(["key": .int(1)])
+        digests.append(try save().digest)
+        _ = try store.allocateObjectNumbers(7)
+        digests.append(try save().digest)
+        digests.append(try save().digest)
+
+        let entries = try (2...5).map { try store.entry(SequenceNumber($0)) }
+        #expect(entries.map(\.digest) == digests)
+        #expect(try store.verify().findings.isEmpty)
+    }
+
+    @Test func `an object with a number below the greatest is new if it is not there`() throws {
+        let temporary = try TemporaryStore()
+        let store = temporary.store
+        let skills = try (0..<3).map { _ in try store.newObject("Skill") }
+        func insert(_ place: Int) -> Draft {
+            Draft(changes: [store.insert(skills[place], ["title": .string("\(place)")])])
+        }
+
+        try store.commit(insert(0))
+        try store.commit(insert(2))
+        try store.commit(insert(1))
+
+        #expect(try store.commit(insert(1)).sequence == nil)
+        #expect(try store.commit(insert(2)).sequence == nil)
+        #expect(try store.head() == SequenceNumber(4))
+        #expect(try store.verify().findings.isEmpty)
+    }
 }

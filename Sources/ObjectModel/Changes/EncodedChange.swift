@@ -75,6 +75,7 @@ package struct EncodedChange: Sendable {
                 edits.append(EncodedEdit(property: property, old: old, new: new))
             }
         } else {
+            if fields.capacity < count { fields.reserveCapacity(count) }
             for _ in 0..<count { fields.append(try bytes.readField(at: &offset)) }
         }
         members = try bytes.readMemberships(at: &offset)
