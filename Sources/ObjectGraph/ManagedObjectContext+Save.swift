@@ -167,7 +167,7 @@ extension ManagedObjectContext {
         var header = header
         header.base = position(in: store).base
         var draft = draft(of: items, header, store.number)
-        if let undone = try undoneEntries(by: draft.changes, in: store) {
+        if let undone = try undoneEntries(by: draft.changes, of: items, in: store) {
             draft.header.kind = .undo
             draft.header.undoes = undone
         }
@@ -215,19 +215,20 @@ extension ManagedObjectContext {
             || customMergePolicy != nil
         let needsSince = conflictGranularity == .row || customMergePolicy != nil
         changes.reserveCapacity(items.count)
+        // Taken as in an entry, they need not be turned round.
+        let isReversed = items.areReversed
         let items = items.span
         // Asked for where the entity changes: the object may be far from where the change is.
         var schema: SchemaEntity?
-        for index in items.indices {
-            guard var change = items[index].change else { continue }
-            if schema?.number != change.object.entity {
+        for place in items.indices {
+            let index = isReversed ? items.count - 1 - place : place
+            guard let net = items[index].change else { continue }
+            if schema?.number != net.object.entity {
                 schema = items[index].object.binding.schema
             }
-            guard let schema else { continue }
-            if schema.hasTransientSlots {
-                guard let persistent = change.persistent(of: schema) else { continue }
-                change = persistent
-            }
+            guard let schema,
+                let change = schema.hasTransientSlots ? net.persistent(of: schema) : net
+            else { continue }
             if needsSince {
                 seenSince[change.object] = SequenceNumber(rawValue: items[index].object.since)
             }

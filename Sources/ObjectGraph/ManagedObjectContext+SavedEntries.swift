@@ -237,8 +237,15 @@ extension ManagedObjectContext {
     // MARK: - Saying what a save undoes
 
     /// The saved entries that changes take back, and nothing else.
+    ///
+    /// - Parameters:
+    ///   - changes: What is to be saved.
+    ///   - items: What is pending, from which that was made.
+    ///   - store: Where to.
+    /// - Returns: The entries, one after the other; nil when there are none.
+    /// - Throws: ``StoreError`` when an entry cannot be read.
     func undoneEntries(
-        by changes: [Change], in store: PersistentStore
+        by changes: [Change], of items: [PendingChanges.Item], in store: PersistentStore
     ) throws -> ClosedRange<SequenceNumber>? {
         guard !changes.isEmpty,
             var origins = undoManager.map({ $0.origins(inStore: store.number) })
@@ -251,7 +258,9 @@ extension ManagedObjectContext {
         }
         guard origins.allSatisfy({ $0.changes == nil }) else { return nil }
         let isOne = origins.allSatisfy { $0.entries == origins[0].entries }
-        let saved = try (isOne ? origins[0].saved : nil) ?? store.store.netChanges(of: range)
+        let known = isOne ? origins[0].saved : nil
+        if let known, changes.count == items.count, items.haveTakenBack(known) { return range }
+        let saved = try known ?? store.store.netChanges(of: range)
         return changes.pair(with: saved) { $0.takesBack($1) } ? range : nil
     }
 }

@@ -115,7 +115,7 @@ extension ManagedObjectContext {
         let change = Change(
             object: object.graphID.object, kind: .update(edits: back, members: []))
         noteReferences(of: change, object)
-        settle(object, pending.append(change, of: object, .back, isEmpty: false))
+        settle(object, pending.append(change, of: object, takingBack: edits))
         changed.note(object, as: .updated)
         return true
     }
@@ -243,23 +243,6 @@ extension ManagedObjectContext {
 }
 
 extension [Value] {
-    /// Puts the old values of edits in their slots.
-    ///
-    /// - Returns: The edits back.
-    fileprivate mutating func takeBack(_ edits: [Edit], of entity: SchemaEntity) -> [Edit] {
-        let made = edits.span
-        var back: [Edit] = []
-        back.reserveCapacity(made.count)
-        for index in made.indices {
-            guard let slot = entity.slot(of: made[index].property) else { continue }
-            // The value that stands there moves into the edit, which costs less than another copy.
-            var value = made[index].old
-            swap(&self[slot], &value)
-            back.append(Edit(property: made[index].property, old: value, new: self[slot]))
-        }
-        return back
-    }
-
     /// Puts the new values of edits in their slots.
     fileprivate mutating func set(_ edits: [Edit], of entity: SchemaEntity) {
         for index in edits.indices {
@@ -270,20 +253,6 @@ extension [Value] {
 }
 
 extension ManagedObject {
-    /// Takes edits back if the values are those to which they lead, and each changes something.
-    ///
-    /// - Returns: The edits back; nil when nothing has changed.
-    fileprivate func takeBack(_ edits: [Edit]) -> [Edit]? {
-        let entity = binding.schema
-        let made = edits.span
-        for index in made.indices {
-            guard let slot = entity.slot(of: made[index].property),
-                has(made[index].new, inSlot: slot), made[index].old != made[index].new
-            else { return nil }
-        }
-        return values.takeBack(edits, of: entity)
-    }
-
     /// Whether the values are those from which edits start, each of which changes something.
     fileprivate func isBefore(_ edits: [Edit]) -> Bool {
         let entity = binding.schema

@@ -142,8 +142,13 @@ struct PendingChanges {
         let object: ManagedObject
         /// The net change, which changes something; nil when the edits cancel each other (A→B→A).
         fileprivate(set) var change: Change? {
-            didSet { kind = change.map { Kind($0) } ?? .nothing }
+            didSet {
+                kind = change.map { Kind($0) } ?? .nothing
+                takenBack = []
+            }
         }
+        /// The edits of which the change is the inverse, and nothing else; empty when that is not known.
+        fileprivate(set) var takenBack: [Edit] = []
         private(set) var kind: Kind
         /// How many steps of undo that concern the object lie between base and cursor, rewound ones
         /// counting back.
@@ -268,20 +273,30 @@ struct PendingChanges {
 
     /// Takes in a change that has been made, or the inverse of one that has been undone.
     ///
-    /// - Parameters:
-    ///   - change: The change.
-    ///   - object: Its object.
-    ///   - move: How it came about.
-    ///   - isEmpty: Whether it changes nothing, where that is known; nil to find out.
     /// - Returns: What is now pending for the object; nil when it is clean.
     @discardableResult
     mutating func append(
-        _ change: Change, of object: ManagedObject, _ move: Move, isEmpty: Bool? = nil
+        _ change: Change, of object: ManagedObject, _ move: Move
     ) -> Item.Kind? {
         let group = makeGroup(object.graphID.object.entity)
-        let place = groups[group].append(
-            object, change, move, isEmpty: isEmpty ?? change.isEmpty)
+        let place = groups[group].append(object, change, move, isEmpty: change.isEmpty)
         return place.map { groups[group].items[$0].kind }
+    }
+
+    /// Takes in edits that take others back, all of which change something.
+    ///
+    /// - Returns: What is now pending for the object; nil when it is clean.
+    mutating func append(
+        _ change: Change, of object: ManagedObject, takingBack edits: [Edit]
+    ) -> Item.Kind? {
+        let group = makeGroup(object.graphID.object.entity)
+        let count = groups[group].items.count
+        guard let place = groups[group].append(object, change, .back, isEmpty: false) else {
+            return nil
+        }
+        // Where there was an item before, there was a change before.
+        if place == count { groups[group].items[place].takenBack = edits }
+        return groups[group].items[place].kind
     }
 
     /// Makes room for changes that come at once and are mostly of one entity.
@@ -355,6 +370,32 @@ struct PendingChanges {
     /// Forgets everything.
     mutating func removeAll() {
         groups.removeAll()
+    }
+}
+
+extension [PendingChanges.Item] {
+    /// Whether these have come about by taking back exactly some changes, last first, as undo does.
+    ///
+    /// Compares no values: where it cannot be told from how these have come about, the answer is no.
+    ///
+    /// - Complexity: O(*n*).
+    func haveTakenBack(_ changes: [Change]) -> Bool {
+        guard count == changes.count else { return false }
+        let (items, changes) = (span, changes.span)
+        for index in changes.indices {
+            let last = items.count - 1 - index
+            guard case .update(let edits, let members) = changes[index].kind, members.isEmpty,
+                !edits.isEmpty, items[last].takenBack.span.isIdentical(to: edits.span),
+                items[last].object.graphID.object == changes[index].object
+            else { return false }
+        }
+        return true
+    }
+
+    /// Whether the objects stand in the opposite order of an entry, as after an undo.
+    var areReversed: Bool {
+        guard let first, let last else { return false }
+        return last.object.graphID.object < first.object.graphID.object
     }
 }
 

@@ -38,7 +38,14 @@ struct FoldedEntity {
 
     /// The property of that number, if it has a slot.
     func property(_ number: PropertyNumber) -> Property? {
-        properties.first { $0.number == number }
+        // Numbers mostly follow each other.
+        if let first = properties.first, number >= first.number {
+            let place = Int(number.rawValue - first.number.rawValue)
+            if place < properties.count, properties[place].number == number {
+                return properties[place]
+            }
+        }
+        return properties.first { $0.number == number }
     }
 }
 

@@ -47,12 +47,13 @@ struct PreparedDraft: Sendable {
         var previous: Change.Place?
         let span = changes.span
         for index in span.indices {
-            let place = span[index].place
+            let change = span[index]
+            let place = change.place
             if let previous, !(previous < place) { return nil }
             previous = place
-            guard span[index].isInItsForm else { return nil }
-            try validation.take(span[index])
-            writer.append(span[index])
+            guard change.isInItsForm else { return nil }
+            try validation.take(change)
+            writer.append(change)
         }
         try validation.finish()
         return writer.bytes

@@ -269,9 +269,9 @@ struct Projector {
         else { throw mismatch() }
         if !isLeading {
             encodeBirth(entity, entry)
+            let row = encoder.bytes
             rows.add(
-                key.bytes.span.bytes.extracting(first: VersionKey.rowSize),
-                encoder.bytes.span.bytes)
+                key.bytes.span.bytes.extracting(first: VersionKey.rowSize), row.span.bytes)
         }
         for property in entity.indexed {
             try addIndex(property, try field(property), entry)
@@ -365,8 +365,8 @@ struct Projector {
         // `verify` to find.
         encoder.encode(since: sequence, fields, from: entry, before, ages: ages)
         let key = VersionKey(change.object, sequence)
-        rows.add(
-            key.bytes.span.bytes.extracting(first: VersionKey.rowSize), encoder.bytes.span.bytes)
+        let row = encoder.bytes
+        rows.add(key.bytes.span.bytes.extracting(first: VersionKey.rowSize), row.span.bytes)
         versions.add(key.bytes.span.bytes, before)
         if let old { indexConstraints(entity, from: old, to: try decoded(entry, before)) }
     }

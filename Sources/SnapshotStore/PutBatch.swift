@@ -1,4 +1,5 @@
 internal import LMDB
+internal import ObjectModel
 
 /// Records to be written to one table, in one run and in the order of their keys.
 ///
@@ -29,8 +30,10 @@ struct PutBatch {
     /// Adds a record. No two have the same key.
     mutating func add(_ key: RawSpan, _ value: RawSpan) {
         let start = bytes.count
-        key.withUnsafeBytes { bytes.append(contentsOf: $0) }
-        value.withUnsafeBytes { bytes.append(contentsOf: $0) }
+        bytes.append(addingCapacity: key.byteCount + value.byteCount) { room in
+            room.append(raw: key)
+            room.append(raw: value)
+        }
         let keyEnd = start + key.byteCount
         let record = Record(start: start, keyEnd: keyEnd, valueEnd: keyEnd + value.byteCount)
         if isSorted, let last = records.last { isSorted = last.precedes(record, in: bytes) }

@@ -1,5 +1,4 @@
 package import JournalLog
-internal import LMDB
 package import ObjectModel
 
 // | field | bytes |
@@ -85,10 +84,8 @@ struct RowField {
 
 /// Lays rows out, one after the other, from fields that have their canonical bytes already.
 struct RowEncoder {
-    private var writer = KeyWriter(capacity: 512)
-
     /// The bytes of the row laid out last.
-    var bytes: [UInt8] { writer.bytes }
+    private(set) var bytes: [UInt8] = []
 
     /// Lays out a row, in place of the one before.
     ///
@@ -102,12 +99,23 @@ struct RowEncoder {
         since: SequenceNumber, _ fields: [RowField], from entry: RawSpan, _ before: RawSpan,
         ages: [UInt64]
     ) {
+        let fields = fields.span
         var size = 0
-        for field in fields { size += field.place.byteCount }
-        var header = begin(since: since, count: fields.count, size: size)
-        for field in fields { header.append(end: field.place.byteCount, to: &writer) }
-        copy(fields, from: entry, before)
-        for age in ages { writer.append(variable: age) }
+        for slot in fields.indices { size += fields[slot].place.byteCount }
+        let width = RowLayout.width(ofEnds: size)
+        let bound = RowLayout.fieldsStart(fields.count, width) + size + ages.count * 10
+        bytes.removeAll(keepingCapacity: true)
+        bytes.append(addingCapacity: bound) { row in
+            row.appendHeader(since: since, width, count: fields.count)
+            var end = 0
+            for slot in fields.indices {
+                end += fields[slot].place.byteCount
+                row.append(end: end, width)
+            }
+            row.copy(fields, from: entry, before)
+            let ages = ages.span
+            for part in ages.indices { row.append(variable: ages[part]) }
+        }
     }
 
     /// Lays out the row of a new object, in place of the one before.
@@ -120,63 +128,67 @@ struct RowEncoder {
     mutating func encode(
         since: SequenceNumber, new fields: [EncodedField], from entry: RawSpan, parts: Int
     ) {
+        let fields = fields.span
         var size = 0
-        for field in fields { size += field.byteCount }
-        var header = begin(since: since, count: fields.count, size: size)
-        for field in fields { header.append(end: field.byteCount, to: &writer) }
-        if let first = fields.first, let last = fields.last, last.end - first.start == size {
-            writer.append(bytes: entry.extracting(first.start..<last.end))
-        } else {
-            for field in fields { writer.append(bytes: entry.extracting(field.start..<field.end)) }
-        }
-        for _ in 0..<parts { writer.append(UInt8(0)) }
-    }
-
-    private mutating func begin(since: SequenceNumber, count: Int, size: Int) -> RowEnds {
+        for slot in fields.indices { size += fields[slot].byteCount }
         let width = RowLayout.width(ofEnds: size)
-        writer.removeAll()
-        writer.append(since.rawValue)
-        writer.append(UInt8(width) | RowLayout.agesFlag)
-        writer.append(UInt16(count))
-        return RowEnds(width: width)
-    }
-
-    /// Copies fields, neighbours together.
-    private mutating func copy(
-        _ fields: [RowField], from entry: RawSpan, _ before: RawSpan
-    ) {
-        var place = 0
-        while place < fields.count {
-            let first = fields[place]
-            var end = first.place.end
-            place += 1
-            while place < fields.count, fields[place].isNew == first.isNew,
-                fields[place].place.start == end
-            {
-                end = fields[place].place.end
-                place += 1
+        let bound = RowLayout.fieldsStart(fields.count, width) + size + parts
+        bytes.removeAll(keepingCapacity: true)
+        bytes.append(addingCapacity: bound) { row in
+            row.appendHeader(since: since, width, count: fields.count)
+            var end = 0
+            for slot in fields.indices {
+                end += fields[slot].byteCount
+                row.append(end: end, width)
             }
-            let source = first.isNew ? entry : before
-            writer.append(bytes: source.extracting(first.place.start..<end))
+            if let last = fields.indices.last, fields[last].end - fields[0].start == size {
+                row.append(raw: entry.extracting(fields[0].start..<fields[last].end))
+            } else {
+                for slot in fields.indices {
+                    row.append(raw: entry.extracting(fields[slot].start..<fields[slot].end))
+                }
+            }
+            row.append(repeating: 0, count: parts)
         }
     }
 }
 
-/// The ends of a row's fields on their way into it.
-private struct RowEnds {
-    let width: Int
-    private var end = 0
-
-    init(width: Int) {
-        self.width = width
+extension OutputSpan where Element == UInt8 {
+    fileprivate mutating func appendHeader(
+        since: SequenceNumber, _ width: Int, count: Int
+    ) {
+        append(bigEndian: since.rawValue)
+        append(UInt8(width) | RowLayout.agesFlag)
+        append(UInt8(truncatingIfNeeded: count >> 8))
+        append(UInt8(truncatingIfNeeded: count))
     }
 
-    mutating func append(end count: Int, to writer: inout KeyWriter) {
-        end += count
-        switch width {
-        case 1: writer.append(UInt8(end))
-        case 2: writer.append(UInt16(end))
-        default: writer.append(UInt32(end))
+    /// Appends where a field ends, in `width` bytes.
+    fileprivate mutating func append(end: Int, _ width: Int) {
+        var place = width
+        while place > 0 {
+            place -= 1
+            append(UInt8(truncatingIfNeeded: end >> (8 * place)))
+        }
+    }
+
+    /// Copies fields, neighbours together.
+    fileprivate mutating func copy(
+        _ fields: Span<RowField>, from entry: RawSpan, _ before: RawSpan
+    ) {
+        var slot = 0
+        while slot < fields.count {
+            let first = fields[slot]
+            var end = first.place.end
+            slot += 1
+            while slot < fields.count, fields[slot].isNew == first.isNew,
+                fields[slot].place.start == end
+            {
+                end = fields[slot].place.end
+                slot += 1
+            }
+            let range = first.place.start..<end
+            append(raw: first.isNew ? entry.extracting(range) : before.extracting(range))
         }
     }
 }
@@ -184,18 +196,6 @@ private struct RowEnds {
 extension EncodedField {
     /// How many bytes there are.
     var byteCount: Int { end - start }
-}
-
-extension KeyWriter {
-    /// Appends an unsigned integer in as few bytes as it needs.
-    fileprivate mutating func append(variable integer: UInt64) {
-        var rest = integer
-        while rest >= 0x80 {
-            append(UInt8(truncatingIfNeeded: rest) | 0x80)
-            rest >>= 7
-        }
-        append(UInt8(truncatingIfNeeded: rest))
-    }
 }
 
 /// Where things stand in the bytes of a row.
@@ -263,7 +263,10 @@ struct RowLayout {
     }
 
     /// Where the first field starts.
-    var fieldsStart: Int { Self.headerSize + count * width }
+    var fieldsStart: Int { Self.fieldsStart(count, width) }
+
+    /// Where the first of so many fields starts whose ends have `width` bytes.
+    static func fieldsStart(_ count: Int, _ width: Int) -> Int { headerSize + count * width }
 
     /// Sees that behind the fields stands what belongs there.
     func checkEnd(at end: Int, in bytes: RawSpan) throws(DecodingFailure) {
@@ -279,14 +282,15 @@ struct RowLayout {
         fields.removeAll(keepingCapacity: true)
         let base = fieldsStart
         var start = base
-        for slot in 0..<count {
-            let end = base + end(of: slot, in: bytes)
-            guard start <= end, end <= bytes.byteCount else {
-                throw DecodingFailure(at: start, expected: "the end of field \(slot)")
+        try fields.append(addingCapacity: count) { (found) throws(DecodingFailure) in
+            for slot in 0..<count {
+                let end = base + end(of: slot, in: bytes)
+                guard start <= end, end <= bytes.byteCount else {
+                    throw DecodingFailure(at: start, expected: "the end of field \(slot)")
+                }
+                found.append(RowField(place: EncodedField(start: start, end: end), isNew: false))
+                start = end
             }
-            fields.append(
-                RowField(place: EncodedField(start: start, end: end), isNew: false))
-            start = end
         }
         try checkEnd(at: start, in: bytes)
     }
@@ -298,13 +302,16 @@ struct RowLayout {
         ages.removeAll(keepingCapacity: true)
         let parts = 1 + count + relationships
         var offset = fieldsStart + (count == 0 ? 0 : end(of: count - 1, in: bytes))
-        for _ in 0..<parts {
-            let start = offset
-            let age = try bytes.readVariable(at: &offset)
-            guard age <= since.rawValue else {
-                throw DecodingFailure(at: start, expected: "an age within the journal")
+        let newest = since.rawValue
+        try ages.append(addingCapacity: parts) { (found) throws(DecodingFailure) in
+            for _ in 0..<parts {
+                let start = offset
+                let age = try bytes.readVariable(at: &offset)
+                guard age <= newest else {
+                    throw DecodingFailure(at: start, expected: "an age within the journal")
+                }
+                found.append(age)
             }
-            ages.append(age)
         }
         guard offset == bytes.byteCount else {
             throw DecodingFailure(at: offset, expected: "the end of the row")

@@ -19,6 +19,58 @@ private enum KindByte {
 extension ByteWriter {
     /// Appends a change in its canonical form.
     package mutating func append(_ change: Change) {
+        append(upTo: change.byteCountBound) { $0.append(change) }
+    }
+}
+
+extension Change {
+    /// The canonical form has no more bytes.
+    fileprivate var byteCountBound: Int {
+        // The kind, two identifiers, and the counts of values and members.
+        let namesBound = 64
+        return switch kind {
+        case .insert(let values, let members), .delete(let values, let members):
+            namesBound + values.byteCountBound + members.byteCountBound
+        case .update(let edits, let members):
+            namesBound + edits.byteCountBound + members.byteCountBound
+        }
+    }
+}
+
+// A span lends its elements; a loop over the array would copy each.
+extension [Value] {
+    fileprivate var byteCountBound: Int {
+        let values = span
+        var count = 0
+        for index in values.indices { count += values[index].byteCountBound }
+        return count
+    }
+}
+
+extension [Edit] {
+    fileprivate var byteCountBound: Int {
+        let edits = span
+        var count = 0
+        for index in edits.indices {
+            count += 8 + edits[index].old.byteCountBound + edits[index].new.byteCountBound
+        }
+        return count
+    }
+}
+
+extension [MembershipEdit] {
+    fileprivate var byteCountBound: Int {
+        var count = 0
+        for edit in self {
+            count += 32 + (edit.added.count + edit.removed.count) * (ObjectID.byteCountBound + 8)
+        }
+        return count
+    }
+}
+
+extension OutputSpan where Element == UInt8 {
+    /// Appends a change in its canonical form, for which there is room.
+    fileprivate mutating func append(_ change: Change) {
         let mark = change.cause == nil ? 0 : KindByte.hasCause
         switch change.kind {
         case .insert(let values, let members):
@@ -30,7 +82,6 @@ extension ByteWriter {
             append(KindByte.update | mark)
             appendNames(of: change)
             append(variable: UInt64(edits.count))
-            // A span lends its elements; a loop over the array would copy each.
             let span = edits.span
             for index in span.indices {
                 append(variable: UInt64(span[index].property.rawValue))

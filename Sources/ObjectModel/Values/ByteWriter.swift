@@ -22,6 +22,11 @@ package struct ByteWriter: Sendable {
         bytes.append(byte)
     }
 
+    /// Lets `body` append up to `count` bytes, for all of which there is room then.
+    mutating func append(upTo count: Int, _ body: (inout OutputSpan<UInt8>) -> Void) {
+        bytes.append(addingCapacity: count, initializingWith: body)
+    }
+
     // Plain overloads, not one generic function: callers in other modules would run that
     // unspecialized, at ten times the cost.
 
@@ -97,5 +102,52 @@ package struct ByteWriter: Sendable {
         for place in 0..<4 {
             bytes[offset + place] = UInt8(truncatingIfNeeded: integer >> UInt32(24 - 8 * place))
         }
+    }
+}
+
+// What is written often is written into room that was made for all of it: an array looks at each byte
+// that it is given whether it has room, and whether others share it.
+extension OutputSpan where Element == UInt8 {
+    /// Appends an unsigned integer in as few bytes as it needs, up to ten.
+    package mutating func append(variable integer: UInt64) {
+        var rest = integer
+        while rest >= 0x80 {
+            append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        append(UInt8(truncatingIfNeeded: rest))
+    }
+
+    /// Appends a signed integer in as few bytes as its size needs (zigzag), up to ten.
+    package mutating func append(variable integer: Int64) {
+        append(variable: UInt64(bitPattern: (integer << 1) ^ (integer >> 63)))
+    }
+
+    /// Appends eight bytes, the most significant first.
+    package mutating func append(bigEndian integer: UInt64) {
+        var shift: UInt64 = 64
+        while shift > 0 {
+            shift -= 8
+            append(UInt8(truncatingIfNeeded: integer >> shift))
+        }
+    }
+
+    /// Appends bytes as they are.
+    package mutating func append(raw other: RawSpan) {
+        withUnsafeMutableBufferPointer { room, count in
+            other.withUnsafeBytes {
+                UnsafeMutableRawBufferPointer(
+                    rebasing: UnsafeMutableRawBufferPointer(room)[count...]
+                )
+                .copyMemory(from: $0)
+            }
+            count += other.byteCount
+        }
+    }
+
+    /// Appends bytes behind their count.
+    package mutating func append(counted other: RawSpan) {
+        append(variable: UInt64(other.byteCount))
+        append(raw: other)
     }
 }

@@ -79,16 +79,21 @@ extension RawSpan {
     }
 
     /// Reads an unsigned integer of variable length; an encoding longer than needed is refused.
+    @inline(__always)
     package func readVariable(at offset: inout Int) throws(DecodingFailure) -> UInt64 {
-        let start = offset
         if offset >= 0, offset < byteCount {
             // Most numbers have one byte.
-            let byte = unsafeLoadUnaligned(fromByteOffset: offset, as: UInt8.self)
+            let byte = unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt8.self)
             if byte < 0x80 {
                 offset += 1
                 return UInt64(byte)
             }
         }
+        return try readLongVariable(at: &offset)
+    }
+
+    private func readLongVariable(at offset: inout Int) throws(DecodingFailure) -> UInt64 {
+        let start = offset
         var result: UInt64 = 0
         var shift: UInt64 = 0
         while true {

@@ -30,6 +30,35 @@ enum ValueTag {
 extension ByteWriter {
     /// Appends a value in its canonical form.
     package mutating func append(_ value: Value) {
+        append(upTo: value.byteCountBound) { $0.append(value) }
+    }
+
+    /// Appends an object identifier.
+    package mutating func append(_ object: ObjectID) {
+        append(upTo: ObjectID.byteCountBound) { $0.append(object) }
+    }
+}
+
+extension ObjectID {
+    /// No identifier has more bytes.
+    static let byteCountBound = 15
+}
+
+extension Value {
+    /// The canonical form has no more bytes.
+    var byteCountBound: Int {
+        // The longest of those of which none is long is a decimal: tag, sign, exponent, mantissa.
+        switch self {
+        case .string(let text): 32 + text.utf8.count
+        case .data(let data): 32 + data.count
+        default: 32
+        }
+    }
+}
+
+extension OutputSpan where Element == UInt8 {
+    /// Appends a value in its canonical form, for which there is room.
+    mutating func append(_ value: Value) {
         switch value {
         case .null:
             append(ValueTag.null)
@@ -46,24 +75,24 @@ extension ByteWriter {
             append(parts: DecimalParts(value))
         case .string(let value):
             append(ValueTag.string)
-            append(value)
+            append(counted: value.utf8.span.bytes)
         case .data(let value):
             append(ValueTag.data)
-            append(counted: value)
+            value.withUnsafeBytes { append(counted: $0.bytes) }
         case .date(let value):
             append(ValueTag.date)
             append(bigEndian: value.timeIntervalSinceReferenceDate.bitPattern)
         case .uuid(let value):
             append(ValueTag.uuid)
-            append(raw: value.bytes)
+            for byte in value.bytes { append(byte) }
         case .object(let value):
             append(ValueTag.object)
             append(value)
         }
     }
 
-    /// Appends an object identifier.
-    package mutating func append(_ object: ObjectID) {
+    /// Appends an object identifier, for which there is room.
+    mutating func append(_ object: ObjectID) {
         append(variable: UInt64(object.entity.rawValue))
         append(variable: object.number)
     }
@@ -71,7 +100,8 @@ extension ByteWriter {
     private mutating func append(parts: DecimalParts) {
         append(parts.isNegative ? UInt8(1) : 0)
         append(variable: Int64(parts.exponent))
-        append(bigEndian: parts.mantissa)
+        append(bigEndian: UInt64(truncatingIfNeeded: parts.mantissa >> 64))
+        append(bigEndian: UInt64(truncatingIfNeeded: parts.mantissa))
     }
 }
 
