@@ -1,4 +1,6 @@
+import Foundation
 import ObjectModel
+import Synchronization
 
 /// What all objects of one entity in one context share: the entity, the way to the context, and the
 /// places of the properties that have been used.
@@ -18,7 +20,12 @@ final class EntityBinding {
     /// The rows that objects share with other contexts; nil where they share none.
     let rows: RowCache?
     /// Where the objects are registered; nil for objects that are in no context.
-    let registry: IdentityMap?
+    private let registry: IdentityMap?
+    /// The right to work in the context; nil for objects that are in none.
+    private let lane: ExecutionLane?
+    /// What the objects' identifiers have in common, for each store that has been asked about.
+    // Locked because an identifier is asked for wherever an object has been handed to.
+    private let groups = Mutex<[(store: UInt32, identifiers: IdentifierGroup)]>([])
     /// The declarations of a prototype; none for other objects.
     let definitions = DefinitionList()
 
@@ -29,6 +36,7 @@ final class EntityBinding {
         isWatched = context?.tracksObservation == true
         rows = context?.parent == nil ? context?.coordinator.rows : nil
         registry = context?.identityMap
+        lane = context?.lane
         isPrototype = false
     }
 
@@ -38,8 +46,30 @@ final class EntityBinding {
         schema = Self.noEntity
         rows = nil
         registry = nil
+        lane = nil
         isWatched = false
         isPrototype = true
+    }
+
+    /// What the identifiers of objects in a store have in common.
+    func identifiers(inStore store: UInt32, areTemporary: Bool) -> IdentifierGroup {
+        let group = groups.withLock { groups in
+            groups.first { $0.store == store && $0.identifiers.isTemporary == areTemporary }
+        }
+        if let group { return group.identifiers }
+        let known = context?.storeIdentifier(store)
+        let identifiers = IdentifierGroup(
+            storeIdentifier: known ?? .init(), entity: schema.number, entityName: schema.name,
+            isTemporary: areTemporary)
+        if known != nil { groups.withLock { $0.append((store, identifiers)) } }
+        return identifiers
+    }
+
+    /// Takes an object that goes out of the registry: at once where that may be touched, which makes
+    /// its memory the next object's; elsewhere it is swept later.
+    func noteEnd(of object: ManagedObject) {
+        guard let registry else { return }
+        if lane?.isOfThisThread == true { registry.forget(object) } else { registry.noteEnd() }
     }
 
     private static let noEntity: SchemaEntity = {

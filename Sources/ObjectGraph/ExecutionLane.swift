@@ -65,6 +65,12 @@ final class ExecutionLane: @unchecked Sendable {
         return worker == .mainQueue ? MainQueue.isCurrent : worker == .current
     }
 
+    /// Whether the current thread works in the lane, asked at next to no cost: the thread that serves
+    /// the main queue is not looked for, so false may be wrong there.
+    var isOfThisThread: Bool {
+        worker.load(ordering: .acquiring) == ThreadMark.current.rawValue
+    }
+
     /// Where the current thread works, in words.
     static var whereabouts: String {
         MainQueue.isCurrent ? "the main queue" : "another queue"

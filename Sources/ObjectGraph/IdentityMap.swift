@@ -3,9 +3,10 @@ import Synchronization
 
 /// The objects of a context by identity: one record, one instance.
 ///
-/// Objects are held loosely; a new one that has not been saved is pending, and lives for that. What
-/// is left of objects that have gone is swept when they are about as many as those that live, so
-/// registering is O(1) amortized.
+/// Objects are held loosely; a new one that has not been saved is pending, and lives for that. One
+/// that goes on the context's queue is taken out at once. What is left of those that have gone
+/// elsewhere is swept when they are about as many as those that live, so registering is O(1)
+/// amortized.
 ///
 /// Invariants:
 /// - Open addressing, see ``NeighbourProbing``; a slot is empty when its key is 0, and at least a
@@ -25,8 +26,9 @@ final class IdentityMap {
     // runs code of others while one of these is being changed.
     @exclusivity(unchecked) private var slots: ContiguousArray<Slot> = []
     /// How many slots are not empty.
-    @exclusivity(unchecked) private var count = 0
-    /// How many objects have gone since the last sweep, give or take those that were in no map.
+    @exclusivity(unchecked) private(set) var count = 0
+    /// How many objects have gone since the last sweep and were not taken out, give or take those that
+    /// were in no map.
     private let ends = Atomic<Int>(0)
 
     deinit {
@@ -49,18 +51,22 @@ final class IdentityMap {
         let place = place(of: key)
         if slots[place].key == 0 {
             count += 1
-        } else if let other = slots[place].reference?.object {
-            // An identifier that names the wrong entity stands for no record, and its fault must not
-            // take the place of the object whose number it has.
-            if other === object
-                || (other.graphID != object.graphID && !other.status.contains(.fault))
-            {
-                return
-            }
+            slots[place] = Slot(key: key, reference: LooseReference(to: object))
+            return
         }
-        let reference = LooseReference(to: object)
+        let other = slots[place].reference?.object
+        // An identifier that names the wrong entity stands for no record, and its fault must not take
+        // the place of the object whose number it has.
+        if let other,
+            other === object
+                || (other.graphID != object.graphID && !other.status.contains(.fault))
+        {
+            return
+        }
         slots[place].reference?.release()
-        slots[place] = Slot(key: key, reference: reference)
+        slots[place] = Slot(key: key, reference: LooseReference(to: object))
+        // Whoever goes takes itself out, and must find the table whole.
+        withExtendedLifetime(other) {}
     }
 
     /// Makes room for so many more.
@@ -72,8 +78,21 @@ final class IdentityMap {
     /// Forgets an instance.
     func remove(_ id: GraphID) {
         guard count > 0 else { return }
-        var hole = place(of: id.word)
-        guard slots[hole].key != 0 else { return }
+        let place = place(of: id.word)
+        if slots[place].key != 0 { clear(place) }
+    }
+
+    /// Forgets an instance that goes, unless another one has taken its place.
+    func forget(_ object: ManagedObject) {
+        guard count > 0 else { return }
+        let place = place(of: object.graphID.word)
+        guard let reference = slots[place].reference, reference.refers(to: object) else { return }
+        clear(place)
+        if count * 8 < slots.count, slots.count > Self.sweepMinimum { resize(toHold: count * 2) }
+    }
+
+    private func clear(_ place: Int) {
+        var hole = place
         slots[hole].reference?.release()
         count -= 1
         // The run behind is moved up, so that no probe stops short at the hole.
@@ -114,7 +133,7 @@ final class IdentityMap {
         if ends.load(ordering: .relaxed) > max(Self.sweepMinimum, count / 2) { sweep() }
     }
 
-    /// Notes that an object goes; called on whatever thread lets go of it last.
+    /// Notes that an object goes that is not taken out; called on whatever thread lets go of it last.
     func noteEnd() {
         ends.add(1, ordering: .relaxed)
     }

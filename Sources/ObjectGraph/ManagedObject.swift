@@ -38,7 +38,7 @@ open class ManagedObject {
         static let counted = Status(rawValue: 1024)
     }
 
-    final var binding: EntityBinding
+    final let binding: EntityBinding
     final var graphID: GraphID
     /// The row that the values are read from as long as none of them has been set.
     // Unchecked, both, because each fault would pay for the checks; the values are set by plain
@@ -191,7 +191,7 @@ open class ManagedObject {
 
     deinit {
         letGoOfRow()
-        binding.registry?.noteEnd()
+        binding.noteEnd(of: self)
     }
 
     /// Lets others no longer have the row without reading it.
@@ -304,11 +304,11 @@ extension ManagedObject {
 
     /// The identifier, the same before and after saving.
     public var objectID: ManagedObjectID {
-        ManagedObjectID(
-            storeIdentifier: binding.context?.storeIdentifier(graphID.store) ?? .init(),
-            object: graphID.object, entityName: binding.schema.name,
-            isTemporaryID: !status.contains(.permanent)
-                && (status.contains(.temporary) || isUnsavedAbove))
+        let isTemporary =
+            !status.contains(.permanent) && (status.contains(.temporary) || isUnsavedAbove)
+        return ManagedObjectID(
+            binding.identifiers(inStore: graphID.store, areTemporary: isTemporary),
+            number: graphID.object.number)
     }
 
     /// Whether the object is pending in a parent context and in no store yet.

@@ -38,23 +38,22 @@ extension ManagedObjectContext {
         shouldHandleInaccessibleFault?(object, error) ?? shouldDeleteInaccessibleFaults
     }
 
-    /// The row to make an object of, shared with other contexts where that is possible.
-    func row(for object: ManagedObject, from origin: RowOrigin) throws -> Row? {
+    /// The row to make an object of, shared with other contexts.
+    func sharedRow(
+        for object: ManagedObject, _ rows: RowCache, from origin: RowOrigin
+    ) throws -> PackedRow? {
         let id = object.graphID
-        guard let rows = object.binding.rows, queryGeneration == nil else {
-            return try underlyingRow(of: id)
-        }
         if origin == .anywhere,
             let row = rows.row(id, within: stalenessInterval, isHeld: !object.holdsRow)
         {
             object.holdsRow = true
-            return Row(row)
+            return row
         }
         let ticket = rows.ticket()
         guard let row = try storedRow(of: id) else { return nil }
         rows.hold(row, of: id, ticket, isNewHolder: !object.holdsRow)
         object.holdsRow = true
-        return Row(row)
+        return row
     }
 
     /// Keeps a row that was read for the other contexts.

@@ -48,7 +48,7 @@ extension ManagedObjectContext {
     func managedObjectID(of id: GraphID) -> ManagedObjectID {
         if let object = identityMap[id] { return object.objectID }
         return ManagedObjectID(
-            storeIdentifier: storeIdentifier(id.store) ?? .init(), object: id.object,
-            entityName: binding(id.object.entity).schema.name, isTemporaryID: false)
+            binding(id.object.entity).identifiers(inStore: id.store, areTemporary: false),
+            number: id.object.number)
     }
 }

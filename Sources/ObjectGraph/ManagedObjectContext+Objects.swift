@@ -126,21 +126,32 @@ extension ManagedObjectContext {
     func realize(_ object: ManagedObject, from origin: RowOrigin = .anywhere) throws {
         assertOnQueue()
         if origin == .anywhere, !faultBatches.isEmpty, try fireBatch(of: object) { return }
-        guard let row = try row(for: object, from: origin) else {
-            throw try disappearance(of: object.graphID)
+        if let rows = object.binding.rows, queryGeneration == nil {
+            if let row = try sharedRow(for: object, rows, from: origin) {
+                return install(row, in: object)
+            }
+        } else if let row = try underlyingRow(of: object.graphID) {
+            return install(row, in: object)
         }
-        install(row, in: object)
+        throw try disappearance(of: object.graphID)
     }
 
     /// Makes a fault an object with the values of a row.
     func install(_ row: Row, in object: ManagedObject) {
-        if let packed = row.packed {
-            object.take(packed)
-        } else {
-            let schema = object.binding.schema
-            object.values = row.values + schema.defaults[schema.storedSlotCount...]
-        }
-        object.since = row.since.rawValue
+        if let packed = row.packed { return install(packed, in: object) }
+        let schema = object.binding.schema
+        object.values = row.values + schema.defaults[schema.storedSlotCount...]
+        finishReading(object, of: row.since)
+    }
+
+    /// Makes a fault an object with the values of a row as the store has it.
+    func install(_ row: PackedRow, in object: ManagedObject) {
+        object.take(row)
+        finishReading(object, of: row.since)
+    }
+
+    private func finishReading(_ object: ManagedObject, of since: SequenceNumber) {
+        object.since = since.rawValue
         object.status.remove(.fault)
         storedValues.forget(object)
         withoutRecording { object.awakeFromFetch() }

@@ -1,3 +1,4 @@
+import Foundation
 import JournalLog
 import ObjectModel
 import SnapshotStore
@@ -80,29 +81,28 @@ extension ManagedObjectContext {
     }
 
     func store(of id: GraphID) throws -> PersistentStore {
-        if let store = storeInUse(where: { $0.number == id.store }) { return store }
+        if storeMark.number == id.store, storeMark.attachments == coordinator.attachmentCount,
+            let store = storeInUse
+        {
+            return store
+        }
         let attachments = coordinator.attachmentCount
         guard let store = coordinator.store(id.store) else {
             throw StoreError.noSuchStore(coordinator.storeName(id.store))
         }
-        storeInUse = StoreInUse(store: store, attachments: attachments)
+        storeInUse = store
+        storeMark = StoreMark(of: store, attachments: attachments)
         return store
     }
 
     /// An identifier among all stores of the coordinator; nil when it belongs to none of them.
     func graphID(of id: ManagedObjectID) -> GraphID? {
-        if let store = storeInUse(where: { $0.identifier == id.storeIdentifier }) {
-            return GraphID(store: store.number, object: id.object)
+        if storeMark.attachments == coordinator.attachmentCount,
+            storeMark.identifier == id.storeIdentifier
+        {
+            return GraphID(store: storeMark.number, object: id.object)
         }
         return coordinator.graphID(of: id)
-    }
-
-    /// The store that was asked for last, if it is the one, and no store has come or gone since.
-    private func storeInUse(where isWanted: (PersistentStore) -> Bool) -> PersistentStore? {
-        guard let last = storeInUse, isWanted(last.store),
-            last.attachments == coordinator.attachmentCount
-        else { return nil }
-        return last.store
     }
 
     // MARK: - In the context
@@ -220,8 +220,22 @@ extension ManagedObjectContext {
     }
 }
 
-/// A store, and how often stores had come and gone when it was looked up.
-struct StoreInUse {
-    let store: PersistentStore
+/// What tells the store that was asked for last, and how often stores had come and gone then.
+struct StoreMark {
+    let identifier: UUID
+    let number: UInt32
     let attachments: UInt64
+
+    /// The mark of no store.
+    init() {
+        identifier = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+        number = 0
+        attachments = .max
+    }
+
+    init(of store: PersistentStore, attachments: UInt64) {
+        identifier = store.identifier
+        number = store.number
+        self.attachments = attachments
+    }
 }

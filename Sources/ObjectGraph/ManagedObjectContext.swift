@@ -67,7 +67,9 @@ public final class ManagedObjectContext: @unchecked Sendable {
     /// one.
     public var conflictGranularity = ConflictGranularity.property
     /// Whether the context keeps its registered objects alive. Off by default.
-    public var retainsRegisteredObjects = false {
+    // Unchecked, as are others below, because each fault would pay for the check; what reads and sets
+    // them runs no code of others meanwhile.
+    @exclusivity(unchecked) public var retainsRegisteredObjects = false {
         didSet { retainedObjects = retainsRegisteredObjects ? Set(identityMap.objects) : [] }
     }
     /// Whether the delete rules are carried out at the end of the event (in
@@ -83,7 +85,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
     /// has saved can go unseen, and this interval bounds for how long. An object that has been read
     /// keeps its values whatever the interval, and a context that is held to a query generation
     /// shares nothing.
-    public var stalenessInterval: Double = -1 {
+    @exclusivity(unchecked) public var stalenessInterval: Double = -1 {
         didSet { if stalenessInterval > 0 { coordinator.rows.startTiming() } }
     }
     /// Whether `withObservationTracking` sees the properties of the context's objects. On in a
@@ -126,9 +128,10 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
     let identityMap = IdentityMap()
     var retainedObjects: Set<ManagedObject> = []
-    var bindings: [EntityBinding?] = []
-    /// The store that was asked for last.
-    var storeInUse: StoreInUse?
+    @exclusivity(unchecked) var bindings: [EntityBinding?] = []
+    /// The store that was asked for last, and what tells it from others.
+    @exclusivity(unchecked) var storeInUse: PersistentStore?
+    @exclusivity(unchecked) var storeMark = StoreMark()
     /// The binding used last for each class, so that making an object needs no look-up by name.
     var bindingsByType = ClassBindings()
     /// What the store has where a hook has set something else.
@@ -166,13 +169,13 @@ public final class ManagedObjectContext: @unchecked Sendable {
     /// What was taken back since the last save without becoming a step of undo, by store.
     var unrecordedOrigins: [(store: UInt32, origin: EntryOrigin)] = []
     /// Whether changes to objects are made without being recorded, as in `awakeFromFetch`.
-    var isRecordingSuspended = false
+    @exclusivity(unchecked) var isRecordingSuspended = false
     /// By the number of the store.
     var subscriptions: [UInt32: Subscription] = [:]
     /// What each save refuses until it is mended.
     var crossStoreReferences: [RelationKey: CrossStoreReference] = [:]
     /// Faults that were fetched in batches and have not fired yet.
-    var faultBatches = FaultBatches()
+    @exclusivity(unchecked) var faultBatches = FaultBatches()
     /// What has happened to objects since that was last told.
     var changed = ObjectChanges()
     /// Objects that merging a notification or identifiers found deleted, until the next save.

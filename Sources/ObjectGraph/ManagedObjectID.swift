@@ -6,28 +6,39 @@ public import ObjectModel
 /// An identifier is a value: it may cross threads, be kept, compared and hashed. It does not change
 /// when the object is saved; only ``isTemporaryID`` does, and that takes no part in equality.
 public struct ManagedObjectID: Hashable, Sendable, CustomStringConvertible {
+    // Two words, because programs keep long lists of identifiers.
+    private let group: IdentifierGroup
+    private let number: UInt64
+
     /// The store the object lives in, or will live in once it is saved.
-    public let storeIdentifier: UUID
+    public var storeIdentifier: UUID { group.storeIdentifier }
     /// The object within its store.
-    public let object: ObjectID
+    public var object: ObjectID { ObjectID(entity: group.entity, number: number) }
     /// The name of the object's entity.
-    public let entityName: String
+    public var entityName: String { group.entityName }
     /// Whether the object had not been saved to its store when this identifier was asked for.
-    public let isTemporaryID: Bool
+    public var isTemporaryID: Bool { group.isTemporary }
 
     /// Names an object of a store.
     package init(
         storeIdentifier: UUID, object: ObjectID, entityName: String, isTemporaryID: Bool
     ) {
-        self.storeIdentifier = storeIdentifier
-        self.object = object
-        self.entityName = entityName
-        self.isTemporaryID = isTemporaryID
+        self.init(
+            IdentifierGroup(
+                storeIdentifier: storeIdentifier, entity: object.entity, entityName: entityName,
+                isTemporary: isTemporaryID),
+            number: object.number)
+    }
+
+    /// Names an object among those that have the rest of their identifiers in common.
+    init(_ group: IdentifierGroup, number: UInt64) {
+        self.group = group
+        self.number = number
     }
 
     /// Whether both name the same object.
     public static func == (left: ManagedObjectID, right: ManagedObjectID) -> Bool {
-        left.object == right.object && left.storeIdentifier == right.storeIdentifier
+        left.number == right.number && left.group.names(sameAs: right.group)
     }
 
     /// Feeds what equality looks at.
@@ -53,6 +64,27 @@ public struct ManagedObjectID: Hashable, Sendable, CustomStringConvertible {
     /// `Country/17`, as the command writes it.
     public var description: String {
         "\(entityName)/\(object.number)"
+    }
+}
+
+/// What the identifiers of an entity's objects in a store have in common.
+final class IdentifierGroup: Sendable {
+    let storeIdentifier: UUID
+    let entity: EntityNumber
+    let entityName: String
+    /// Whether the objects had not been saved.
+    let isTemporary: Bool
+
+    init(storeIdentifier: UUID, entity: EntityNumber, entityName: String, isTemporary: Bool) {
+        self.storeIdentifier = storeIdentifier
+        self.entity = entity
+        self.entityName = entityName
+        self.isTemporary = isTemporary
+    }
+
+    /// Whether equal numbers in both name the same object.
+    func names(sameAs other: IdentifierGroup) -> Bool {
+        self === other || (entity == other.entity && storeIdentifier == other.storeIdentifier)
     }
 }
 

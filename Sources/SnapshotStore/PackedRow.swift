@@ -97,7 +97,7 @@ extension RowLayout {
         var start = fields
         for slot in 0..<count {
             let end = fields + end(of: slot, in: bytes)
-            if start != end {
+            if start != end, !bytes.isPlainValue(from: start, to: end) {
                 var offset = start
                 try bytes.skipValue(at: &offset)
                 guard offset == end else {

@@ -68,6 +68,52 @@ import Testing
         #expect(set.coordinator.managedObjectID(forURIRepresentation: url) == nil)
     }
 
+    // MARK: - As values
+
+    @Test func `an identifier takes two words`() {
+        #expect(MemoryLayout<ManagedObjectID>.stride == 16)
+    }
+
+    @Test func `identifiers of one object are equal, whoever gave them, and have equal hashes`()
+        throws
+    {
+        let set = try StoreSet("first", "second")
+        let first = set.coordinator.persistentStores[0]
+        let id = try set.hire("Lovelace", in: first)[0]
+        let other = try set.hire("Hopper", in: set.coordinator.persistentStores[1])[0]
+
+        try set.inContext { (context) throws in
+            let same = try context.existingObject(with: id).objectID
+            let alike = ManagedObjectID(
+                storeIdentifier: first.identifier, object: id.object, entityName: "Employee",
+                isTemporaryID: true)
+            #expect(same == id && alike == id)
+            #expect(Set([id, same, alike, other]).count == 2)
+            #expect(other != id)
+            #expect(
+                ManagedObjectID(
+                    storeIdentifier: other.storeIdentifier, object: id.object,
+                    entityName: "Employee", isTemporaryID: false) != id)
+        }
+    }
+
+    @Test func `an object knows its identifier when its context has gone`() throws {
+        let set = try StoreSet("staff")
+        let id = try set.hire("Lovelace", in: set.coordinator.persistentStores[0])[0]
+        var ada: ManagedObject?
+        do {
+            let context = set.context()
+            ada = try context.performAndWait { () throws in
+                let ada = try context.existingObject(with: id)
+                #expect(ada.objectID == id)
+                return ada
+            }
+        }
+
+        #expect(ada?.managedObjectContext == nil)
+        #expect(ada?.objectID == id)
+    }
+
     // MARK: - Temporary and permanent
 
     @Test func `F11 the identifier of a new object is temporary until it is saved`() throws {

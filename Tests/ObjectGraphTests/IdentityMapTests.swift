@@ -22,7 +22,7 @@ import Testing
                     object: ObjectID(
                         entity: binding.schema.number,
                         number: UInt64.random(in: 1...600, using: &random)))
-                switch Int.random(in: 0...3, using: &random) {
+                switch Int.random(in: 0...4, using: &random) {
                 case 0, 1:
                     let employee = Employee(FaultSeed(binding: binding, graphID: id))
                     map.register(employee)
@@ -30,6 +30,9 @@ import Testing
                 case 2:
                     // Its object goes; the map may not know yet.
                     if held.removeValue(forKey: id) != nil { map.noteEnd() }
+                case 3:
+                    // It goes and takes itself out.
+                    if let employee = held.removeValue(forKey: id) { map.forget(employee) }
                 default:
                     map.remove(id)
                     held[id] = nil
@@ -64,6 +67,61 @@ import Testing
                 done.wait()
                 #expect(map[id] == nil)
             }
+        }
+    }
+
+    @Test func `an object that goes on its context's queue leaves nothing behind`() throws {
+        let set = try StoreSet("staff")
+        let ids = try set.hire("Lovelace", "Hopper", in: set.coordinator.persistentStores[0])
+
+        try set.inContext { (context) throws in
+            var objects = try ids.map { try context.existingObject(with: $0) }
+            #expect(context.identityMap.count == 2)
+            objects.removeLast()
+            #expect(context.identityMap.count == 1)
+            #expect(context.registeredObjects == Set(objects))
+            objects = []
+            #expect(context.identityMap.count == 0)
+        }
+    }
+
+    @Test func `a map that was large gives its room back and still finds what is left`() throws {
+        let store = try StaffStore()
+        try store.inContext { context in
+            let binding = context.binding(forInserting: "Employee", as: Employee.self)
+            let map = IdentityMap()
+            var employees = (1...5_000).map { number in
+                Employee(
+                    FaultSeed(
+                        binding: binding,
+                        graphID: GraphID(
+                            store: 0,
+                            object: ObjectID(entity: binding.schema.number, number: number))))
+            }
+            for employee in employees { map.register(employee) }
+
+            while employees.count > 10 { map.forget(employees.removeLast()) }
+
+            #expect(map.count == 10)
+            for employee in employees { #expect(map[employee.graphID] === employee) }
+            #expect(Set(map.objects) == Set(employees))
+        }
+    }
+
+    @Test func `an object that goes does not take the one out that has its place`() throws {
+        let store = try StaffStore()
+        try store.inContext { context in
+            let binding = context.binding(forInserting: "Employee", as: Employee.self)
+            let map = IdentityMap()
+            let id = GraphID(store: 0, object: ObjectID(entity: binding.schema.number, number: 1))
+            let first = Employee(FaultSeed(binding: binding, graphID: id))
+            let second = Employee(FaultSeed(binding: binding, graphID: id))
+            map.register(first)
+            map.register(second)
+
+            map.forget(first)
+
+            #expect(map[id] === second)
         }
     }
 

@@ -131,6 +131,40 @@ extension RawSpan {
         }
     }
 
+    /// Whether a value of a frequent form stands between two offsets and fills what lies there: one
+    /// that ``skipValue(at:)`` would step over. Every row that is read is looked through with this;
+    /// false means that a closer look has to be taken.
+    package func isPlainValue(from start: Int, to end: Int) -> Bool {
+        guard start >= 0, start < end, end <= byteCount else { return false }
+        let size = end - start - 1
+        switch unsafeLoadUnaligned(fromUncheckedByteOffset: start, as: UInt8.self) {
+        case ValueTag.null, ValueTag.no, ValueTag.yes:
+            return size == 0
+        case ValueTag.double, ValueTag.date:
+            return size == 8
+        case ValueTag.int:
+            return isVariable(from: start + 1, to: end)
+        case ValueTag.string where size > 0:
+            let count = unsafeLoadUnaligned(fromUncheckedByteOffset: start + 1, as: UInt8.self)
+            return count < 0x80 && Int(count) == size - 1 && isASCII((start + 2)..<end)
+        default:
+            return false
+        }
+    }
+
+    /// Whether a number of variable length, of at most four bytes, fills what lies between two offsets
+    /// of the span.
+    private func isVariable(from start: Int, to end: Int) -> Bool {
+        guard start < end, end - start <= 4 else { return false }
+        let last = unsafeLoadUnaligned(fromUncheckedByteOffset: end - 1, as: UInt8.self)
+        guard last < 0x80, last != 0 || end - start == 1 else { return false }
+        for place in start..<(end - 1) {
+            let byte = unsafeLoadUnaligned(fromUncheckedByteOffset: place, as: UInt8.self)
+            guard byte >= 0x80 else { return false }
+        }
+        return true
+    }
+
     /// Steps over one value. It is checked as if it were read, but nothing is made of it.
     package func skipValue(at offset: inout Int) throws(DecodingFailure) {
         let start = offset

@@ -94,6 +94,37 @@ import Testing
         }
     }
 
+    @Test(arguments: UInt64(1)...4)
+    func `what passes for a value at a glance can be read to its end`(seed: UInt64) throws {
+        var random = SeededRandom(seed: seed)
+        var passed = 0
+
+        for _ in 0..<20_000 {
+            let count = Int.random(in: 1...12, using: &random)
+            var noise = (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+            noise[0] %= 12
+            // Counts that fit are rare among random bytes.
+            if count > 1, Bool.random(using: &random) { noise[1] = UInt8(count - 2) }
+            guard noise.span.bytes.isPlainValue(from: 0, to: count) else { continue }
+            passed += 1
+            #expect(throws: Never.self, "seed \(seed): \(noise)") { try read(noise) }
+            #expect(!noise.span.bytes.isPlainValue(from: 0, to: count + 1), "seed \(seed)")
+        }
+
+        #expect(passed > 500, "seed \(seed)")
+    }
+
+    @Test(
+        arguments: [
+            .null, .bool(true), .int(0), .int(-64), .int(1_000_000), .double(0.5), .string(""),
+            .string("Lovelace"), .date(Date(timeIntervalSinceReferenceDate: 1)),
+        ] as [Value])
+    func `values of frequent forms pass at a glance`(value: Value) {
+        let bytes = bytes(value)
+
+        #expect(bytes.span.bytes.isPlainValue(from: 0, to: bytes.count))
+    }
+
     @Test func `numbers longer than needed are refused`() {
         #expect(throws: DecodingFailure.self) { try read([3, 0x80, 0x00]) }
         #expect(throws: DecodingFailure.self) {
