@@ -44,10 +44,11 @@ extension ManagedObjectContext {
         guard let rows = object.binding.rows, queryGeneration == nil else {
             return try underlyingRow(of: id)
         }
+        let isNewHolder = !object.holdsRow && object.rowBatch == nil
         if origin == .anywhere,
-            let row = rows.row(id, within: stalenessInterval, isHeld: !object.holdsRow)
+            let row = rows.row(id, within: stalenessInterval, isHeld: isNewHolder)
         {
-            object.holdsRow = true
+            if isNewHolder { object.holdsRow = true }
             return Row(row)
         }
         let ticket = rows.ticket()

@@ -67,7 +67,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
     /// one.
     public var conflictGranularity = ConflictGranularity.property
     /// Whether the context keeps its registered objects alive. Off by default.
-    public var retainsRegisteredObjects = false {
+    @exclusivity(unchecked) public var retainsRegisteredObjects = false {
         didSet { retainedObjects = retainsRegisteredObjects ? Set(identityMap.objects) : [] }
     }
     /// Whether the delete rules are carried out at the end of the event (in
@@ -126,13 +126,14 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
     let identityMap = IdentityMap()
     var retainedObjects: Set<ManagedObject> = []
-    var bindings: [EntityBinding?] = []
+    // Unchecked because each fault would pay for the checks; so it is with what is read for each below.
+    @exclusivity(unchecked) var bindings: [EntityBinding?] = []
     /// The store that was asked for last.
     var storeInUse: StoreInUse?
     /// The binding used last for each class, so that making an object needs no look-up by name.
     var bindingsByType = ClassBindings()
     /// What the store has where a hook has set something else.
-    var storedValues = StoredValues()
+    @exclusivity(unchecked) var storedValues = StoredValues()
     /// The event being recorded.
     var event: [EventRecord] = []
     /// How many events have been ended that changed something.
@@ -166,7 +167,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
     /// What was taken back since the last save without becoming a step of undo, by store.
     var unrecordedOrigins: [(store: UInt32, origin: EntryOrigin)] = []
     /// Whether changes to objects are made without being recorded, as in `awakeFromFetch`.
-    var isRecordingSuspended = false
+    @exclusivity(unchecked) var isRecordingSuspended = false
     /// By the number of the store.
     var subscriptions: [UInt32: Subscription] = [:]
     /// What each save refuses until it is mended.
