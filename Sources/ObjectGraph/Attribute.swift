@@ -140,10 +140,11 @@ public struct Attribute<Value: AttributeValue> {
         storage storage: ReferenceWritableKeyPath<Object, Attribute<Value>>
     ) -> Value {
         @inlinable get {
-            guard let place = object.place(toRead: storage) else {
+            guard let slot = object.slot(toRead: storage) else {
                 return firstRead(of: object, storage)
             }
-            return Value(place) ?? object.emptyValue(at: place)
+            return Value(StoredAttribute(object: object, slot: slot))
+                ?? object.emptyValue(inSlot: slot)
         }
         @inlinable set {
             let value = newValue.storedValue
@@ -156,9 +157,10 @@ public struct Attribute<Value: AttributeValue> {
     @usableFromInline static func firstRead<Object: ManagedObject>(
         of object: Object, _ storage: ReferenceWritableKeyPath<Object, Attribute<Value>>
     ) -> Value {
-        guard object.resolve(storage, ordinal) != nil, let place = object.place(toRead: storage)
+        guard object.resolve(storage, ordinal) != nil, let slot = object.slot(toRead: storage)
         else { return object.probed(object[keyPath: storage].ordinal) }
-        return Value(place) ?? object.emptyValue(at: place)
+        return Value(StoredAttribute(object: object, slot: slot))
+            ?? object.emptyValue(inSlot: slot)
     }
 
     @usableFromInline static func firstSet<Object: ManagedObject>(
@@ -226,10 +228,11 @@ public struct Transient<Value: AttributeValue> {
         storage storage: ReferenceWritableKeyPath<Object, Transient<Value>>
     ) -> Value {
         @inlinable get {
-            guard let place = object.place(toRead: storage) else {
+            guard let slot = object.slot(toRead: storage) else {
                 return firstRead(of: object, storage)
             }
-            return Value(place) ?? object.emptyValue(at: place)
+            return Value(StoredAttribute(object: object, slot: slot))
+                ?? object.emptyValue(inSlot: slot)
         }
         @inlinable set {
             let value = newValue.storedValue
@@ -242,9 +245,10 @@ public struct Transient<Value: AttributeValue> {
     @usableFromInline static func firstRead<Object: ManagedObject>(
         of object: Object, _ storage: ReferenceWritableKeyPath<Object, Transient<Value>>
     ) -> Value {
-        guard object.resolve(storage, ordinal) != nil, let place = object.place(toRead: storage)
+        guard object.resolve(storage, ordinal) != nil, let slot = object.slot(toRead: storage)
         else { return object.probed(object[keyPath: storage].ordinal) }
-        return Value(place) ?? object.emptyValue(at: place)
+        return Value(StoredAttribute(object: object, slot: slot))
+            ?? object.emptyValue(inSlot: slot)
     }
 
     @usableFromInline static func firstSet<Object: ManagedObject>(

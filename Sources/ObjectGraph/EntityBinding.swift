@@ -72,6 +72,11 @@ final class EntityBinding {
         if lane?.isOfThisThread == true { registry.forget(object) } else { registry.noteEnd() }
     }
 
+    /// Makes the object that stands for a record.
+    func makeFault(_ id: GraphID) -> ManagedObject {
+        entity.type.init(FaultSeed(binding: self, graphID: id))
+    }
+
     private static let noEntity: SchemaEntity = {
         do {
             return try Schema(ManagedObjectModel(entities: [EntityDescription(name: "Prototype")]))

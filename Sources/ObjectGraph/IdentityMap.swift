@@ -17,7 +17,7 @@ import Synchronization
 final class IdentityMap {
     private struct Slot {
         var key: UInt64
-        var reference: LooseReference?
+        var reference: LooseReference<ManagedObject>?
 
         static var empty: Slot { Slot(key: 0, reference: nil) }
     }
@@ -27,6 +27,8 @@ final class IdentityMap {
     @exclusivity(unchecked) private var slots: ContiguousArray<Slot> = []
     /// How many slots are not empty.
     @exclusivity(unchecked) private(set) var count = 0
+    /// Changes with whatever is put into a slot or moved to another.
+    @exclusivity(unchecked) private var arrangement: UInt64 = 0
     /// How many objects have gone since the last sweep and were not taken out, give or take those that
     /// were in no map.
     private let ends = Atomic<Int>(0)
@@ -43,18 +45,39 @@ final class IdentityMap {
         return object
     }
 
+    /// The live instance for a record, or a new one, which is registered.
+    ///
+    /// - Parameters:
+    ///   - id: The record.
+    ///   - make: Makes the new one. It may use the map.
+    /// - Returns: The instance.
+    func object(_ id: GraphID, orMake make: () -> ManagedObject) -> ManagedObject {
+        makeRoom()
+        let key = id.word
+        let place = place(of: key)
+        let isKnown = slots[place].key != 0
+        if isKnown, let object = slots[place].reference?.object {
+            if object.graphID == id { return object }
+            let object = make()
+            register(object)
+            return object
+        }
+        let arrangement = arrangement
+        let object = make()
+        guard arrangement == self.arrangement, object.graphID == id else {
+            register(object)
+            return object
+        }
+        put(object, key, at: place)
+        return object
+    }
+
     /// Registers an instance, in place of another one.
     func register(_ object: ManagedObject) {
-        sweepIfDue()
-        if (count + 1) * 5 > slots.count * 4 { resize(toHold: count + 1) }
+        makeRoom()
         let key = object.graphID.word
         let place = place(of: key)
-        if slots[place].key == 0 {
-            count += 1
-            slots[place] = Slot(key: key, reference: LooseReference(to: object))
-            return
-        }
-        let other = slots[place].reference?.object
+        let other = slots[place].key == 0 ? nil : slots[place].reference?.object
         // An identifier that names the wrong entity stands for no record, and its fault must not take
         // the place of the object whose number it has.
         if let other,
@@ -63,10 +86,23 @@ final class IdentityMap {
         {
             return
         }
-        slots[place].reference?.release()
-        slots[place] = Slot(key: key, reference: LooseReference(to: object))
+        put(object, key, at: place)
         // Whoever goes takes itself out, and must find the table whole.
         withExtendedLifetime(other) {}
+    }
+
+    private func put(_ object: ManagedObject, _ key: UInt64, at place: Int) {
+        let reference = LooseReference(to: object)
+        if slots[place].key == 0 { count += 1 }
+        slots[place].reference?.release()
+        slots[place] = Slot(key: key, reference: reference)
+        arrangement &+= 1
+    }
+
+    /// Makes room for one more.
+    private func makeRoom() {
+        sweepIfDue()
+        if (count + 1) * 5 > slots.count * 4 { resize(toHold: count + 1) }
     }
 
     /// Makes room for so many more.
@@ -95,6 +131,7 @@ final class IdentityMap {
         var hole = place
         slots[hole].reference?.release()
         count -= 1
+        arrangement &+= 1
         // The run behind is moved up, so that no probe stops short at the hole.
         var next = NeighbourProbing.next(hole, mask)
         while slots[next].key != 0 {
@@ -115,6 +152,7 @@ final class IdentityMap {
         for slot in slots { slot.reference?.release() }
         slots = []
         count = 0
+        arrangement &+= 1
         ends.store(0, ordering: .relaxed)
     }
 
@@ -147,12 +185,16 @@ final class IdentityMap {
         ends.store(0, ordering: .relaxed)
         // What is alive stays so until the table is whole again: the last one to let go of an object
         // runs its deinitializer, which may ask for another one.
-        let alive = objects
+        var alive: [ManagedObject] = []
         for place in slots.indices {
-            guard let reference = slots[place].reference, reference.object == nil else { continue }
-            reference.release()
-            slots[place].reference = nil
-            count -= 1
+            guard let reference = slots[place].reference else { continue }
+            if let object = reference.object {
+                alive.append(object)
+            } else {
+                reference.release()
+                slots[place].reference = nil
+                count -= 1
+            }
         }
         resize(toHold: count + 1)
         withExtendedLifetime(alive) {}
@@ -164,6 +206,7 @@ final class IdentityMap {
         while wanted * 5 > capacity * 4 { capacity *= 2 }
         let old = slots
         slots = ContiguousArray(repeating: .empty, count: capacity)
+        arrangement &+= 1
         for slot in old where slot.reference != nil { slots[place(of: slot.key)] = slot }
     }
 

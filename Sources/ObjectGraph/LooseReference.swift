@@ -13,19 +13,19 @@ private import CObjectLiveness
 /// zero, and lives, or found to be going.
 ///
 /// Copies share one claim on the memory; whoever made the first one releases it, once.
-struct LooseReference {
+struct LooseReference<Object: AnyObject> {
     // The one place above `LMDB` with a pointer: what the runtime's functions take.
     private let pointer: UnsafeMutableRawPointer
 
     /// Refers to an object.
-    init(to object: ManagedObject) {
+    init(to object: Object) {
         pointer = Unmanaged.passUnretained(object).toOpaque()
         swift_unownedRetain(pointer)
     }
 
     /// The object; nil when it has gone or is about to.
-    var object: ManagedObject? {
-        swift_tryRetain(pointer).map { Unmanaged.fromOpaque($0).takeRetainedValue() }
+    var object: Object? {
+        swift_tryRetain(pointer).map { Unmanaged<Object>.fromOpaque($0).takeRetainedValue() }
     }
 
     /// Whether the object is there.
@@ -37,7 +37,7 @@ struct LooseReference {
     }
 
     /// Whether this refers to an object, alive or not.
-    func refers(to object: ManagedObject) -> Bool {
+    func refers(to object: Object) -> Bool {
         pointer == Unmanaged.passUnretained(object).toOpaque()
     }
 }

@@ -39,12 +39,14 @@ extension ManagedObject {
         return empty(description.defaultValue)
     }
 
-    /// Makes an attribute ready to be read; nil when its wrapper is used for the first time.
-    @usableFromInline final func place(toRead storage: AnyKeyPath) -> StoredAttribute? {
+    /// Makes an attribute ready to be read.
+    ///
+    /// - Returns: Its slot; nil when its wrapper is used for the first time.
+    @usableFromInline final func slot(toRead storage: AnyKeyPath) -> Int? {
         guard let slot = binding.slots[storage] else { return nil }
         if status.contains(.fault) { realizeIfNeeded() }
         noteRead(ofSlot: slot)
-        return StoredAttribute(object: self, slot: slot)
+        return slot
     }
 
     /// Sets an attribute and records the change.
@@ -58,9 +60,9 @@ extension ManagedObject {
 
     /// What an attribute reads as that has no value of its type.
     @usableFromInline final func emptyValue<Value: AttributeValue>(
-        at place: StoredAttribute
+        inSlot slot: Int
     ) -> Value {
-        empty(binding.schema.defaults[place.slot])
+        empty(binding.schema.defaults[slot])
     }
 
     private func empty<Value: AttributeValue>(_ defaultValue: ObjectModel.Value) -> Value {

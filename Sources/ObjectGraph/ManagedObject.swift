@@ -1,4 +1,5 @@
 import Foundation
+import JournalLog
 public import ObjectModel
 import SnapshotStore
 
@@ -51,10 +52,12 @@ open class ManagedObject {
     /// The object's record in the event being recorded; -1 for none.
     final var eventIndex: Int32 = -1
     final var status: Status
-    /// Whether the row that the values come from is kept for other contexts.
+    /// Whether the row that the values come from is kept for other contexts by itself.
     final var holdsRow = false
     /// Whether a step of undo may mention the object.
     final var isJournaled = false
+    /// The rows that the object's was read together with, kept for other contexts.
+    @exclusivity(unchecked) final var rowBatch: RowBatch?
     /// Related objects that have been asked for, by property. They hold their objects strongly.
     final var relations: [PropertyNumber: RelationCache] = [:] {
         didSet { if let observation { tellOfMembers(observation) } }
@@ -147,6 +150,24 @@ open class ManagedObject {
         if let observation { tellOfValues(observation) }
     }
 
+    /// Takes the row that the values will be read from once the object awakes; it is a fault until
+    /// then.
+    final func prepare(_ row: PackedRow) {
+        packed = row
+        if !list.isEmpty { list = [] }
+        since = row.since.rawValue
+    }
+
+    /// Makes a fault that was prepared an object with values.
+    ///
+    /// - Returns: Whether it was one.
+    final func becomePrepared() -> Bool {
+        guard status.contains(.fault), packed != nil else { return false }
+        status.remove(.fault)
+        if let observation { tellOfValues(observation) }
+        return true
+    }
+
     /// Lets go of the values.
     ///
     /// Who watches the object is told when it is a fault already, as they may read it at once.
@@ -190,12 +211,13 @@ open class ManagedObject {
     }
 
     deinit {
-        letGoOfRow()
+        if holdsRow { letGoOfRow() }
         binding.noteEnd(of: self)
     }
 
     /// Lets others no longer have the row without reading it.
-    func letGoOfRow() {
+    final func letGoOfRow() {
+        rowBatch = nil
         guard holdsRow else { return }
         holdsRow = false
         binding.rows?.release(graphID)

@@ -43,10 +43,11 @@ extension ManagedObjectContext {
         for object: ManagedObject, _ rows: RowCache, from origin: RowOrigin
     ) throws -> PackedRow? {
         let id = object.graphID
+        let isNewHolder = !object.holdsRow && object.rowBatch == nil
         if origin == .anywhere,
-            let row = rows.row(id, within: stalenessInterval, isHeld: !object.holdsRow)
+            let row = rows.row(id, within: stalenessInterval, isHeld: isNewHolder)
         {
-            object.holdsRow = true
+            if isNewHolder { object.holdsRow = true }
             return row
         }
         let ticket = rows.ticket()

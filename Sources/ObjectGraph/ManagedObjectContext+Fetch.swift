@@ -15,22 +15,39 @@ extension ManagedObjectContext {
     @inlinable  // So the cast is specialized for the caller's class; else it is half of a fetch.
     public func fetch<Object>(_ request: FetchRequest<Object>) throws -> [Object] {
         var objects: [Object] = []
-        try forEachFound(by: request) { if let object = $0 as? Object { objects.append(object) } }
+        let readiness = try forEachFound(by: request) {
+            if let object = $0 as? Object { objects.append(object) }
+        }
+        // Awaking calls the program, which may save: that must wait for the end of the read.
+        guard readiness == .prepared else { return objects }
+        let found = objects.span
+        for index in found.indices { awakePrepared(found[index]) }
         return objects
     }
 
     // What is generic is called from other modules and so never specialized; what is done for each
     // object is not in it.
 
-    /// Hands out the objects that meet a request.
+    /// What is left to do with the objects that a fetch has handed out.
+    @usableFromInline enum Readiness {
+        /// Nothing.
+        case ready
+        /// Those that were faults have their rows, and awake with ``awakePrepared(_:)``.
+        case prepared
+    }
+
+    /// Hands out the objects that meet a request. What is called must not use the context.
     @usableFromInline func forEachFound<Object>(
         by request: FetchRequest<Object>, _ body: (ManagedObject) -> Void
-    ) throws {
+    ) throws -> Readiness {
         let paths = try request.prefetchPaths(in: coordinator.model)
         guard let (query, store) = try readOfRows(by: request) else {
-            return try found(by: request, prefetching: paths).forEach(body)
+            try found(by: request, prefetching: paths).forEach(body)
+            return .ready
         }
-        try forEachObjectWithRow(query, store, areFaults: request.returnsObjectsAsFaults, body)
+        let readiness = request.returnsObjectsAsFaults ? Readiness.ready : .prepared
+        try forEachObjectWithRow(query, store, readiness, body)
+        return readiness
     }
 
     private func found<Object>(
@@ -74,27 +91,42 @@ extension ManagedObjectContext {
         return (query, store)
     }
 
-    /// Hands out the objects of a store that a query finds, with their rows either installed or at
-    /// hand.
+    /// Hands out the objects of a store that a query finds, with their rows at hand for those that
+    /// are faults.
     private func forEachObjectWithRow(
-        _ query: Query, _ store: PersistentStore, areFaults: Bool,
+        _ query: Query, _ store: PersistentStore, _ readiness: Readiness,
         _ body: (ManagedObject) -> Void
     ) throws {
+        let cache = queryGeneration == nil ? coordinator.rows : nil
         let ticket = coordinator.rows.ticket()
-        // Installing calls the program, which may save: that must wait for the end of the read.
-        var found: [(object: ManagedObject, row: PackedRow?)] = []
-        // An object is done with at once, as long as it is in the processor's cache.
+        let number = store.number
+        let map = identityMap
+        let retainsObjects = retainsRegisteredObjects
         try store.read(at: position(toRead: store)) { snapshot in
-            try snapshot.forEachRow(of: query) { id, row in
-                let object = object(GraphID(store: store.number, object: id))
-                let isFault = object.status.contains(.fault)
-                if isFault { share(row, of: object, ticket) }
-                if areFaults { body(object) } else { found.append((object, isFault ? row : nil)) }
+            try snapshot.forEachRows(of: query) { rows in
+                let binding = binding(rows.entity)
+                let batch =
+                    rows.count < RowBatch.leastCount
+                    ? nil : cache.map { RowBatch(rows, in: number, for: $0) }
+                var isHeld = false
+                // An object is done with at once, as long as it is in the processor's cache.
+                rows.forEach { object, row in
+                    let id = GraphID(store: number, object: object)
+                    let object = map.object(id) { binding.makeFault(id) }
+                    if retainsObjects { retainedObjects.insert(object) }
+                    if object.status.contains(.fault) {
+                        if let batch {
+                            object.rowBatch = batch
+                            isHeld = true
+                        } else {
+                            share(row, of: object, ticket)
+                        }
+                        if readiness == .prepared { object.prepare(row) }
+                    }
+                    body(object)
+                }
+                if isHeld, let batch { cache?.hold(batch, ticket) }
             }
-        }
-        for (object, row) in found {
-            if let row, object.status.contains(.fault) { install(Row(row), in: object) }
-            body(object)
         }
     }
 

@@ -46,10 +46,7 @@ extension ManagedObjectContext {
     }
 
     func object(_ id: GraphID) -> ManagedObject {
-        if let object = identityMap[id] { return object }
-        let binding = binding(id.object.entity)
-        let object = binding.entity.type.init(FaultSeed(binding: binding, graphID: id))
-        identityMap.register(object)
+        let object = identityMap.object(id) { binding(id.object.entity).makeFault(id) }
         if retainsRegisteredObjects { retainedObjects.insert(object) }
         return object
     }
@@ -153,9 +150,18 @@ extension ManagedObjectContext {
     private func finishReading(_ object: ManagedObject, of since: SequenceNumber) {
         object.since = since.rawValue
         object.status.remove(.fault)
+        awakeFromFetch(object)
+    }
+
+    private func awakeFromFetch(_ object: ManagedObject) {
         storedValues.forget(object)
         withoutRecording { object.awakeFromFetch() }
         if object.status.remove(.refreshed) != nil { awake(object, .refresh) }
+    }
+
+    /// Makes a fault that was prepared an object with values.
+    @usableFromInline func awakePrepared(_ object: ManagedObject) {
+        if object.becomePrepared() { awakeFromFetch(object) }
     }
 
     func withoutRecording(_ body: () -> Void) {

@@ -135,7 +135,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
     /// The binding used last for each class, so that making an object needs no look-up by name.
     var bindingsByType = ClassBindings()
     /// What the store has where a hook has set something else.
-    var storedValues = StoredValues()
+    @exclusivity(unchecked) var storedValues = StoredValues()
     /// The event being recorded.
     var event: [EventRecord] = []
     /// How many events have been ended that changed something.

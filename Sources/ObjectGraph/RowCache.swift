@@ -7,7 +7,8 @@ import Synchronization
 /// row is here fires without reading its store.
 ///
 /// Invariants:
-/// - A row is kept only while an object that was made of it is alive and no fault.
+/// - A row is kept only while an object that was made of it is alive and no fault, or one that was
+///   made of a row read together with it.
 /// - A row that was saved through this coordinator is never served as it was before: while a save is
 ///   under way nothing is served or taken in, and after it what it changed is read again.
 /// - A row is never older than what a context is known to have followed: as soon as anybody here
@@ -17,7 +18,10 @@ import Synchronization
 /// staleness interval of a context bounds for how long.
 final class RowCache: Sendable {
     private struct State {
+        /// Rows that were read one by one.
         var rows = RowTable()
+        /// Rows that were read together. A batch takes the place of an older one.
+        var batches: [RowBatch.Key: SharedBatch] = [:]
         /// How many saves are under way.
         var writers = 0
         /// The last entry of each store of which everything kept is known to be abreast.
@@ -26,6 +30,42 @@ final class RowCache: Sendable {
         /// end in any order.
         var ahead: [UInt32: Set<SequenceNumber>] = [:]
         var clock: @Sendable () -> Int64 = RowCache.uptime
+
+        /// How many rows and batches there are.
+        var count: Int { rows.count + batches.count }
+
+        /// A row that was read together with others, and what holds it, which must not be let go of
+        /// under the lock.
+        func batched(_ id: GraphID, within interval: Double) -> (RowBatch, PackedRow, Int64)? {
+            guard !batches.isEmpty, let shared = batches[RowBatch.Key(for: id)],
+                shared.places & PackedRows.place(of: id.object.number) != 0,
+                isYoung(shared.readAt, interval), let batch = shared.reference.object,
+                let row = batch.rows.row(of: id.object)
+            else { return nil }
+            return (batch, row, shared.readAt)
+        }
+
+        /// Whether what was read at a time may be served.
+        func isYoung(_ readAt: Int64, _ interval: Double) -> Bool {
+            interval < 0 || (readAt > 0 && Double(clock() - readAt) < interval * 1_000_000)
+        }
+
+        /// Has a row brought anew.
+        mutating func forget(_ id: GraphID) {
+            rows.forget(id)
+            guard !batches.isEmpty else { return }
+            batches[RowBatch.Key(for: id)]?.places &= ~PackedRows.place(of: id.object.number)
+        }
+
+        /// Has the rows of a store brought anew.
+        mutating func forgetAll(of store: UInt32) {
+            rows.forgetAll(of: store)
+            var index = batches.startIndex
+            while index != batches.endIndex {
+                if batches.keys[index].store == UInt64(store) { batches.values[index].places = 0 }
+                batches.formIndex(after: &index)
+            }
+        }
 
         /// Notes an entry saved here.
         mutating func noteSave(_ sequence: SequenceNumber, in store: UInt32) {
@@ -51,7 +91,7 @@ final class RowCache: Sendable {
         mutating func closeGaps() {
             guard writers == 0, !ahead.isEmpty else { return }
             for (store, sequences) in ahead {
-                rows.forgetAll(of: store)
+                forgetAll(of: store)
                 known[store] = max(known[store] ?? .zero, sequences.max() ?? .zero)
             }
             ahead = [:]
@@ -83,19 +123,32 @@ final class RowCache: Sendable {
     /// - Returns: The row; nil when it is not here, too old or not to be served now.
     func row(_ id: GraphID, within interval: Double, isHeld: Bool) -> PackedRow? {
         guard interval != 0, count.load(ordering: .acquiring) > 0 else { return nil }
-        return state.withLock { state in
-            guard state.writers == 0, let place = state.rows.place(of: id),
-                let row = state.rows.row(at: place)
-            else { return nil }
-            if interval > 0 {
-                let readAt = state.rows.time(at: place)
-                guard readAt > 0, Double(state.clock() - readAt) < interval * 1_000_000 else {
-                    return nil
+        let (row, batch) = state.withLock { state -> (PackedRow?, RowBatch?) in
+            guard state.writers == 0 else { return (nil, nil) }
+            let place = state.rows.place(of: id)
+            if let place, let row = state.rows.row(at: place),
+                state.isYoung(state.rows.time(at: place), interval)
+            {
+                if isHeld { state.rows.addHolder(at: place) }
+                return (row, nil)
+            }
+            guard let (batch, row, readAt) = state.batched(id, within: interval) else {
+                return (nil, nil)
+            }
+            if isHeld {
+                if let place {
+                    state.rows.addHolder(at: place)
+                    state.rows.set(row, readAt: readAt, at: place)
+                } else {
+                    state.rows.insert(row, readAt: readAt, for: id)
+                    count.store(state.count, ordering: .releasing)
                 }
             }
-            if isHeld { state.rows.addHolder(at: place) }
-            return row
+            return (row, batch)
         }
+        // The last one to let go of a batch takes the lock.
+        withExtendedLifetime(batch) {}
+        return row
     }
 
     /// To be asked for before a row is read that is to be handed in.
@@ -120,8 +173,45 @@ final class RowCache: Sendable {
                 if isCurrent { state.rows.set(row, readAt: ticket.readAt, at: place) }
             } else if isNewHolder {
                 state.rows.insert(isCurrent ? row : nil, readAt: ticket.readAt, for: id)
-                count.store(state.rows.count, ordering: .releasing)
+                count.store(state.count, ordering: .releasing)
             }
+        }
+    }
+
+    /// Takes in rows that were read together, for as long as the batch lives.
+    ///
+    /// - Parameters:
+    ///   - batch: The rows.
+    ///   - ticket: What was asked for before they were read.
+    func hold(_ batch: RowBatch, _ ticket: Ticket) {
+        state.withLock { state in
+            guard state.writers == 0,
+                ticket.generation == generation.load(ordering: .relaxed)
+            else { return }
+            if state.rows.count > 0 {
+                batch.rows.forEach { object, row in
+                    let id = GraphID(store: UInt32(batch.key.store), object: object)
+                    guard let place = state.rows.place(of: id) else { return }
+                    state.rows.set(row, readAt: ticket.readAt, at: place)
+                }
+            }
+            let shared = SharedBatch(
+                reference: LooseReference(to: batch), readAt: ticket.readAt,
+                places: batch.rows.places)
+            state.batches.updateValue(shared, forKey: batch.key)?.reference.release()
+            count.store(state.count, ordering: .releasing)
+        }
+    }
+
+    /// Forgets rows that nobody holds any more.
+    func remove(_ batch: RowBatch) {
+        state.withLock { state in
+            guard let shared = state.batches[batch.key], shared.reference.refers(to: batch) else {
+                return
+            }
+            state.batches[batch.key] = nil
+            shared.reference.release()
+            count.store(state.count, ordering: .releasing)
         }
     }
 
@@ -129,14 +219,14 @@ final class RowCache: Sendable {
     func release(_ id: GraphID) {
         state.withLock { state in
             state.rows.removeHolder(of: id)
-            count.store(state.rows.count, ordering: .releasing)
+            count.store(state.count, ordering: .releasing)
         }
     }
 
     /// Lets the next fault of an object that fires read the store.
     func forget(_ id: GraphID) {
         guard count.load(ordering: .acquiring) > 0 else { return }
-        state.withLock { $0.rows.forget(id) }
+        state.withLock { $0.forget(id) }
     }
 
     // MARK: - Saves
@@ -162,9 +252,9 @@ final class RowCache: Sendable {
             defer { state.closeGaps() }
             guard let sequence else { return }
             state.noteSave(sequence, in: store)
-            guard state.rows.count > 0 else { return }
+            guard state.count > 0 else { return }
             for change in changes {
-                state.rows.forget(GraphID(store: store, object: change.object))
+                state.forget(GraphID(store: store, object: change.object))
             }
         }
     }
@@ -177,7 +267,7 @@ final class RowCache: Sendable {
             state.ahead[store] = state.ahead[store]?.filter { $0 > sequence }
             state.followAhead(in: store)
             generation.add(1, ordering: .releasing)
-            state.rows.forgetAll(of: store)
+            state.forgetAll(of: store)
         }
     }
 
@@ -187,7 +277,7 @@ final class RowCache: Sendable {
     func forgetAll(of store: UInt32) {
         state.withLock { state in
             generation.add(1, ordering: .releasing)
-            state.rows.forgetAll(of: store)
+            state.forgetAll(of: store)
         }
     }
 

@@ -8,19 +8,19 @@ import SnapshotStore
 struct RowTable {
     private struct Slot {
         var key: UInt64
-        /// Tells an identifier that names another entity for the same number.
-        var entity: EntityNumber
         /// Nil when somebody has saved another since: the next object to fire brings it.
         var row: PackedRow?
+        /// Tells an identifier that names another entity for the same number.
+        var entity: EntityNumber
         var holders: Int32
 
         static let empty = Slot(
-            key: 0, entity: EntityNumber(rawValue: 0), row: nil, holders: 0)
+            key: 0, row: nil, entity: EntityNumber(rawValue: 0), holders: 0)
 
         /// What stands here, to be put elsewhere: the row goes along, which costs less than if it were
         /// held twice for a moment.
         mutating func moved() -> Slot {
-            Slot(key: key, entity: entity, row: row.take(), holders: holders)
+            Slot(key: key, row: row.take(), entity: entity, holders: holders)
         }
     }
 
@@ -56,7 +56,7 @@ struct RowTable {
     mutating func insert(_ row: PackedRow?, readAt time: Int64, for id: GraphID) {
         if (count + 1) * 5 > slots.count * 4 { grow() }
         let place = place(of: id.word)
-        slots[place] = Slot(key: id.word, entity: id.object.entity, row: row, holders: 1)
+        slots[place] = Slot(key: id.word, row: row, entity: id.object.entity, holders: 1)
         note(time, at: place)
         count += 1
     }

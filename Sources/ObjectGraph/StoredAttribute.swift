@@ -8,9 +8,9 @@ import SnapshotStore
 /// below takes its value right out of them; ``value`` makes an enumeration of it first.
 public struct StoredAttribute {
     @usableFromInline let object: ManagedObject
-    let slot: Int
+    @usableFromInline let slot: Int
 
-    init(object: ManagedObject, slot: Int) {
+    @inlinable init(object: ManagedObject, slot: Int) {
         self.object = object
         self.slot = slot
     }

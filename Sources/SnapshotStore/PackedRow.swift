@@ -1,12 +1,16 @@
 package import JournalLog
 package import ObjectModel
 
-/// An object's row as the bytes it has in the store, copied out of it in one piece.
+/// An object's row as the bytes it has in the store, copied out of it in one piece, alone or together
+/// with others.
 ///
 /// A value is decoded when it is asked for. All were checked when the row was read: bytes that are
 /// not those of a row are refused then, and never found later.
 package struct PackedRow: Sendable {
     private let bytes: [UInt8]
+    /// Where the row stands in the bytes: of those read together each is a part.
+    private let start: UInt32
+    private let count: UInt32
 
     /// Takes the bytes of a row.
     ///
@@ -14,7 +18,7 @@ package struct PackedRow: Sendable {
     init(_ bytes: [UInt8]) throws(DecodingFailure) {
         let span = bytes.span.bytes
         try RowLayout(span).check(span)
-        self.bytes = bytes
+        self.init(checked: bytes, 0..<bytes.count)
     }
 
     /// Copies the bytes of a row.
@@ -22,11 +26,22 @@ package struct PackedRow: Sendable {
     /// - Throws: ``DecodingFailure`` when they are not what a row has.
     init(_ bytes: RawSpan, _ layout: RowLayout) throws(DecodingFailure) {
         try layout.check(bytes)
-        self.bytes = bytes.array
+        self.init(checked: bytes.array, 0..<bytes.byteCount)
+    }
+
+    /// Takes a part of some bytes that has been checked to be a row.
+    init(checked bytes: [UInt8], _ range: Range<Int>) {
+        self.bytes = bytes
+        start = UInt32(range.lowerBound)
+        count = UInt32(range.count)
     }
 
     /// The entry that last changed the object.
-    package var since: SequenceNumber { reading { layout, _ in layout.since } }
+    package var since: SequenceNumber {
+        let since = bytes.span.bytes.unsafeLoadUnaligned(
+            fromByteOffset: Int(start), as: UInt64.self)
+        return SequenceNumber(rawValue: UInt64(bigEndian: since))
+    }
 
     /// The value in a slot; null for a slot the row does not have.
     package func value(inSlot slot: Int) -> Value {
@@ -79,7 +94,8 @@ package struct PackedRow: Sendable {
 
     @inline(__always)
     private func reading<R>(_ body: (RowLayout, RawSpan) throws(DecodingFailure) -> R) -> R {
-        let span = bytes.span.bytes
+        let start = Int(start)
+        let span = bytes.span.bytes.extracting(start..<start + Int(count))
         do throws(DecodingFailure) {
             return try body(RowLayout(span), span)
         } catch {

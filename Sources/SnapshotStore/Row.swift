@@ -220,7 +220,7 @@ struct RowLayout {
         }
         since = SequenceNumber(
             rawValue: UInt64(bigEndian: bytes.unsafeLoadUnaligned(as: UInt64.self)))
-        let shape = bytes.unsafeLoadUnaligned(fromByteOffset: 8, as: UInt8.self)
+        let shape = bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: 8, as: UInt8.self)
         width = Int(shape & ~Self.agesFlag)
         guard shape & Self.agesFlag != 0, width == 1 || width == 2 || width == 4 else {
             throw DecodingFailure(at: 8, expected: "128 and a width of 1, 2 or 4")
@@ -350,18 +350,21 @@ struct RowLayout {
 
     /// Where a field ends; the initializer has seen that the offsets are all there.
     func end(of slot: Int, in bytes: RawSpan) -> Int {
+        assert(slot >= 0 && slot < count && fieldsStart <= bytes.byteCount)
         let offset = Self.headerSize + slot * width
         switch width {
         case 1:
-            return Int(bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt8.self))
+            return Int(bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt8.self))
         case 2:
             return Int(
                 UInt16(
-                    bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt16.self)))
+                    bigEndian: bytes.unsafeLoadUnaligned(
+                        fromUncheckedByteOffset: offset, as: UInt16.self)))
         default:
             return Int(
                 UInt32(
-                    bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt32.self)))
+                    bigEndian: bytes.unsafeLoadUnaligned(
+                        fromUncheckedByteOffset: offset, as: UInt32.self)))
         }
     }
 }

@@ -35,31 +35,43 @@ extension Snapshot {
 
     /// Hands out the objects a query asks for, in its order, each with its row.
     ///
-    /// Where all objects of one entity are asked for, the walk that finds them brings their rows.
+    /// Where all objects of one entity are asked for, the walk that finds them brings their rows. Rows
+    /// of neighbours come together.
     ///
     /// - Complexity: As ``fetch(_:)``, and O(*m* log *n*) page reads where the rows are not met on the
     ///   way, *m* the number of matches.
-    package func forEachRow(
-        of query: Query, _ body: (ObjectID, PackedRow) throws -> Void
+    package func forEachRows(
+        of query: Query, _ body: (PackedRows) throws -> Void
     ) throws {
         if let limit = query.limit, limit <= 0 { return }
-        guard isLatest, query.isForAll, query.entities.count == 1, let entity = query.entities.first
-        else {
+        var collected = RowCollector()
+        if isLatest, query.isForAll, query.entities.count == 1, let entity = query.entities.first {
+            var passed = 0
+            _ = try projection.walkRows(of: entity, in: transaction) { object, layout, bytes in
+                passed += 1
+                guard passed > query.offset else { return .proceed }
+                try collect(object, layout, bytes, in: &collected, body)
+                return passed - query.offset == query.limit ? .stop : .proceed
+            }
+        } else {
             for object in try fetch(query) {
-                if let row = try packedRow(object) { try body(object, row) }
+                _ = try projection.withRow(of: object, at: sequence, in: transaction) {
+                    bytes, layout in
+                    try collect(object, layout, bytes, in: &collected, body)
+                }
             }
-            return
         }
-        var passed = 0
-        _ = try projection.walkRows(of: entity, in: transaction) { object, layout, bytes in
-            passed += 1
-            guard passed > query.offset else { return .proceed }
-            let row = try projection.decoding(object) { () throws(DecodingFailure) in
-                try PackedRow(bytes, layout)
-            }
-            try body(object, row)
-            return passed - query.offset == query.limit ? .stop : .proceed
-        }
+        if !collected.isEmpty { try body(collected.take()) }
+    }
+
+    /// Puts a row to those that have been gathered, which are handed out first when it is no neighbour.
+    private func collect(
+        _ object: ObjectID, _ layout: RowLayout, _ bytes: RawSpan, in collected: inout RowCollector,
+        _ body: (PackedRows) throws -> Void
+    ) throws {
+        try projection.decoding(object) { () throws(DecodingFailure) in try layout.check(bytes) }
+        if !collected.isEmpty, !collected.hasRoom(for: object) { try body(collected.take()) }
+        collected.append(object, bytes)
     }
 
     /// How many objects a query asks for, its offset and limit counted in.

@@ -45,6 +45,35 @@ import Testing
         }
     }
 
+    @Test func `making an object for a record may register others meanwhile`() throws {
+        let store = try StaffStore()
+        try store.inContext { context in
+            let binding = context.binding(forInserting: "Employee", as: Employee.self)
+            let map = IdentityMap()
+            var held: [GraphID: ManagedObject] = [:]
+            func register(_ number: UInt64) -> ManagedObject {
+                let id = GraphID(
+                    store: 0, object: ObjectID(entity: binding.schema.number, number: number))
+                let object = map.object(id) {
+                    // Each makes some others first, which has the table grow again and again.
+                    for more in 1...3 where number * 4 + UInt64(more) < 4_000 {
+                        _ = register(number * 4 + UInt64(more))
+                    }
+                    return Employee(FaultSeed(binding: binding, graphID: id))
+                }
+                held[id] = object
+                return object
+            }
+
+            let first = register(1)
+
+            #expect(register(1) === first)
+            #expect(held.count > 100)
+            #expect(Set(map.objects) == Set(held.values))
+            for (id, object) in held { #expect(map[id] === object) }
+        }
+    }
+
     @Test func `an object that is let go of on another thread is found whole or not at all`() throws
     {
         let store = try StaffStore()

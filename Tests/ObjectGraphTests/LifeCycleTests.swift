@@ -58,6 +58,34 @@ import Testing
         }
     }
 
+    @Test func `F24 all objects of a fetch have awoken when it returns, and one may use another`()
+        throws
+    {
+        let store = try ClassStore(diaries)
+        let ids = try (0..<6).map { _ in try savedDiary(in: store) }
+        try store.inContext { (context) throws in
+            let held = ids.compactMap { context.object(with: $0) as? Diary }
+            let last = try #require(held.last)
+            held[0].onHook = { hook, _ in
+                guard hook == "awakeFromFetch" else { return }
+                // Fires the last one's fault, which awakes before its turn and not again.
+                last.owner = last.title
+                context.refresh(held[1], mergeChanges: false)
+                try context.save()
+            }
+            var request = FetchRequest<Diary>()
+            request.returnsObjectsAsFaults = false
+
+            let found = try context.fetch(request)
+
+            #expect(Set(found) == Set(held))
+            #expect(last.log.filter { $0 == "awakeFromFetch" }.count == 1)
+            #expect(last.owner == "untitled")
+            #expect(held[2...].allSatisfy { !$0.isFault && $0.caption == "untitled 0" })
+            #expect(held[1].title == "untitled" && held[1].caption == "untitled 0")
+        }
+    }
+
     @Test func `F25 undo and redo tell what was undone`() throws {
         let store = try ClassStore(diaries)
         try store.inContext { (context) throws in

@@ -48,6 +48,59 @@ private struct TwoStacks {
         withExtendedLifetime(kept) {}
     }
 
+    @Test(arguments: [false, true])
+    func `S17 S61 rows that were fetched together serve the faults of another context`(
+        areFaults: Bool
+    ) throws {
+        let store = try StaffStore()
+        let ids = try store.hire((1...200).map { "Employee \($0)" })
+        let background = store.context("background")
+        var kept = try background.performAndWait { () throws in
+            var request = FetchRequest<Employee>()
+            request.returnsObjectsAsFaults = areFaults
+            request.includesPropertyValues = true
+            return try background.fetch(request)
+        }
+        #expect(kept.count == 200)
+        try store.inContext { (context) throws in
+            let employees = ids.compactMap { context.object(with: $0) as? Employee }
+            let before = store.readCount
+
+            #expect(employees.map(\.firstName) == (1...200).map { "Employee \($0)" })
+
+            #expect(store.readCount == before)
+        }
+        background.performAndWait { kept = [] }
+        try store.inContext { (context) throws in
+            let before = store.readCount
+
+            _ = try context.existingObject(with: ids[100])
+
+            #expect(store.readCount == before + 1)
+        }
+    }
+
+    @Test func `F80 of what was fetched together nothing is served that was saved since`() throws {
+        let store = try StaffStore()
+        let ids = try store.hire((1...100).map { "Employee \($0)" })
+        let keeping = store.context("keeping")
+        var request = FetchRequest<Employee>()
+        request.returnsObjectsAsFaults = false
+        let kept = try keeping.performAndWait { try keeping.fetch(request) }
+        try store.rename(ids[50], "Lovelace")
+        try store.inContext { (context) throws in
+            let employees = ids.compactMap { context.object(with: $0) as? Employee }
+            let before = store.readCount
+
+            let names = employees.map(\.lastName)
+
+            #expect(names[50] == "Lovelace")
+            #expect(names.filter { $0 == "of Marketing" }.count == 99)
+            #expect(store.readCount == before + 1)
+        }
+        #expect(keeping.performAndWait { kept.count { $0.lastName == "of Marketing" } } == 100)
+    }
+
     @Test func `S45 what a parent has in memory is never read again, whatever the interval`() throws
     {
         let store = try StaffStore()

@@ -27,6 +27,53 @@ import Testing
         }
     }
 
+    @Test(arguments: [1, 2, 3] as [UInt64])
+    func `rows that are gathered stand where their objects say, in their order`(
+        seed: UInt64
+    ) throws {
+        var random = SeededGenerator(seed: seed)
+        var encoder = RowEncoder()
+        var collector = RowCollector()
+        var expected: [ObjectID: [Value]] = [:]
+        var handedOut: [PackedRows] = []
+        var object = ObjectID(entity: EntityNumber(rawValue: 1), number: 0)
+
+        for step in 1...2_000 {
+            object = ObjectID(
+                entity: EntityNumber(rawValue: step < 1_000 ? 1 : 2),
+                number: object.number
+                    + (step % 90 == 0 ? 1_000 : .random(in: 1...2, using: &random)))
+            let isLong = Int.random(in: 0...40, using: &random) == 0
+            let values =
+                isLong ? [.string(String(repeating: "b", count: 70_000))] : random.values()
+            encoder.encode(since: SequenceNumber(rawValue: UInt64(step)), values)
+            expected[object] = values
+            if !collector.isEmpty, !collector.hasRoom(for: object) {
+                handedOut.append(collector.take())
+            }
+            collector.append(object, encoder.bytes.span.bytes)
+        }
+        handedOut.append(collector.take())
+
+        #expect(collector.isEmpty)
+        var found: [ObjectID] = []
+        for rows in handedOut {
+            var count = 0
+            rows.forEach { object, row in
+                count += 1
+                found.append(object)
+                #expect(row.values == expected[object], "seed \(seed)")
+                #expect(rows.row(of: object)?.values == expected[object], "seed \(seed)")
+                let stranger = ObjectID(
+                    entity: EntityNumber(rawValue: 9), number: object.number)
+                #expect(rows.row(of: stranger) == nil, "seed \(seed)")
+            }
+            #expect(rows.count == count, "seed \(seed)")
+        }
+        #expect(found == expected.keys.sorted(), "seed \(seed)")
+        #expect(handedOut.contains { $0.count > 20 }, "seed \(seed)")
+    }
+
     @Test(arguments: [1, 2, 3, 4] as [UInt64])
     func `a broken row is refused when it is read, if any of its values could not be`(
         seed: UInt64

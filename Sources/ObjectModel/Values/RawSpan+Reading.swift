@@ -26,11 +26,12 @@ package struct DecodingFailure: Error, Sendable, CustomStringConvertible {
 // may not be stored, and an offset is all the state there is. Every read is bounds-checked.
 extension RawSpan {
     /// Reads one byte.
+    @inline(__always)
     package func readByte(at offset: inout Int) throws(DecodingFailure) -> UInt8 {
         guard offset >= 0, offset < byteCount else {
             throw DecodingFailure(at: offset, expected: "a byte")
         }
-        let byte = unsafeLoadUnaligned(fromByteOffset: offset, as: UInt8.self)
+        let byte = unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt8.self)
         offset += 1
         return byte
     }
@@ -92,6 +93,7 @@ extension RawSpan {
         return try readLongVariable(at: &offset)
     }
 
+    @inline(never)
     private func readLongVariable(at offset: inout Int) throws(DecodingFailure) -> UInt64 {
         let start = offset
         var result: UInt64 = 0
@@ -120,6 +122,7 @@ extension RawSpan {
     }
 
     /// Reads a count that must not exceed the bytes that are left.
+    @inline(__always)
     package func readCount(at offset: inout Int) throws(DecodingFailure) -> Int {
         let start = offset
         let count = try readVariable(at: &offset)
@@ -181,13 +184,19 @@ extension RawSpan {
         )
         var seen: UInt64 = 0
         var place = range.lowerBound
-        while range.upperBound - place >= 8 {
-            seen |= unsafeLoadUnaligned(fromUncheckedByteOffset: place, as: UInt64.self)
-            place += 8
-        }
-        while place < range.upperBound {
-            seen |= UInt64(unsafeLoadUnaligned(fromUncheckedByteOffset: place, as: UInt8.self))
-            place += 1
+        let last = range.upperBound - 8
+        if place <= last {
+            while place < last {
+                seen |= unsafeLoadUnaligned(fromUncheckedByteOffset: place, as: UInt64.self)
+                place += 8
+            }
+            // The last eight may have been looked at in part.
+            seen |= unsafeLoadUnaligned(fromUncheckedByteOffset: last, as: UInt64.self)
+        } else {
+            while place < range.upperBound {
+                seen |= UInt64(unsafeLoadUnaligned(fromUncheckedByteOffset: place, as: UInt8.self))
+                place += 1
+            }
         }
         return seen & 0x8080_8080_8080_8080 == 0
     }
