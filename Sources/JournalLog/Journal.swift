@@ -116,7 +116,7 @@ package struct Journal: Sendable {
             try transaction.putRun(records, .append) { run in
                 let key = Self.key(header.sequence)
                 try digest.withBytes { try run.put(key.span.bytes, $0) }
-                try Self.putChunks(start, payload, of: header.sequence, run)
+                try Self.putChunks(start, payload, of: header.sequence, &run)
             }
         }
         try appendRoots(through: header.sequence, in: transaction)
@@ -127,7 +127,7 @@ package struct Journal: Sendable {
 
     private static func putChunks(
         _ header: KeyWriter, _ payload: [UInt8], of sequence: SequenceNumber,
-        _ run: borrowing PutRun
+        _ run: inout PutRun
     ) throws {
         let payload = payload.span.bytes
         let count = EntryHeader.byteCount + payload.byteCount
