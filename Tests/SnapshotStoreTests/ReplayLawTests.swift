@@ -79,7 +79,7 @@ struct ReplayLawTests {
 
     @Test(arguments: [12, 13, 14] as [UInt64])
     func `a loaded export has the same digests and the same tables`(seed: UInt64) throws {
-        let history = try RandomHistory(seed: seed, entries: 40)
+        let history = try RandomHistory(seed: seed, entries: 140)
         let folder = try TemporaryStore.makeFolder()
 
         let path = folder.appending(path: "copy.daybook").path

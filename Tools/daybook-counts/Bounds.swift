@@ -34,8 +34,7 @@ struct Bound {
         .init("allocationsPerSavedUpdate", 76, debug: 235, "the change, the entry, its records"),
         .init(
             "pagesPerSavedInsert", 9,
-            "a path in the journal and one in the rows, the table of tables, the free list, the meta page"
-        ),
+            "paths in the journal and in the rows, table of tables, free list, meta page"),
         .init("pagesPerSavedUpdate", 11, "as for an insert, and the path of the version before"),
         .init("writesPerSavedInsert", 7, "one for each run of pages, one for the meta page"),
         .init("writesPerSavedUpdate", 9, "one for each run of pages, one for the meta page"),
