@@ -48,7 +48,7 @@ extension ManagedObjectContext {
     func object(_ id: GraphID) -> ManagedObject {
         if let object = identityMap[id] { return object }
         let binding = binding(id.object.entity)
-        let object = binding.entity.type.init(FaultSeed(binding: binding, graphID: id))
+        let object = binding.type.init(FaultSeed(binding: binding, graphID: id))
         identityMap.register(object)
         if retainsRegisteredObjects { retainedObjects.insert(object) }
         return object
