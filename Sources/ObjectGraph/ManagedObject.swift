@@ -144,7 +144,7 @@ open class ManagedObject {
     }
 
     /// Takes the values that were read.
-    final func take(_ row: PackedRow) {
+    final func take(_ row: consuming PackedRow) {
         packed = row
         if !list.isEmpty { list = [] }
         if let observation { tellOfValues(observation) }

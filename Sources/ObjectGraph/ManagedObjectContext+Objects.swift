@@ -142,9 +142,10 @@ extension ManagedObjectContext {
     }
 
     /// Makes a fault an object with the values of a row as the store has it.
-    func install(_ row: PackedRow, in object: ManagedObject) {
+    func install(_ row: consuming PackedRow, in object: ManagedObject) {
+        let since = row.since
         object.take(row)
-        finishReading(object, of: row.since)
+        finishReading(object, of: since)
     }
 
     private func finishReading(_ object: ManagedObject, of since: SequenceNumber) {

@@ -66,9 +66,9 @@ public final class ManagedObjectContext: @unchecked Sendable {
     /// Whether conflicts are looked for property by property, or whether any change of the row is
     /// one.
     public var conflictGranularity = ConflictGranularity.property
+    // What is unchecked here and below is so because each fault would pay for the check; who reads or
+    // sets it runs no code of others meanwhile.
     /// Whether the context keeps its registered objects alive. Off by default.
-    // Unchecked, as are others below, because each fault would pay for the check; what reads and sets
-    // them runs no code of others meanwhile.
     @exclusivity(unchecked) public var retainsRegisteredObjects = false {
         didSet { retainedObjects = retainsRegisteredObjects ? Set(identityMap.objects) : [] }
     }

@@ -10,6 +10,7 @@ import Synchronization
 /// a registrar without need, and nothing worse.
 enum ObservationProbe {
     /// Whether reads are being tracked here and now.
+    @inline(never)  // Inlined, a registrar would be made room for at every read of a property.
     static var isTracking: Bool {
         let before = hashCount.load(ordering: .relaxed)
         registrar.access(probe, keyPath: path)

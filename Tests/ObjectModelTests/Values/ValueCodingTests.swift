@@ -17,6 +17,10 @@ import Testing
         return value
     }
 
+    private func isPlain(_ bytes: [UInt8], to end: Int) -> Bool {
+        bytes.span.bytes.isPlainValue(from: 0, to: end)
+    }
+
     @Test(arguments: AttributeType.allCases, UInt64(1)...3)
     func `every value comes back from its bytes`(type: AttributeType, seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
@@ -105,10 +109,10 @@ import Testing
             noise[0] %= 12
             // Counts that fit are rare among random bytes.
             if count > 1, Bool.random(using: &random) { noise[1] = UInt8(count - 2) }
-            guard noise.span.bytes.isPlainValue(from: 0, to: count) else { continue }
+            guard isPlain(noise, to: count) else { continue }
             passed += 1
             #expect(throws: Never.self, "seed \(seed): \(noise)") { try read(noise) }
-            #expect(!noise.span.bytes.isPlainValue(from: 0, to: count + 1), "seed \(seed)")
+            #expect(!isPlain(noise, to: count + 1), "seed \(seed)")
         }
 
         #expect(passed > 500, "seed \(seed)")
@@ -122,7 +126,7 @@ import Testing
     func `values of frequent forms pass at a glance`(value: Value) {
         let bytes = bytes(value)
 
-        #expect(bytes.span.bytes.isPlainValue(from: 0, to: bytes.count))
+        #expect(isPlain(bytes, to: bytes.count))
     }
 
     @Test func `numbers longer than needed are refused`() {
