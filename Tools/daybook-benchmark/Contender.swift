@@ -21,12 +21,13 @@ protocol Contender: AnyObject {
     func insertTogether(_ contacts: Contacts) throws
     /// Inserts objects in one durable save, with their history, in the quickest way there is.
     func insertBatch(_ contacts: Contacts) throws
-    /// Gathers what a program would have at hand when it reads.
-    func prepareToRead() throws
+    /// Gathers what a program would have at hand when it reads objects at these places: their keys, in
+    /// the order in which they will be read.
+    func prepareToRead(_ order: [Int]) throws
     /// Reads one attribute of each of these objects.
     ///
     /// - Parameters:
-    ///   - order: The places of the objects.
+    ///   - order: The places of the objects, as ``prepareToRead(_:)`` was told them last.
     ///   - manner: Whether one read may serve for all of them.
     /// - Returns: The sum of what was read.
     /// - Throws: What the library throws.

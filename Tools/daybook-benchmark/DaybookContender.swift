@@ -97,9 +97,9 @@ final class DaybookContender: Contender {
         return contact
     }
 
-    func prepareToRead() throws {
+    func prepareToRead(_ order: [Int]) throws {
         let context = try open().writing
-        identifiers = context.performAndWait { contacts.map(\.objectID) }
+        identifiers = context.performAndWait { order.map { contacts[$0].objectID } }
     }
 
     /// A fault reads by itself, so there are not two manners here.
@@ -107,8 +107,8 @@ final class DaybookContender: Contender {
         let context = try open().reading
         return context.performAndWait {
             var sum = 0
-            for index in order {
-                if let contact = context.object(with: identifiers[index]) as? Contact {
+            for identifier in identifiers {
+                if let contact = context.object(with: identifier) as? Contact {
                     sum += contact.age
                 }
             }

@@ -90,7 +90,7 @@ final class LMDBContender: Contender {
         }
     }
 
-    func prepareToRead() throws {}
+    func prepareToRead(_ order: [Int]) throws {}
 
     func readAges(_ order: [Int], _ manner: ReadingManner) throws -> Int {
         try reading { reader in

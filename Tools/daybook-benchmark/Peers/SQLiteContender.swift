@@ -99,7 +99,7 @@ final class SQLiteContender: Contender {
         }
     }
 
-    func prepareToRead() throws {}
+    func prepareToRead(_ order: [Int]) throws {}
 
     func readAges(_ order: [Int], _ manner: ReadingManner) throws -> Int {
         if manner == .together { try run(beginReading) }

@@ -11,7 +11,9 @@ struct BulkUpdate: Workload {
     func measure(_ stage: Stage) throws -> Double {
         let rate = try rate(count) { try stage.contender.updateTogether(stage.revised) }
         try stage.expect(objects, "the number of objects", try stage.contender.count())
-        let sum = try stage.contender.readAges(Array(0..<count), .each)
+        let order = Array(0..<count)
+        try stage.contender.prepareToRead(order)
+        let sum = try stage.contender.readAges(order, .each)
         try stage.expect(stage.revised.ages.reduce(0, +), "the sum of the new ages", sum)
         return rate
     }

@@ -22,7 +22,7 @@ struct PointReads: Workload {
         let order = stage.readingOrder
         let ages = stage.contacts.ages
         let expected = order.reduce(0) { $0 + ages[$1] }
-        try stage.contender.prepareToRead()
+        try stage.contender.prepareToRead(order)
         var sum = 0
         let rate = try rate(order.count) {
             sum = try stage.contender.readAges(order, manner)

@@ -8,7 +8,7 @@ struct Registry: Workload {
     var title: String { "\(count.grouped) faults registered and released" }
 
     func measure(_ stage: Stage) throws -> Double {
-        try stage.contender.prepareToRead()
+        try stage.contender.prepareToRead(Array(0..<count))
         var result = (held: 0, left: 0)
         let rate = try rate(count) { result = try stage.contender.registerAndRelease(count) }
         try stage.expect(count, "the number of instances", result.held)

@@ -9,7 +9,9 @@ struct UndoneSave: Workload {
 
     func measure(_ stage: Stage) throws -> Double {
         let rate = try rate(count) { try stage.contender.undoLastSave() }
-        let sum = try stage.contender.readAges(Array(0..<count), .each)
+        let order = Array(0..<count)
+        try stage.contender.prepareToRead(order)
+        let sum = try stage.contender.readAges(order, .each)
         try stage.expect(
             stage.contacts.ages[..<count].reduce(0, +), "the sum of the ages brought back", sum)
         return rate
