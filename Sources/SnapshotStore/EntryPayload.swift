@@ -57,13 +57,22 @@ struct EntryPayload {
 
     /// What canonical bytes say besides the changes, which are not read.
     static func header(of bytes: [UInt8]) throws(DecodingFailure) -> EntryHeader {
-        try header(of: bytes.span.bytes)
+        let span = bytes.span.bytes
+        var offset = 0
+        return try header(of: span, at: &offset)
     }
 
-    /// The same of the first of these bytes.
-    static func header(of beginning: RawSpan) throws(DecodingFailure) -> EntryHeader {
+    /// When an entry happened, if that was told, from the first of its bytes; nothing else is read.
+    static func occurredAt(in beginning: RawSpan) throws(DecodingFailure) -> Int64? {
         var offset = 0
-        return try header(of: beginning, at: &offset)
+        let version = try beginning.readByte(at: &offset)
+        guard version == Version.single || version == Version.range else {
+            throw DecodingFailure(at: 0, expected: "payload format 1 or 2")
+        }
+        _ = try beginning.readByte(at: &offset)
+        // Author, note and context.
+        for _ in 0..<3 { try beginning.passOptionalText(at: &offset) }
+        return try beginning.readOptionalTime(at: &offset)
     }
 
     private static func header(
@@ -156,6 +165,26 @@ extension ByteWriter {
 }
 
 extension RawSpan {
+    fileprivate func readOptionalTime(at offset: inout Int) throws(DecodingFailure) -> Int64? {
+        let start = offset
+        switch try readByte(at: &offset) {
+        case 0: return nil
+        case 1: return Int64(bitPattern: try readBigEndian(UInt64.self, at: &offset))
+        default: throw DecodingFailure(at: start, expected: "0 or 1")
+        }
+    }
+
+    fileprivate func passOptionalText(at offset: inout Int) throws(DecodingFailure) {
+        let start = offset
+        switch try readByte(at: &offset) {
+        case 0: return
+        case 1:
+            let count = try readCount(at: &offset)
+            offset += count
+        default: throw DecodingFailure(at: start, expected: "0 or 1")
+        }
+    }
+
     fileprivate func readHeader(
         at offset: inout Int, undoesSeveral: Bool
     ) throws(DecodingFailure) -> EntryHeader {
@@ -167,14 +196,7 @@ extension RawSpan {
         header.author = try readOptionalText(at: &offset)
         header.note = try readOptionalText(at: &offset)
         header.context = try readOptionalText(at: &offset)
-        let mark = offset
-        switch try readByte(at: &offset) {
-        case 0: header.occurredAt = nil
-        case 1:
-            let bits = try readBigEndian(UInt64.self, at: &offset)
-            header.occurredAt = Int64(bitPattern: bits)
-        default: throw DecodingFailure(at: mark, expected: "0 or 1")
-        }
+        header.occurredAt = try readOptionalTime(at: &offset)
         header.base = SequenceNumber(rawValue: try readVariable(at: &offset))
         let place = offset
         let first = SequenceNumber(rawValue: try readVariable(at: &offset))

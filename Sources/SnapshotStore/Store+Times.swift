@@ -15,17 +15,18 @@ extension Store {
     ///
     /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when one of the last entries cannot be
     ///   read.
-    /// - Complexity: O(log *n*) page reads, for the table and for each of at most 63 entries.
+    /// - Complexity: O(log *n*) page reads, and those of at most 63 entries.
     package func sequence(atTime time: Int64) throws -> SequenceNumber {
         try reading { transaction in
             let head = try parts.journal.head(in: transaction)
             var found = try parts.notedTime(notAfter: time, in: transaction)
-            let tail = head.rawValue / StoreLayout.timesTogether * StoreLayout.timesTogether
-            for number in tail..<head.rawValue {
-                let sequence = SequenceNumber(number + 1)
-                let other = try parts.time(of: sequence, in: transaction)
+            let noted = head.rawValue / StoreLayout.timesTogether * StoreLayout.timesTogether
+            let first = SequenceNumber(noted + 1)
+            let last = try parts.times(from: first, through: head, in: transaction)
+            for (place, other) in last.enumerated() where other <= time {
                 // Of two entries with the same time the later one counts, and those of the table are earlier.
-                if other <= time, other >= found?.time ?? .min { found = (other, sequence) }
+                guard other >= found?.time ?? .min else { continue }
+                found = (other, SequenceNumber(first.rawValue + UInt64(place)))
             }
             return found?.sequence ?? .zero
         }
@@ -49,21 +50,36 @@ extension StoreParts {
         }
     }
 
-    /// When an entry happened, or else was recorded. Its digest is not checked, where that can be told from
-    /// its first bytes.
-    fileprivate func time(
-        of sequence: SequenceNumber, in transaction: borrowing some Reading & ~Copyable
-    ) throws -> Int64 {
-        let told: Int64?? = try journal.withBeginning(of: sequence, in: transaction) {
-            recordedAt, payload in
+    /// The times of entries in a row: when they happened, or else were recorded. A digest is checked only
+    /// where the time cannot be told from the first bytes.
+    fileprivate func times(
+        from first: SequenceNumber, through last: SequenceNumber,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws -> [Int64] {
+        guard first <= last else { return [] }
+        var told = [Int64?](repeating: nil, count: Int(last.rawValue - first.rawValue) + 1)
+        try journal.beginnings(from: first, through: last, in: transaction) {
+            sequence, recordedAt, payload in
+            let place = Int(sequence.rawValue - first.rawValue)
             do throws(DecodingFailure) {
-                return try EntryPayload.header(of: payload).occurredAt ?? recordedAt
+                told[place] = try EntryPayload.occurredAt(in: payload) ?? recordedAt
             } catch {
-                return nil
+                // A long note, or damage: the whole entry is read and checked below.
+                told[place] = nil
             }
         }
-        if case let time?? = told { return time }
-        // A long note, or damage: then the whole entry is read and checked.
+        var times: [Int64] = []
+        times.reserveCapacity(told.count)
+        for (place, time) in told.enumerated() {
+            let sequence = SequenceNumber(first.rawValue + UInt64(place))
+            times.append(try time ?? checkedTime(of: sequence, in: transaction))
+        }
+        return times
+    }
+
+    private func checkedTime(
+        of sequence: SequenceNumber, in transaction: borrowing some Reading & ~Copyable
+    ) throws -> Int64 {
         guard let heading = try heading(of: sequence, in: transaction) else {
             throw StoreError.corrupt("Entry \(sequence) is missing from the journal")
         }
@@ -74,12 +90,8 @@ extension StoreParts {
     func times(
         through last: SequenceNumber, in transaction: borrowing some Reading & ~Copyable
     ) throws -> [Int64] {
-        var times: [Int64] = []
-        times.reserveCapacity(Int(StoreLayout.timesTogether))
-        for number in (last.rawValue - StoreLayout.timesTogether)..<last.rawValue {
-            times.append(try time(of: SequenceNumber(number + 1), in: transaction))
-        }
-        return times
+        let first = SequenceNumber(last.rawValue - StoreLayout.timesTogether + 1)
+        return try times(from: first, through: last, in: transaction)
     }
 }
 
