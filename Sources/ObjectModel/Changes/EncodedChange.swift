@@ -77,7 +77,8 @@ package struct EncodedChange: Sendable {
         } else {
             for _ in 0..<count { fields.append(try bytes.readField(at: &offset)) }
         }
-        members = try bytes.readMemberships(at: &offset)
+        let edited = try bytes.readMemberships(at: &offset)
+        if !edited.isEmpty || !members.isEmpty { members = edited }
     }
 }
 
