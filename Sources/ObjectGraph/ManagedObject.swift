@@ -108,37 +108,30 @@ open class ManagedObject {
         packed == nil ? list[slot] == value : self.value(inSlot: slot) == value
     }
 
-    /// Takes edits back if the values are those to which they lead, and each changes something.
+    /// Takes edits back if the values are those to which they lead.
     ///
     /// - Returns: The edits back; nil when nothing has changed.
     final func takeBack(_ edits: [Edit]) -> [Edit]? {
         let entity = binding.schema
-        // Out of the object while they change, which spares looking at it for each.
-        var values = values
-        list = []
-        packed = nil
+        if let packed {
+            list = unpacked(packed)
+            self.packed = nil
+        }
         let made = edits.span
-        var back: [Edit] = []
-        back.reserveCapacity(made.count)
-        var index = 0
-        while index < made.count, let slot = entity.slot(of: made[index].property),
-            slot < values.count, values[slot] == made[index].new,
-            made[index].old != made[index].new
-        {
-            // The value that stands there moves into the edit, which costs less than another copy.
-            var value = made[index].old
-            swap(&values[slot], &value)
-            back.append(Edit(property: made[index].property, old: value, new: made[index].old))
-            index += 1
+        for index in made.indices {
+            guard let slot = entity.slot(of: made[index].property), slot < list.count,
+                list[slot] == made[index].new
+            else { return nil }
         }
-        guard index == made.count else {
-            for edit in back {
-                if let slot = entity.slot(of: edit.property) { values[slot] = edit.old }
+        let back = [Edit](capacity: made.count) { back in
+            for index in made.indices {
+                guard let slot = entity.slot(of: made[index].property) else { continue }
+                // The value that stands there moves into the edit, which costs less than a copy.
+                var value = made[index].old
+                swap(&list[slot], &value)
+                back.append(Edit(property: made[index].property, old: value, new: list[slot]))
             }
-            list = values
-            return nil
         }
-        list = values
         if let observation { tellOfValues(observation) }
         return back
     }

@@ -136,7 +136,7 @@ extension ManagedObjectContext {
             if records[index].kind == .nothing { detach(object) }
             if let change = records[index].takeChange() {
                 changed.note(change, of: object)
-                group.append(RecordedChange(object: object, change: change))
+                group.append(RecordedChange(object: object, change: change, isNet: true))
             } else if records[index].kind == .update {
                 markTouched(object)
                 changed.note(object, as: .updated)

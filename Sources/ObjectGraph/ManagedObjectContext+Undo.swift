@@ -89,13 +89,14 @@ extension ManagedObjectContext {
     }
 
     /// Takes a recorded change back, as undo does.
-    func takeBack(_ change: Change, of object: ManagedObject) -> TakenBack {
-        if case .update(let edits, let members) = change.kind, members.isEmpty,
-            takeBack(edits, of: object)
+    func takeBack(_ recorded: RecordedChange) -> TakenBack {
+        let object = recorded.object
+        if case .update(let edits, let members) = recorded.change.kind, members.isEmpty,
+            takeBack(edits, areNet: recorded.isNet, of: object)
         {
             return .asRecorded
         }
-        let inverse = change.inverse
+        let inverse = recorded.change.inverse
         guard let target = retarget(inverse, onto: object) else { return .passedOver }
         make(target.change, of: object, as: .back)
         return target.isAsRecorded ? .asRecorded : .otherwise(target.change.inverse)
@@ -104,9 +105,11 @@ extension ManagedObjectContext {
     /// Takes edits back where the object still is as they have left it, as nearly always.
     ///
     /// - Returns: Whether that is so; nothing has changed otherwise.
-    private func takeBack(_ edits: [Edit], of object: ManagedObject) -> Bool {
+    private func takeBack(
+        _ edits: [Edit], areNet: Bool, of object: ManagedObject
+    ) -> Bool {
         guard !edits.isEmpty, object.isEditable, object.realizeIfNeeded(), object.isEditable,
-            let back = object.takeBack(edits)
+            areNet || edits.allChangeSomething, let back = object.takeBack(edits)
         else { return false }
         noteRevision()
         if !object.relations.isEmpty {
@@ -114,7 +117,7 @@ extension ManagedObjectContext {
         }
         let change = Change(
             object: object.graphID.object, kind: .update(edits: back, members: []))
-        noteReferences(of: change, object)
+        if !object.binding.schema.referenceSlots.isEmpty { noteReferences(of: change, object) }
         settle(object, pending.append(change, of: object, takingBack: edits))
         changed.note(object, as: .updated)
         return true
@@ -239,6 +242,15 @@ extension ManagedObjectContext {
             if kind != nil { status.insert(.updated) }
         }
         object.status = status
+    }
+}
+
+extension [Edit] {
+    /// Whether each ends with another value than it starts with.
+    fileprivate var allChangeSomething: Bool {
+        let edits = span
+        for index in edits.indices where edits[index].old == edits[index].new { return false }
+        return true
     }
 }
 

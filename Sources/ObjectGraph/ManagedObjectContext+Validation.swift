@@ -41,10 +41,9 @@ extension ManagedObjectContext {
         let all = pending.items
         let items = all.span
         for index in items.indices {
-            guard items[index].kind != .nothing else { continue }
-            check(items[index], hooks, &failures)
-            guard hasCounts, let change = items[index].change else { continue }
-            counts.note(change, of: items[index].object, self)
+            guard let change = items[index].change else { continue }
+            check(change, of: items[index].object, hooks, &failures)
+            if hasCounts { counts.note(change, of: items[index].object, self) }
         }
         return failures + counts.failures(in: self)
     }
@@ -52,14 +51,12 @@ extension ManagedObjectContext {
     // MARK: - One object
 
     private func check(
-        _ item: PendingChanges.Item, _ hooks: Hooks, _ failures: inout [ValidationFailure]
+        _ change: Change, of object: ManagedObject, _ hooks: Hooks,
+        _ failures: inout [ValidationFailure]
     ) {
-        let object = item.object
         let schema = object.binding.schema
         do {
-            switch item.change?.kind {
-            case nil:
-                return
+            switch change.kind {
             case .insert:
                 for property in schema.slots { check(property, of: object, hooks, &failures) }
                 if hooks == .called { try object.validateForInsert() }

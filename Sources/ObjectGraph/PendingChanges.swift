@@ -103,14 +103,19 @@ struct EventRecord {
 /// A change that has been made to an object, holding the object alive.
 struct RecordedChange {
     let object: ManagedObject
-    var change: Change
+    var change: Change {
+        didSet { isNet = false }
+    }
     /// Whether the change had been made at the last save.
     var isSaved: Bool
+    /// Whether it is known that each of its edits ends with another value than it starts with.
+    private(set) var isNet: Bool
 
-    init(object: ManagedObject, change: Change, isSaved: Bool = false) {
+    init(object: ManagedObject, change: Change, isSaved: Bool = false, isNet: Bool = false) {
         self.object = object
         self.change = change
         self.isSaved = isSaved
+        self.isNet = isNet
         object.isJournaled = true
     }
 

@@ -222,7 +222,7 @@ public final class UndoManager {
         var index = recorded.count
         while index > 0 {
             index -= 1
-            switch context.takeBack(recorded[index].change, of: recorded[index].object) {
+            switch context.takeBack(recorded[index]) {
             case .asRecorded:
                 if recorded[index].change.cause != nil { taken[index].change.cause = nil }
             case .otherwise(let change):

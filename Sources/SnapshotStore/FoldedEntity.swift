@@ -1,9 +1,9 @@
 internal import ObjectModel
 
 /// What folding asks of an entity, side by side, so that no description is touched for each change.
-struct FoldedEntity {
+final class FoldedEntity: Sendable {
     /// A property that has a slot.
-    struct Property {
+    struct Property: Sendable {
         let number: PropertyNumber
         let slot: Int
         let isIndexed: Bool

@@ -78,7 +78,8 @@ package struct EncodedChange: Sendable {
             if fields.capacity < count { fields.reserveCapacity(count) }
             for _ in 0..<count { fields.append(try bytes.readField(at: &offset)) }
         }
-        members = try bytes.readMemberships(at: &offset)
+        let edited = try bytes.readMemberships(at: &offset)
+        if !edited.isEmpty || !members.isEmpty { members = edited }
     }
 }
 
