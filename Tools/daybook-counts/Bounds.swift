@@ -30,8 +30,8 @@ struct Bound {
         .init("digestedBytesPerObjectOfALargeSave", 110, "its change, once"),
 
         // A save of one object that is new, and of one whose number has changed.
-        .init("allocationsPerSavedInsert", 70, debug: 235, "the change, the entry, its records"),
-        .init("allocationsPerSavedUpdate", 76, debug: 235, "the change, the entry, its records"),
+        .init("allocationsPerSavedInsert", 57, debug: 155, "the change, the entry, its records"),
+        .init("allocationsPerSavedUpdate", 66, debug: 165, "the change, the entry, its records"),
         .init(
             "pagesPerSavedInsert", 12, "a path in each of the tables, the free list, the meta page"),
         .init("pagesPerSavedUpdate", 14, "as for an insert, and the path of the version before"),
