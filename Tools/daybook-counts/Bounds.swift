@@ -30,8 +30,8 @@ struct Bound {
         .init("digestedBytesPerObjectOfALargeSave", 110, "its change, once"),
 
         // A save of one object that is new, and of one whose number has changed.
-        .init("allocationsPerSavedInsert", 70, debug: 235, "the change, the entry, its records"),
-        .init("allocationsPerSavedUpdate", 76, debug: 235, "the change, the entry, its records"),
+        .init("allocationsPerSavedInsert", 57, debug: 155, "the change, the entry, its records"),
+        .init("allocationsPerSavedUpdate", 66, debug: 165, "the change, the entry, its records"),
         .init(
             "pagesPerSavedInsert", 9,
             "paths in the journal and in the rows, table of tables, free list, meta page"),
