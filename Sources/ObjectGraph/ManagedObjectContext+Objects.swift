@@ -48,7 +48,7 @@ extension ManagedObjectContext {
     func object(_ id: GraphID) -> ManagedObject {
         if let object = identityMap[id] { return object }
         let binding = binding(id.object.entity)
-        let object = binding.type.init(FaultSeed(binding: binding, graphID: id))
+        let object = binding.entity.type.init(FaultSeed(binding: binding, graphID: id))
         identityMap.register(object)
         if retainsRegisteredObjects { retainedObjects.insert(object) }
         return object
@@ -145,10 +145,9 @@ extension ManagedObjectContext {
     }
 
     /// Makes a fault an object with the values of a row as the store has it.
-    func install(_ row: consuming PackedRow, in object: ManagedObject) {
-        let since = row.since
+    func install(_ row: PackedRow, in object: ManagedObject) {
         object.take(row)
-        finishReading(object, of: since)
+        finishReading(object, of: row.since)
     }
 
     private func finishReading(_ object: ManagedObject, of since: SequenceNumber) {
