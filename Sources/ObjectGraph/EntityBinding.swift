@@ -9,8 +9,6 @@ import Synchronization
 final class EntityBinding {
     let entity: GraphEntity
     let schema: SchemaEntity
-    /// The class of the objects.
-    let type: ManagedObject.Type
     /// The context; nil after it has gone, and for objects that are in none.
     private(set) weak var context: ManagedObjectContext?
     /// Whether the objects are prototypes, which have declarations instead of values.
@@ -34,7 +32,6 @@ final class EntityBinding {
     init(_ entity: GraphEntity, context: ManagedObjectContext?) {
         self.entity = entity
         schema = entity.schema
-        type = entity.type
         self.context = context
         isWatched = context?.tracksObservation == true
         rows = context?.parent == nil ? context?.coordinator.rows : nil
@@ -47,7 +44,6 @@ final class EntityBinding {
     init(prototypeOf type: ManagedObject.Type) {
         entity = GraphEntity(schema: Self.noEntity, type: type, prototype: nil)
         schema = Self.noEntity
-        self.type = type
         rows = nil
         registry = nil
         lane = nil
@@ -78,7 +74,7 @@ final class EntityBinding {
 
     /// Makes the object that stands for a record.
     func makeFault(_ id: GraphID) -> ManagedObject {
-        type.init(FaultSeed(binding: self, graphID: id))
+        entity.type.init(FaultSeed(binding: self, graphID: id))
     }
 
     private static let noEntity: SchemaEntity = {
