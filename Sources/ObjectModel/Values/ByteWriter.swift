@@ -30,17 +30,11 @@ package struct ByteWriter: Sendable {
     // Plain overloads, not one generic function: callers in other modules would run that
     // unspecialized, at ten times the cost.
 
-    /// Appends two bytes, the most significant first.
-    package mutating func append(bigEndian integer: UInt16) { appendBytes(of: integer.bigEndian) }
-
     /// Appends four bytes, the most significant first.
     package mutating func append(bigEndian integer: UInt32) { appendBytes(of: integer.bigEndian) }
 
     /// Appends eight bytes, the most significant first.
     package mutating func append(bigEndian integer: UInt64) { appendBytes(of: integer.bigEndian) }
-
-    /// Appends sixteen bytes, the most significant first.
-    package mutating func append(bigEndian integer: UInt128) { appendBytes(of: integer.bigEndian) }
 
     private mutating func appendBytes(of integer: some BitwiseCopyable) {
         withUnsafeBytes(of: integer) { bytes.append(contentsOf: $0) }
@@ -57,11 +51,6 @@ package struct ByteWriter: Sendable {
         bytes.append(UInt8(rest))
     }
 
-    /// Appends a signed integer in as few bytes as its size needs (zigzag).
-    package mutating func append(variable integer: Int64) {
-        append(variable: UInt64(bitPattern: (integer << 1) ^ (integer >> 63)))
-    }
-
     /// Appends bytes as they are.
     package mutating func append(raw other: [UInt8]) {
         bytes.append(contentsOf: other)
@@ -74,12 +63,6 @@ package struct ByteWriter: Sendable {
 
     /// Appends bytes as they are.
     package mutating func append(raw other: some Collection<UInt8>) {
-        bytes.append(contentsOf: other)
-    }
-
-    /// Appends bytes behind their count.
-    package mutating func append(counted other: some Collection<UInt8>) {
-        append(variable: UInt64(other.count))
         bytes.append(contentsOf: other)
     }
 
