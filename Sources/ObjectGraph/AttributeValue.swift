@@ -23,7 +23,7 @@ public protocol AttributeValue: SendableMetatype {
     init?(storedValue: Value)
     /// Reads an attribute; nil when its value has another form, null among them. Unless a type says
     /// otherwise, that is what ``init(storedValue:)`` makes of the value.
-    init?(_ attribute: StoredAttribute)
+    init?(_ attribute: borrowing StoredAttribute)
     /// The value as it is stored.
     var storedValue: Value { get }
 }
@@ -34,7 +34,7 @@ extension AttributeValue {
     /// No word for "nothing".
     public static var emptyValue: Self? { nil }
     /// Reads the value of an attribute.
-    public init?(_ attribute: StoredAttribute) {
+    public init?(_ attribute: borrowing StoredAttribute) {
         self.init(storedValue: attribute.value)
     }
 }
@@ -71,7 +71,7 @@ extension AttributeValue where Self: FixedWidthInteger {
     }
     /// Reads an attribute; nil when its value does not fit the width.
     @inlinable
-    public init?(_ attribute: StoredAttribute) {
+    public init?(_ attribute: borrowing StoredAttribute) {
         guard let value = attribute.integer, let fitting = Self(exactly: value) else { return nil }
         self = fitting
     }
@@ -110,7 +110,7 @@ extension AttributeValue where Self: BinaryFloatingPoint {
     }
     /// Reads an attribute.
     @inlinable
-    public init?(_ attribute: StoredAttribute) {
+    public init?(_ attribute: borrowing StoredAttribute) {
         guard let value = attribute.double else { return nil }
         self.init(value)
     }
@@ -155,7 +155,7 @@ extension String: EmptyAttributeValue {
     }
     /// Reads an attribute.
     @inlinable
-    public init?(_ attribute: StoredAttribute) {
+    public init?(_ attribute: borrowing StoredAttribute) {
         guard let text = attribute.text else { return nil }
         self = text
     }
@@ -190,7 +190,7 @@ extension Date: EmptyAttributeValue {
     }
     /// Reads an attribute.
     @inlinable
-    public init?(_ attribute: StoredAttribute) {
+    public init?(_ attribute: borrowing StoredAttribute) {
         guard let seconds = attribute.seconds else { return nil }
         self.init(timeIntervalSinceReferenceDate: seconds)
     }
@@ -246,7 +246,7 @@ extension Optional: AttributeValue where Wrapped: AttributeValue {
     }
     /// Reads an attribute; null reads as nil.
     @inlinable
-    public init?(_ attribute: StoredAttribute) {
+    public init?(_ attribute: borrowing StoredAttribute) {
         if attribute.isNull {
             self = nil
         } else if let value = Wrapped(attribute) {
@@ -270,7 +270,7 @@ extension AttributeValue where Self: RawRepresentable, RawValue: AttributeValue 
     }
     /// Reads an attribute; nil when no case has its value.
     @inlinable
-    public init?(_ attribute: StoredAttribute) {
+    public init?(_ attribute: borrowing StoredAttribute) {
         guard let raw = RawValue(attribute) else { return nil }
         self.init(rawValue: raw)
     }

@@ -173,7 +173,7 @@ final class IdentityMap {
 
     /// Notes that an object goes that is not taken out; called on whatever thread lets go of it last.
     func noteEnd() {
-        ends.add(1, ordering: .relaxed)
+        ends.wrappingAdd(1, ordering: .relaxed)
     }
 
     // MARK: - Room

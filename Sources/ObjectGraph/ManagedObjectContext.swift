@@ -79,8 +79,9 @@ public final class ManagedObjectContext: @unchecked Sendable {
     /// negative for as long as it is not known to have changed, which is the default, and 0 for not
     /// at all.
     ///
-    /// Contexts of one coordinator share the rows of the objects that they have read and keep. What
-    /// is saved through the coordinator, and every entry that one of its contexts merges, puts an end
+    /// Contexts of one coordinator share the rows of the objects that they have read and keep; rows
+    /// that one fetch has read together are shared as long as any of their objects is kept. What is
+    /// saved through the coordinator, and every entry that one of its contexts merges, puts an end
     /// to what was shared before, and a refresh always reads the store. So only what another process
     /// has saved can go unseen, and this interval bounds for how long. An object that has been read
     /// keeps its values whatever the interval, and a context that is held to a query generation
