@@ -11,7 +11,7 @@ struct Merging {
     /// How many of them the save changes.
     static let changes = 100
     /// The median of so many merges is the figure.
-    private static let merges = 21
+    private static let merges = 51
     /// How many objects one save inserts while the store is made.
     private static let batch = 10_000
 
@@ -23,17 +23,20 @@ struct Merging {
         }
     }
 
-    /// Makes a store and merges into contexts of each size.
+    /// Makes a store and merges into contexts of each size, in turn, so that what else the machine does
+    /// slows down all of them alike.
     func run() throws -> MergingReport {
         let folder = try TemporaryFolder()
         defer { withExtendedLifetime(folder) {} }
         let container = try PersistentContainer(
             folder.url.appendingPathComponent("merging.daybook"), model: [Contact.self])
         let ids = try Self.fill(container, sizes.max() ?? 0)
-        var report = MergingReport(sizes: sizes, changes: Self.changes)
-        for size in sizes {
-            report.microseconds.append(try Self.times(of: ids.prefix(size), in: container))
+        var pairs = sizes.map { Pair(ids.prefix($0), in: container) }
+        for merge in 1...Self.merges {
+            for place in pairs.indices { try pairs[place].measure(merge) }
         }
+        var report = MergingReport(sizes: sizes, changes: Self.changes)
+        report.microseconds = pairs.map(\.microseconds)
         return report
     }
 
@@ -55,40 +58,57 @@ struct Merging {
         return ids
     }
 
-    private static func times(
-        of ids: ArraySlice<ManagedObjectID>, in container: PersistentContainer
-    ) throws -> [Double] {
-        let writing = container.newBackgroundContext()
-        let merging = container.newBackgroundContext()
-        // The objects stay registered for as long as they are held.
-        let registered = merging.performAndWait { ids.compactMap { merging.object(with: $0) } }
-        let step = ids.count / changes
-        let places = (0..<changes).map { $0 * step }
-        let theirs = writing.performAndWait {
-            places.compactMap { writing.object(with: ids[$0]) as? Contact }
+    /// A context that merges what another one saves.
+    private struct Pair {
+        private let writing: ManagedObjectContext
+        private let merging: ManagedObjectContext
+        /// The objects stay registered for as long as they are held.
+        private let registered: [ManagedObject]
+        private let theirs: [Contact]
+        private let ours: [Contact]
+        private(set) var microseconds: [Double] = []
+
+        init(_ ids: ArraySlice<ManagedObjectID>, in container: PersistentContainer) {
+            let writing = container.newBackgroundContext()
+            let merging = container.newBackgroundContext()
+            let registered = merging.performAndWait { ids.compactMap { merging.object(with: $0) } }
+            let step = ids.count / Merging.changes
+            let places = (0..<Merging.changes).map { $0 * step }
+            self.writing = writing
+            self.merging = merging
+            self.registered = registered
+            theirs = writing.performAndWait {
+                places.compactMap { writing.object(with: ids[$0]) as? Contact }
+            }
+            ours = places.compactMap { registered[$0] as? Contact }
         }
-        let ours = places.compactMap { registered[$0] as? Contact }
-        var times: [Double] = []
-        for merge in 1...merges {
-            let sum = try merging.performAndWait { () throws in
+
+        /// Takes the time of one merge.
+        ///
+        /// - Parameter merge: How much the save adds to each age.
+        /// - Throws: What the library throws; ``WrongResult`` when something else was merged.
+        mutating func measure(_ merge: Int) throws {
+            let (writing, merging, theirs, ours) = (writing, merging, theirs, ours)
+            // What the other pairs have saved meanwhile is no part of it.
+            try writing.performAndWait { _ = try writing.mergeChanges() }
+            let (sum, seconds) = try merging.performAndWait { () throws in
+                try merging.mergeChanges()
                 // Only objects that have been read take anything in.
                 let before = ours.reduce(0) { $0 + $1.age }
                 try writing.performAndWait { () throws in
                     for contact in theirs { contact.age += merge }
                     try writing.save()
                 }
-                times.append(
-                    try Stopwatch.seconds { _ = try merging.mergeChanges() } * 1e6)
-                return ours.reduce(0) { $0 + $1.age } - before
+                let seconds = try Stopwatch.seconds { _ = try merging.mergeChanges() }
+                return (ours.reduce(0) { $0 + $1.age } - before, seconds)
             }
-            guard sum == merge * changes else {
+            guard sum == merge * Merging.changes else {
                 throw WrongResult(
-                    DaybookContender.name, "what was merged", expected: merge * changes,
+                    DaybookContender.name, "what was merged", expected: merge * Merging.changes,
                     found: sum)
             }
+            microseconds.append(seconds * 1e6)
         }
-        withExtendedLifetime(registered) {}
-        return times
     }
 }
 
