@@ -60,7 +60,9 @@ extension EnvironmentCore {
                 let told = state.failure.map { explain($0, failure) } ?? failure
                 var rest = group
                 rest.remove(at: position)
+                // Its answer does not depend on how the others fare.
                 request.finish(told)
+                request.wake()
                 return rest
             }
             if let failure { failures.append((position, failure)) }

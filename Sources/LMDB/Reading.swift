@@ -35,9 +35,6 @@ package enum PutMode: Sendable, Hashable {
     /// Adds at the end of the table; a key not greater than the last one is refused with
     /// ``LMDBError/Code/keyExists``.
     case append
-    /// For a run of records in ascending order: adds them at the end of the table where the first
-    /// belongs there, and replaces otherwise.
-    case ascending
 }
 
 /// Reading inside one transaction, which sees one state of the file from begin to end.

@@ -13,6 +13,29 @@ extension WriteTransaction {
     package func putRun(
         _ table: Table, _ mode: PutMode, _ body: (inout PutRun) throws -> Void
     ) throws {
+        try putRun(table, flags: mode.flags, appendsAtFirst: false, body)
+    }
+
+    /// Writes many records of one table in the order of their keys, with one cursor: at the end of the
+    /// table if the first belongs there, and otherwise each where it belongs, over the one that is
+    /// there.
+    ///
+    /// - Parameters:
+    ///   - table: The table.
+    ///   - body: Puts the records.
+    /// - Throws: As ``putRun(_:_:_:)``.
+    /// - Precondition: Each key is greater than the one before. No bytes handed out by this
+    ///   transaction are in hand.
+    package func putAscendingRun(
+        _ table: Table, _ body: (inout PutRun) throws -> Void
+    ) throws {
+        try putRun(table, flags: UInt32(MDB_APPEND), appendsAtFirst: true, body)
+    }
+
+    private func putRun(
+        _ table: Table, flags: UInt32, appendsAtFirst: Bool,
+        _ body: (inout PutRun) throws -> Void
+    ) throws {
         access.check(table)
         var opened: OpaquePointer?
         let status = mdb_cursor_open(access.pointer, table.handle, &opened)
@@ -20,8 +43,9 @@ extension WriteTransaction {
             throw state.fail(status, "opening a cursor on '\(table.name)'")
         }
         defer { mdb_cursor_close(opened) }
-        var run = PutRun(cursor: opened, table: table, flags: mode.flags, state: state)
-        if mode == .ascending { run.appendsAtFirst = true }
+        var run = PutRun(
+            cursor: opened, table: table, flags: flags, state: state,
+            appendsAtFirst: appendsAtFirst)
         try body(&run)
     }
 }
@@ -33,7 +57,7 @@ package struct PutRun: ~Copyable {
     fileprivate var flags: UInt32
     fileprivate let state: WriteState
     /// Whether the first record is to find out where the run belongs.
-    fileprivate var appendsAtFirst = false
+    fileprivate var appendsAtFirst: Bool
 
     /// Writes one record.
     ///
@@ -70,7 +94,7 @@ extension PutMode {
         switch self {
         case .upsert: 0
         case .insertOnly: UInt32(MDB_NOOVERWRITE)
-        case .append, .ascending: UInt32(MDB_APPEND)
+        case .append: UInt32(MDB_APPEND)
         }
     }
 }

@@ -295,7 +295,7 @@ struct Projector {
     private mutating func writeBirths(in transaction: borrowing WriteTransaction) throws {
         guard let births else { return }
         let bytes = births.payload.bytes.span.bytes
-        try transaction.putRun(projection.tables.rows, .ascending) { run in
+        try transaction.putAscendingRun(projection.tables.rows) { run in
             var offset = births.payload.changesOffset
             for _ in 0..<births.count {
                 do throws(DecodingFailure) {

@@ -76,7 +76,7 @@ struct PutBatch {
             records.sort { $0.precedes($1, in: bytes) }
         }
         let all = bytes.span.bytes
-        try transaction.putRun(table, .ascending) { run in
+        try transaction.putAscendingRun(table) { run in
             for record in records {
                 try run.put(
                     all.extracting(record.start..<record.keyEnd),

@@ -62,8 +62,7 @@ import Testing
     {
         struct Refusal: Error {}
         let (environment, table) = (environment, table)
-        let refused = Atomic<Int>(0)
-        let counter = Counter(refused)
+        let refused = Counter()
 
         try onThreads(8) { thread in
             for number in 0..<50 {
@@ -74,81 +73,223 @@ import Testing
                         if number % 5 == thread % 5 { throw Refusal() }
                     }
                 } catch is Refusal {
-                    counter.value.add(1, ordering: .relaxed)
+                    refused.add()
                 }
             }
         }
 
-        #expect(counter.value.load(ordering: .relaxed) == 80)
+        #expect(refused.count == 80)
         #expect(try keys() == 320)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `who fails is told at once, not when the others have been repeated`() throws {
+        struct Refusal: Error {}
+        let (environment, table) = (environment, table)
+        let (attempts, refusals) = (Counter(), Counter())
+        let writer = environment.core.writer
+
+        try onThreads(2) { thread in
+            if thread == 0 {
+                try environment.write { transaction in
+                    try transaction.put(table, "a".bytes.span.bytes, "1".bytes.span.bytes, .upsert)
+                    if attempts.add() == 1 {
+                        while writer.waitingCount < 1 { sched_yield() }
+                    } else {
+                        // The other one goes on while this one is still at it.
+                        while refusals.count < 1 { sched_yield() }
+                    }
+                }
+            } else {
+                while attempts.count < 1 { sched_yield() }
+                #expect(throws: Refusal.self) {
+                    try environment.write { transaction in
+                        try transaction.put(
+                            table, "b".bytes.span.bytes, "1".bytes.span.bytes, .upsert)
+                        throw Refusal()
+                    }
+                }
+                refusals.add()
+            }
+        }
+
+        #expect(attempts.count == 2)
+        #expect(try keys() == 1)
+    }
+
+    private final class Knowledge: Sendable {}
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a write that is repeated sees what was remembered before its group`() throws {
+        struct Refusal: Error {}
+        let (environment, table) = (environment, table)
+        let (before, within) = (Knowledge(), Knowledge())
+        let attempts = Counter()
+        let seen = Seen()
+        let writer = environment.core.writer
+        try environment.write { transaction in
+            try transaction.put(table, "k".bytes.span.bytes, "0".bytes.span.bytes, .upsert)
+            transaction.remember(before)
+        }
+
+        try onThreads(2) { thread in
+            if thread == 0 {
+                try environment.write { transaction in
+                    seen.note(transaction.remembered)
+                    try transaction.put(table, "a".bytes.span.bytes, "1".bytes.span.bytes, .upsert)
+                    transaction.remember(within)
+                    if attempts.add() == 1 {
+                        while writer.waitingCount < 1 { sched_yield() }
+                    }
+                }
+            } else {
+                while attempts.count < 1 { sched_yield() }
+                #expect(throws: Refusal.self) {
+                    try environment.write { transaction in
+                        seen.note(transaction.remembered)
+                        try transaction.put(
+                            table, "b".bytes.span.bytes, "1".bytes.span.bytes, .upsert)
+                        transaction.remember(Knowledge())
+                        throw Refusal()
+                    }
+                }
+            }
+        }
+        try environment.write { seen.note($0.remembered) }
+
+        let expected = [before, within, before, within].map(ObjectIdentifier.init)
+        #expect(seen.all == expected)
     }
 
     // MARK: - Company
 
+    /// A time that passes when it is told to.
+    private final class Time: Sendable {
+        private let time = Mutex<UInt64>(5_000_000_000)
+
+        var now: UInt64 { time.withLock { $0 } }
+
+        func pass(_ nanoseconds: UInt64) {
+            time.withLock { $0 += nanoseconds }
+        }
+    }
+
+    /// Does what the environment does: takes in who comes, until nobody does, and commits, for a
+    /// millisecond.
+    ///
+    /// - Returns: How many were answered.
+    @discardableResult
+    private static func write(
+        _ group: [WriteRequest], _ joining: (Int) -> [WriteRequest], _ time: Time
+    ) -> Int {
+        var all = group
+        while true {
+            let joined = joining(all.count)
+            if joined.isEmpty { break }
+            all += joined
+        }
+        time.pass(1_000_000)
+        for request in all { request.finish(nil) }
+        return all.count
+    }
+
     /// Has two requests written as one group.
-    private func writeTogether(_ writer: Writer) throws {
+    private func writeTogether(_ writer: Writer, _ time: Time) throws {
         try onThreads(2) { _ in
             writer.run(WriteRequest { _ in }) { group, joining in
                 // Whoever comes first waits until the other stands in line.
                 while writer.waitingCount < 1 { sched_yield() }
-                for request in group + joining(group.count) { request.finish(nil) }
+                Self.write(group, joining, time)
             }
         }
     }
 
+    /// Has one request written.
+    ///
+    /// - Returns: How many were, together with it.
+    private func writeAlone(_ writer: Writer, _ time: Time) -> Int {
+        var count = 0
+        writer.run(WriteRequest { _ in }) { count = Self.write($0, $1, time) }
+        return count
+    }
+
     @Test(.timeLimit(.minutes(1)))
     func `those who were answered together are waited for the next time`() throws {
-        let writer = Writer(patience: 3_600_000_000_000)
-        try writeTogether(writer)
-        let count = Count(Mutex(0))
+        let time = Time()
+        let writer = Writer(
+            clock: Writer.Clock(now: { time.now }, wait: { bell, _ in bell.wait() }))
+        try writeTogether(writer, time)
+        let counts = Counter()
 
         try onThreads(2) { thread in
             // The second one comes when the first has nothing left to do but to wait.
             while thread == 1, !writer.isAwaitingOthers { sched_yield() }
             writer.run(WriteRequest { _ in }) { group, joining in
-                let others = joining(group.count)
-                count.value.withLock { $0 = others.count }
-                for request in group + others { request.finish(nil) }
+                counts.add(Self.write(group, joining, time))
             }
         }
 
-        #expect(joinedCount(count) == 1)
-        #expect(writer.countExpected == 2)
+        #expect(counts.count == 2)
+        #expect(writer.patience.countExpected == 2)
+    }
+
+    @Test(arguments: [(0, 1), (1_000_000, 1), (1_000_001, 0)] as [(UInt64, Int)])
+    func `a lone write waits only when others have just been answered`(
+        _ pause: UInt64, _ expected: Int
+    ) throws {
+        let time = Time()
+        let waits = Counter()
+        let writer = Writer(
+            clock: Writer.Clock(now: { time.now }, wait: { _, _ in waits.add() }))
+        try writeTogether(writer, time)
+        time.pass(pause)
+
+        for _ in 0..<3 { #expect(writeAlone(writer, time) == 1) }
+
+        #expect(waits.count == expected)
+        #expect(writer.patience.countExpected == 1)
+    }
+
+    @Test func `what a group that waited in vain took to commit counts without its wait`() throws {
+        let time = Time()
+        let writer = Writer(
+            clock: Writer.Clock(now: { time.now }, wait: { _, limit in time.pass(limit) }))
+        try writeTogether(writer, time)
+        time.pass(900_000)
+
+        #expect(writeAlone(writer, time) == 1)
+
+        #expect(writer.patience.nanoseconds == 500_000)
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func `who was alone waits for nobody, however patient`() throws {
-        let writer = Writer(patience: 3_600_000_000_000)
-
-        for _ in 0..<3 {
-            writer.run(WriteRequest { _ in }) { group, joining in
-                for request in group + joining(group.count) { request.finish(nil) }
+    func `a bell rung when the time was over is heard by no later group`() throws {
+        let time = Time()
+        let (waits, heard) = (Counter(), Counter())
+        let clock = Writer.Clock(now: { time.now }) { bell, _ in
+            if waits.add() == 1 {
+                // It rings, but nobody hears it: the time was over before.
+                bell.wait()
+                bell.signal()
+            } else if bell.wait(timeout: .now()) == .success {
+                heard.add()
             }
         }
+        let writer = Writer(clock: clock)
+        try writeTogether(writer, time)
+        let counts = Counter()
 
-        #expect(writer.countExpected == 1)
-    }
-
-    @Test(.timeLimit(.minutes(1)))
-    func `who has waited in vain writes alone, and waits no more`() throws {
-        let writer = Writer(patience: 1_000_000)
-        try writeTogether(writer)
-        let groups = Count(Mutex(0))
-
-        for _ in 0..<2 {
+        try onThreads(2) { thread in
+            while thread == 1, !writer.isAwaitingOthers { sched_yield() }
             writer.run(WriteRequest { _ in }) { group, joining in
-                let all = group + joining(group.count)
-                groups.value.withLock { $0 += all.count }
-                for request in all { request.finish(nil) }
+                counts.add(Self.write(group, joining, time))
             }
         }
+        #expect(counts.count == 2)
+        #expect(writeAlone(writer, time) == 1)
 
-        #expect(joinedCount(groups) == 2)
-        #expect(writer.countExpected == 1)
-    }
-
-    private func joinedCount(_ count: Count) -> Int {
-        count.value.withLock { $0 }
+        #expect(waits.count == 2)
+        #expect(heard.count == 0)
     }
 
     @Test func `every write is answered, however the threads come and go`() throws {
@@ -216,18 +357,25 @@ import Testing
     }
 }
 
-private final class Count: Sendable {
-    let value: Mutex<Int>
+private final class Counter: Sendable {
+    private let value = Atomic<Int>(0)
 
-    init(_ value: consuming Mutex<Int>) {
-        self.value = value
+    var count: Int { value.load(ordering: .acquiring) }
+
+    /// Counts, and tells how many there are now.
+    @discardableResult
+    func add(_ number: Int = 1) -> Int {
+        value.add(number, ordering: .acquiringAndReleasing).newValue
     }
 }
 
-private final class Counter: Sendable {
-    let value: Atomic<Int>
+/// What was remembered, as one body after another saw it.
+private final class Seen: Sendable {
+    private let seen = Mutex<[ObjectIdentifier?]>([])
 
-    init(_ value: consuming Atomic<Int>) {
-        self.value = value
+    var all: [ObjectIdentifier?] { seen.withLock { $0 } }
+
+    func note(_ knowledge: (any AnyObject & Sendable)?) {
+        seen.withLock { $0.append(knowledge.map { ObjectIdentifier($0) }) }
     }
 }

@@ -174,7 +174,7 @@ import Testing
         let table = table
 
         try environment.write { transaction in
-            try transaction.putRun(table, .ascending) { run in
+            try transaction.putAscendingRun(table) { run in
                 for key in added { try run.put(key.bytes.span.bytes, "after".bytes.span.bytes) }
             }
         }
