@@ -89,7 +89,7 @@ let package = Package(
         .testTarget(
             name: "ObjectGraphTests",
             dependencies: [
-                "ObjectGraph", "SnapshotStore", "ObjectModel", "JournalLog", "TestSupport",
+                "ObjectGraph", "SnapshotStore", "ObjectModel", "JournalLog", "LMDB", "TestSupport",
             ]),
         .testTarget(
             name: "AuditTrailTests",

@@ -23,6 +23,8 @@ final class EntityBinding {
     private let registry: IdentityMap?
     /// The right to work in the context; nil for objects that are in none.
     private let lane: ExecutionLane?
+    /// What the stores that the objects live in are called; known when the context has gone, too.
+    private let storeIdentifiers: StoreIdentifiers
     /// What the objects' identifiers have in common, for each store that has been asked about.
     // Locked because an identifier is asked for wherever an object has been handed to.
     private let groups = Mutex<[(store: UInt32, identifiers: IdentifierGroup)]>([])
@@ -37,6 +39,7 @@ final class EntityBinding {
         rows = context?.parent == nil ? context?.coordinator.rows : nil
         registry = context?.identityMap
         lane = context?.lane
+        storeIdentifiers = context?.coordinator.identifiers ?? StoreIdentifiers()
         isPrototype = false
     }
 
@@ -47,6 +50,7 @@ final class EntityBinding {
         rows = nil
         registry = nil
         lane = nil
+        storeIdentifiers = StoreIdentifiers()
         isWatched = false
         isPrototype = true
     }
@@ -57,10 +61,11 @@ final class EntityBinding {
             groups.first { $0.store == store && $0.identifiers.isTemporary == areTemporary }
         }
         if let group { return group.identifiers }
-        let known = context?.storeIdentifier(store)
+        let known = storeIdentifiers.identifier(of: store)
         let identifiers = IdentifierGroup(
-            storeIdentifier: known ?? .init(), entity: schema.number, entityName: schema.name,
-            isTemporary: areTemporary)
+            storeIdentifier: known ?? storeIdentifiers.ofNoStore, entity: schema.number,
+            entityName: schema.name, isTemporary: areTemporary)
+        // The number may still be given to a store.
         if known != nil { groups.withLock { $0.append((store, identifiers)) } }
         return identifiers
     }

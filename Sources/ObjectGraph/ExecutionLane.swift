@@ -65,10 +65,11 @@ final class ExecutionLane: @unchecked Sendable {
         return worker == .mainQueue ? MainQueue.isCurrent : worker == .current
     }
 
-    /// Whether the current thread works in the lane, asked at next to no cost: the thread that serves
-    /// the main queue is not looked for, so false may be wrong there.
+    /// Whether the current thread works in the lane, for those who are not to take its place: unlike
+    /// ``isMine`` false for the main thread where others serve the main queue.
     var isOfThisThread: Bool {
-        worker.load(ordering: .acquiring) == ThreadMark.current.rawValue
+        let worker = ThreadMark(rawValue: worker.load(ordering: .acquiring))
+        return worker == .mainQueue ? MainQueue.isServedHere : worker == .current
     }
 
     /// Where the current thread works, in words.
@@ -318,7 +319,8 @@ private enum MainQueue {
         return key
     }()
 
-    static var isCurrent: Bool {
-        Thread.isMainThread || DispatchQueue.getSpecific(key: key) == true
-    }
+    static var isCurrent: Bool { Thread.isMainThread || isServedHere }
+
+    /// Whether the current thread serves the main queue: the main thread does until it hands that over.
+    static var isServedHere: Bool { DispatchQueue.getSpecific(key: key) == true }
 }

@@ -9,6 +9,10 @@ import ObjectModel
 /// request.limit = 10
 /// let employees = try context.fetch(request)
 /// ```
+///
+/// Where a fetch reads values along, neighbouring objects share the memory of their records, at most
+/// about 16 KB at a time, which goes when none of them needs it any more: one object that is kept may
+/// keep it all, until it has been saved with changes or is turned into a fault.
 public struct FetchRequest<Object: ManagedObject> {
     /// The name of the entity.
     public var entityName: String

@@ -25,6 +25,8 @@ final class IdentityMap {
     // Unchecked because a fault would pay for the checks more than once, and nothing that is done here
     // runs code of others while one of these is being changed.
     @exclusivity(unchecked) private var slots: ContiguousArray<Slot> = []
+    /// How many slots there are.
+    var capacity: Int { slots.count }
     /// How many slots are not empty.
     @exclusivity(unchecked) private(set) var count = 0
     /// Changes with whatever is put into a slot or moved to another.

@@ -28,9 +28,6 @@ struct LooseReference<Object: AnyObject> {
         swift_tryRetain(pointer).map { Unmanaged<Object>.fromOpaque($0).takeRetainedValue() }
     }
 
-    /// Whether the object is there.
-    var isAlive: Bool { object != nil }
-
     /// Gives the memory back; the reference and its copies must not be used any more.
     func release() {
         swift_unownedRelease(pointer)

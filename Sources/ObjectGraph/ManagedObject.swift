@@ -161,6 +161,13 @@ open class ManagedObject {
         return true
     }
 
+    /// Takes back what ``prepare(_:)`` has done, unless the object is no fault any more.
+    final func forgetPrepared() {
+        guard status.contains(.fault), packed != nil else { return }
+        packed = nil
+        rowBatch = nil
+    }
+
     /// Lets go of the values.
     ///
     /// Who watches the object is told when it is a fault already, as they may read it at once.

@@ -161,6 +161,7 @@ extension ManagedObjectContext {
         identityMap.remove(object.graphID)
         retainedObjects.remove(object)
         object.status = [.detached, .temporary]
+        object.letGoOfRow()
     }
 
     // MARK: - Delete rules

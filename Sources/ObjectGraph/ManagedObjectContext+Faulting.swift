@@ -20,6 +20,7 @@ extension ManagedObjectContext {
             if isGone(error), countsAsDeleted(object, error) {
                 object.status.remove(.fault)
                 object.status.insert(.gone)
+                object.letGoOfRow()
                 changed.note(object, as: .deleted)
             } else {
                 changed.note(object, as: .invalidated)
@@ -54,6 +55,7 @@ extension ManagedObjectContext {
         guard let row = try storedRow(of: id) else { return nil }
         rows.hold(row, of: id, ticket, isNewHolder: !object.holdsRow)
         object.holdsRow = true
+        object.rowBatch = nil
         return row
     }
 
@@ -62,6 +64,7 @@ extension ManagedObjectContext {
         guard queryGeneration == nil, let rows = object.binding.rows else { return }
         rows.hold(row, of: object.graphID, ticket, isNewHolder: !object.holdsRow)
         object.holdsRow = true
+        object.rowBatch = nil
     }
 
     // MARK: - Many faults

@@ -15,8 +15,15 @@ extension ManagedObjectContext {
     @inlinable  // So the cast is specialized for the caller's class; else it is half of a fetch.
     public func fetch<Object>(_ request: FetchRequest<Object>) throws -> [Object] {
         var objects: [Object] = []
-        let readiness = try forEachFound(by: request) {
-            if let object = $0 as? Object { objects.append(object) }
+        let readiness: Readiness
+        do {
+            readiness = try forEachFound(by: request) {
+                if let object = $0 as? Object { objects.append(object) }
+            }
+        } catch {
+            // What was found before stays as it was.
+            for object in objects { forgetPrepared(object) }
+            throw error
         }
         // Awaking calls the program, which may save: that must wait for the end of the read.
         guard readiness == .prepared else { return objects }

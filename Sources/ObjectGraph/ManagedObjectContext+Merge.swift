@@ -183,6 +183,7 @@ extension ManagedObjectContext {
         guard !object.isFault else { return }
         merge(update.edits, into: object, update.sequence, &conflicts)
         object.since = update.sequence.rawValue
+        object.rowBatch = nil
         if !update.edits.isEmpty { awake(object, .refresh) }
     }
 
@@ -273,6 +274,7 @@ extension ManagedObjectContext {
         }
         dropPending(of: object)
         object.status.insert(.gone)
+        object.letGoOfRow()
         noteMergedDelete(of: object)
     }
 

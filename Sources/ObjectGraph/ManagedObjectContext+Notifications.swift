@@ -153,7 +153,7 @@ extension ManagedObjectContext {
         _ entries: [(store: UInt32, sequence: SequenceNumber)]
     ) -> [UUID: SequenceNumber] {
         let pairs = entries.compactMap { entry in
-            storeIdentifier(entry.store).map { ($0, entry.sequence) }
+            coordinator.identifiers.identifier(of: entry.store).map { ($0, entry.sequence) }
         }
         return Dictionary(pairs) { _, later in later }
     }

@@ -100,10 +100,6 @@ extension ManagedObjectContext {
         }
     }
 
-    func storeIdentifier(_ store: UInt32) -> UUID? {
-        coordinator.storeIdentifier(store)
-    }
-
     // MARK: - Faults
 
     /// Reads a fault's record, as a property that is asked for does it.
@@ -163,6 +159,9 @@ extension ManagedObjectContext {
     @usableFromInline func awakePrepared(_ object: ManagedObject) {
         if object.becomePrepared() { awakeFromFetch(object) }
     }
+
+    /// Makes a fault that was prepared one as before.
+    @usableFromInline func forgetPrepared(_ object: ManagedObject) { object.forgetPrepared() }
 
     func withoutRecording(_ body: () -> Void) {
         let outer = isRecordingSuspended

@@ -305,6 +305,9 @@ extension ManagedObjectContext {
             for edit in edits { storedValues.forget(edit.property, of: object) }
         }
         object.status.subtract([.inserted, .updated, .deleted, .temporary])
+        // The row that was read is not the object's any more, so others of its batch need not be kept
+        // for it.
+        if kind != .nothing { object.rowBatch = nil }
         if let sequence, wasSaved { object.since = sequence.rawValue }
         guard !isAsSent, kind != .nothing else { return }
         readAgain(object)

@@ -66,8 +66,9 @@ public final class ManagedObjectContext: @unchecked Sendable {
     /// Whether conflicts are looked for property by property, or whether any change of the row is
     /// one.
     public var conflictGranularity = ConflictGranularity.property
-    // What is unchecked here and below is so because each fault would pay for the check; who reads or
-    // sets it runs no code of others meanwhile.
+    // What is unchecked here and below is so because each fault would pay for the check. Code of others
+    // never runs while one of these is being changed; it may after that, as when objects that were
+    // retained go and run their deinitializers.
     /// Whether the context keeps its registered objects alive. Off by default.
     @exclusivity(unchecked) public var retainsRegisteredObjects = false {
         didSet { retainedObjects = retainsRegisteredObjects ? Set(identityMap.objects) : [] }

@@ -299,7 +299,7 @@ struct PendingChanges {
         guard let place = groups[group].append(object, change, .back, isEmpty: false) else {
             return nil
         }
-        // Where there was an item before, there was a change before.
+        // Of an item that was there before it is not known what has been done besides.
         if place == count { groups[group].items[place].takenBack = edits }
         return groups[group].items[place].kind
     }

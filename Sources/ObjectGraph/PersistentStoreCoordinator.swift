@@ -19,6 +19,8 @@ public final class PersistentStoreCoordinator: Sendable {
     private let attachments = Atomic<UInt64>(0)
     /// The rows that the contexts share.
     let rows = RowCache()
+    /// The identifiers of the stores that are here or were.
+    let identifiers = StoreIdentifiers()
 
     /// Makes a coordinator for classes.
     ///
@@ -68,14 +70,9 @@ public final class PersistentStoreCoordinator: Sendable {
         attached.withLock { $0[number] }
     }
 
-    /// The identifier of a store that is here or was.
-    func storeIdentifier(_ number: UInt32) -> UUID? {
-        attached.withLock { $0.identifier(number) }
-    }
-
     /// What a store that is here or was is called in messages.
     func storeName(_ number: UInt32) -> String {
-        store(number)?.name ?? storeIdentifier(number)?.uuidString ?? "store \(number)"
+        store(number)?.name ?? identifiers.identifier(of: number)?.uuidString ?? "store \(number)"
     }
 
     /// Whether a store is one of this coordinator's.
@@ -94,7 +91,8 @@ public final class PersistentStoreCoordinator: Sendable {
             if let other = stores.current.first(where: { $0.identifier == store.uuid }) {
                 throw StoreError.alreadyAdded(place.url, as: other)
             }
-            return stores.append(place, store, headWhenAdded, rows)
+            return stores.append(
+                place, store, headWhenAdded, rows, number: identifiers.number(for: store.uuid))
         }
     }
 
@@ -191,15 +189,10 @@ public final class PersistentStoreCoordinator: Sendable {
 /// empty, so that objects of it are not taken for another's.
 private struct AttachedStores {
     private var places: [PersistentStore?] = []
-    private var identifiers: [UUID] = []
     private(set) var current: [PersistentStore] = []
 
     subscript(number: UInt32) -> PersistentStore? {
         places.indices.contains(Int(number)) ? places[Int(number)] : nil
-    }
-
-    func identifier(_ number: UInt32) -> UUID? {
-        identifiers.indices.contains(Int(number)) ? identifiers[Int(number)] : nil
     }
 
     func number(of identifier: UUID) -> UInt32? {
@@ -210,18 +203,14 @@ private struct AttachedStores {
         current.first { $0.holds(entity) && !(isWritable && $0.isReadOnly) }
     }
 
-    /// Gives a store a number; the one it had when it was here before.
     mutating func append(
-        _ place: StorePlace, _ store: Store, _ headWhenAdded: SequenceNumber, _ rows: RowCache
+        _ place: StorePlace, _ store: Store, _ headWhenAdded: SequenceNumber, _ rows: RowCache,
+        number: UInt32
     ) -> PersistentStore {
-        let index = identifiers.firstIndex(of: store.uuid) ?? identifiers.count
-        if index == identifiers.count {
-            identifiers.append(store.uuid)
-            places.append(nil)
-        }
         let added = PersistentStore(
-            place, number: UInt32(index), store: store, headWhenAdded: headWhenAdded, rows: rows)
-        places[index] = added
+            place, number: number, store: store, headWhenAdded: headWhenAdded, rows: rows)
+        while places.count <= Int(number) { places.append(nil) }
+        places[Int(number)] = added
         current.append(added)
         return added
     }
@@ -234,6 +223,29 @@ private struct AttachedStores {
         case (let index?, nil): current.remove(at: index)
         case (nil, let store?): current.append(store)
         case (nil, nil): return
+        }
+    }
+}
+
+/// The identifiers of the stores that a coordinator has or had, by the numbers it gave them.
+///
+/// Apart from the coordinator, because objects that outlive their context ask as well.
+final class StoreIdentifiers: Sendable {
+    private let list = Mutex<[UUID]>([])
+    /// What stands for the store of an object that there is none for.
+    let ofNoStore = UUID()
+
+    /// The identifier of the store that has a number; nil when none has.
+    func identifier(of number: UInt32) -> UUID? {
+        list.withLock { $0.indices.contains(Int(number)) ? $0[Int(number)] : nil }
+    }
+
+    /// The number of a store: the one it had when it was here before, or the next one.
+    func number(for identifier: UUID) -> UInt32 {
+        list.withLock { list in
+            if let index = list.firstIndex(of: identifier) { return UInt32(index) }
+            list.append(identifier)
+            return UInt32(list.count - 1)
         }
     }
 }

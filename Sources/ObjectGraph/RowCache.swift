@@ -7,8 +7,9 @@ import Synchronization
 /// row is here fires without reading its store.
 ///
 /// Invariants:
-/// - A row is kept only while an object that was made of it is alive and no fault, or one that was
-///   made of a row read together with it.
+/// - A row is kept only while an object holds it: one that was made of it or is a fault for which it
+///   was read ahead, or one whose row was read together with it.
+/// - No row is served where a later one was read, whoever holds either.
 /// - A row that was saved through this coordinator is never served as it was before: while a save is
 ///   under way nothing is served or taken in, and after it what it changed is read again.
 /// - A row is never older than what a context is known to have followed: as soon as anybody here
@@ -20,8 +21,9 @@ final class RowCache: Sendable {
     private struct State {
         /// Rows that were read one by one.
         var rows = RowTable()
-        /// Rows that were read together. A batch takes the place of an older one.
-        var batches: [RowBatch.Key: SharedBatch] = [:]
+        /// Rows that were read together. There are several batches of a key when several fetches have
+        /// met the same objects and the objects of each live; the last one read is the last one.
+        var batches: [RowBatch.Key: [SharedBatch]] = [:]
         /// How many saves are under way.
         var writers = 0
         /// The last entry of each store of which everything kept is known to be abreast.
@@ -31,18 +33,60 @@ final class RowCache: Sendable {
         var ahead: [UInt32: Set<SequenceNumber>] = [:]
         var clock: @Sendable () -> Int64 = RowCache.uptime
 
-        /// How many rows and batches there are.
+        /// How many rows and keys of batches there are.
         var count: Int { rows.count + batches.count }
 
         /// A row that was read together with others, and what holds it, which must not be let go of
         /// under the lock.
         func batched(_ id: GraphID, within interval: Double) -> (RowBatch, PackedRow, Int64)? {
-            guard !batches.isEmpty, let shared = batches[RowBatch.Key(for: id)],
-                shared.places & PackedRows.place(of: id.object.number) != 0,
-                isYoung(shared.readAt, interval), let batch = shared.reference.object,
-                let row = batch.rows.row(of: id.object)
-            else { return nil }
-            return (batch, row, shared.readAt)
+            guard !batches.isEmpty, let batches = batches[RowBatch.Key(for: id)] else { return nil }
+            let place = PackedRows.place(of: id.object.number)
+            for shared in batches.reversed()
+            where shared.places & place != 0 && isYoung(shared.readAt, interval) {
+                guard let batch = shared.reference.object else { continue }
+                guard let row = batch.rows.row(of: id.object) else {
+                    preconditionFailure("A batch has the rows of its places.")
+                }
+                return (batch, row, shared.readAt)
+            }
+            return nil
+        }
+
+        /// Has batches no longer serve an object's row where it was read otherwise since.
+        ///
+        /// - Returns: The batches looked at, which must not be let go of under the lock.
+        mutating func outdate(_ id: GraphID, by row: PackedRow) -> [RowBatch] {
+            guard !batches.isEmpty, let index = batches.index(forKey: RowBatch.Key(for: id)) else {
+                return []
+            }
+            let place = PackedRows.place(of: id.object.number)
+            var seen: [RowBatch] = []
+            for number in batches.values[index].indices {
+                let shared = batches.values[index][number]
+                guard shared.places & place != 0, let batch = shared.reference.object else {
+                    continue
+                }
+                seen.append(batch)
+                if batch.rows.row(of: id.object)?.since != row.since {
+                    batches.values[index][number].places &= ~place
+                }
+            }
+            return seen
+        }
+
+        /// Has the batches of a key no longer serve rows that were read otherwise since.
+        ///
+        /// - Returns: The batches looked at, which must not be let go of under the lock.
+        mutating func outdate(_ key: RowBatch.Key, by rows: PackedRows) -> [RowBatch] {
+            guard let index = batches.index(forKey: key) else { return [] }
+            var seen: [RowBatch] = []
+            for number in batches.values[index].indices {
+                let shared = batches.values[index][number]
+                guard let batch = shared.reference.object else { continue }
+                seen.append(batch)
+                batches.values[index][number].places &= ~batch.rows.places(unlike: rows)
+            }
+            return seen
         }
 
         /// Whether what was read at a time may be served.
@@ -53,8 +97,13 @@ final class RowCache: Sendable {
         /// Has a row brought anew.
         mutating func forget(_ id: GraphID) {
             rows.forget(id)
-            guard !batches.isEmpty else { return }
-            batches[RowBatch.Key(for: id)]?.places &= ~PackedRows.place(of: id.object.number)
+            guard !batches.isEmpty, let index = batches.index(forKey: RowBatch.Key(for: id)) else {
+                return
+            }
+            let place = PackedRows.place(of: id.object.number)
+            for number in batches.values[index].indices {
+                batches.values[index][number].places &= ~place
+            }
         }
 
         /// Has the rows of a store brought anew.
@@ -62,7 +111,11 @@ final class RowCache: Sendable {
             rows.forgetAll(of: store)
             var index = batches.startIndex
             while index != batches.endIndex {
-                if batches.keys[index].store == UInt64(store) { batches.values[index].places = 0 }
+                if batches.keys[index].store == UInt64(store) {
+                    for number in batches.values[index].indices {
+                        batches.values[index][number].places = 0
+                    }
+                }
                 batches.formIndex(after: &index)
             }
         }
@@ -165,17 +218,24 @@ final class RowCache: Sendable {
     ///   - ticket: What was asked for before the row was read.
     ///   - isNewHolder: Whether the reader did not hold the object's row yet.
     func hold(_ row: PackedRow, of id: GraphID, _ ticket: Ticket, isNewHolder: Bool) {
-        state.withLock { state in
+        let batches = state.withLock { state in
             let isCurrent =
                 state.writers == 0 && ticket.generation == generation.load(ordering: .relaxed)
             if let place = state.rows.place(of: id) {
                 if isNewHolder { state.rows.addHolder(at: place) }
-                if isCurrent { state.rows.set(row, readAt: ticket.readAt, at: place) }
+                if isCurrent {
+                    state.rows.set(row, readAt: ticket.readAt, at: place)
+                } else {
+                    state.rows.outdate(by: row, at: place)
+                }
             } else if isNewHolder {
                 state.rows.insert(isCurrent ? row : nil, readAt: ticket.readAt, for: id)
                 count.store(state.count, ordering: .releasing)
             }
+            return state.outdate(id, by: row)
         }
+        // The last one to let go of a batch takes the lock.
+        withExtendedLifetime(batches) {}
     }
 
     /// Takes in rows that were read together, for as long as the batch lives.
@@ -184,33 +244,44 @@ final class RowCache: Sendable {
     ///   - batch: The rows.
     ///   - ticket: What was asked for before they were read.
     func hold(_ batch: RowBatch, _ ticket: Ticket) {
-        state.withLock { state in
-            guard state.writers == 0,
-                ticket.generation == generation.load(ordering: .relaxed)
-            else { return }
+        let batches = state.withLock { state in
+            let isCurrent =
+                state.writers == 0 && ticket.generation == generation.load(ordering: .relaxed)
             if state.rows.count > 0 {
                 batch.rows.forEach { object, row in
                     let id = GraphID(store: UInt32(batch.key.store), object: object)
                     guard let place = state.rows.place(of: id) else { return }
-                    state.rows.set(row, readAt: ticket.readAt, at: place)
+                    if isCurrent {
+                        state.rows.set(row, readAt: ticket.readAt, at: place)
+                    } else {
+                        state.rows.outdate(by: row, at: place)
+                    }
                 }
             }
-            let shared = SharedBatch(
-                reference: LooseReference(to: batch), readAt: ticket.readAt,
-                places: batch.rows.places)
-            state.batches.updateValue(shared, forKey: batch.key)?.reference.release()
-            count.store(state.count, ordering: .releasing)
+            let others = state.outdate(batch.key, by: batch.rows)
+            if isCurrent {
+                let shared = SharedBatch(
+                    reference: LooseReference(to: batch), readAt: ticket.readAt,
+                    places: batch.rows.places)
+                state.batches[batch.key, default: []].append(shared)
+                count.store(state.count, ordering: .releasing)
+            }
+            return others
         }
+        // The last one to let go of a batch takes the lock.
+        withExtendedLifetime(batches) {}
     }
 
     /// Forgets rows that nobody holds any more.
     func remove(_ batch: RowBatch) {
         state.withLock { state in
-            guard let shared = state.batches[batch.key], shared.reference.refers(to: batch) else {
-                return
-            }
-            state.batches[batch.key] = nil
-            shared.reference.release()
+            guard let index = state.batches.index(forKey: batch.key),
+                let number = state.batches.values[index].firstIndex(where: {
+                    $0.reference.refers(to: batch)
+                })
+            else { return }
+            state.batches.values[index].remove(at: number).reference.release()
+            if state.batches.values[index].isEmpty { state.batches.remove(at: index) }
             count.store(state.count, ordering: .releasing)
         }
     }

@@ -49,6 +49,11 @@ struct RowTable {
         note(time, at: place)
     }
 
+    /// Has a row brought anew where it was read otherwise since.
+    mutating func outdate(by row: PackedRow, at place: Int) {
+        if slots[place].row?.since != row.since { slots[place].row = nil }
+    }
+
     /// One more holds the row.
     mutating func addHolder(at place: Int) { slots[place].holders += 1 }
 

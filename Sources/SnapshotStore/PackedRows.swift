@@ -57,6 +57,17 @@ package struct PackedRows: Sendable {
         }
     }
 
+    /// Which objects have other rows among these than among some that were read at another time: a
+    /// bit for each.
+    package func places(unlike others: PackedRows) -> UInt64 {
+        var places: UInt64 = 0
+        forEach { object, row in
+            guard let other = others.row(of: object), other.since != row.since else { return }
+            places |= Self.place(of: object.number)
+        }
+        return places
+    }
+
     private func row(at index: Int) -> PackedRow {
         let start = index == 0 ? 0 : Int(ends[index - 1])
         let end = index == count - 1 ? bytes.count : Int(ends[index])

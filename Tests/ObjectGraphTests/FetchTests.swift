@@ -1,13 +1,36 @@
 import Foundation
 import JournalLog
+import LMDB
 import ObjectModel
-import SnapshotStore
 import TestSupport
 import Testing
 
 @testable import ObjectGraph
+@testable import SnapshotStore
 
 @Suite struct FetchTests {
+    @Test func `a fetch that throws leaves the faults that it met as they were`() throws {
+        let store = try StaffStore()
+        let ids = try store.hire((1...100).map { "Employee \($0)" })
+        let rows = store.container.persistentStoreCoordinator.persistentStores[0].store
+        let key = StoreKey.object(ids[99].object)
+        try rows.writing { [table = rows.parts.tables.rows] transaction in
+            let damaged: [UInt8] = [1]
+            try transaction.put(table, key.span.bytes, damaged.span.bytes, .upsert)
+        }
+        try store.inContext { (context) throws in
+            let faults = ids.compactMap { context.object(with: $0) as? Employee }
+            var request = FetchRequest<Employee>()
+            request.returnsObjectsAsFaults = false
+
+            #expect(throws: StoreError.self) { try context.fetch(request) }
+
+            #expect(faults.allSatisfy { $0.isFault && !$0.hasValues && $0.rowBatch == nil })
+            #expect(faults[0].firstName == "Employee 1")
+            #expect(faults[0].fullName == "Employee 1 of Marketing")
+        }
+    }
+
     /// Ada (R&D, 10), Bob (R&D, none) and Cyd (no department, 30), saved.
     private func makeStaff(_ context: ManagedObjectContext) throws -> [Employee] {
         let research = Department(context: context)

@@ -104,14 +104,23 @@ import Testing
         do {
             let context = set.context()
             ada = try context.performAndWait { () throws in
-                let ada = try context.existingObject(with: id)
-                #expect(ada.objectID == id)
-                return ada
+                try context.existingObject(with: id)
             }
         }
 
         #expect(ada?.managedObjectContext == nil)
         #expect(ada?.objectID == id)
+    }
+
+    @Test func `an object that no store can take has one identifier all the same`() throws {
+        let set = try StoreSet()
+        try set.inContext { context in
+            let (ada, grace) = (Employee(context: context), Employee(context: context))
+
+            #expect(ada.objectID == ada.objectID)
+            #expect(ada.objectID != grace.objectID)
+            #expect(ada.objectID.isTemporaryID)
+        }
     }
 
     // MARK: - Temporary and permanent

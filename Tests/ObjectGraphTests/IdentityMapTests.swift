@@ -114,6 +114,22 @@ import Testing
         }
     }
 
+    @Test @MainActor
+    func `an object that goes on the main queue leaves nothing behind in a context of it`() throws {
+        let store = try StaffStore()
+        let ids = try store.hire(["Ada", "Grace"])
+        let main = store.container.viewContext
+        var objects = try ids.map { try main.existingObject(with: $0) }
+        #expect(main.identityMap.count == 2)
+
+        objects.removeLast()
+
+        #expect(main.identityMap.count == 1)
+        #expect(main.registeredObjects == Set(objects))
+        objects = []
+        #expect(main.identityMap.count == 0)
+    }
+
     @Test func `a map that was large gives its room back and still finds what is left`() throws {
         let store = try StaffStore()
         try store.inContext { context in
@@ -128,10 +144,12 @@ import Testing
                             object: ObjectID(entity: binding.schema.number, number: number))))
             }
             for employee in employees { map.register(employee) }
+            #expect(map.capacity > 5_000)
 
             while employees.count > 10 { map.forget(employees.removeLast()) }
 
             #expect(map.count == 10)
+            #expect(map.capacity == 64)
             for employee in employees { #expect(map[employee.graphID] === employee) }
             #expect(Set(map.objects) == Set(employees))
         }

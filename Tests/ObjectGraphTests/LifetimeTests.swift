@@ -8,6 +8,43 @@ import Testing
 @testable import ObjectGraph
 
 @Suite struct LifetimeTests {
+    /// What makes the row of an object another than the one that was read with its neighbours'.
+    enum Renewal: CaseIterable {
+        case save, delete, refresh, drop
+    }
+
+    @Test(arguments: Renewal.allCases)
+    func `an object whose row is another by now keeps none of its neighbours`(
+        renewal: Renewal
+    ) throws {
+        let store = try StaffStore()
+        let ids = try store.hire((1...6).map { "Employee \($0)" })
+        try store.inContext { (context) throws in
+            func fetchOne() throws -> Employee? {
+                var request = FetchRequest<Employee>()
+                request.returnsObjectsAsFaults = false
+                return try context.fetch(request).first { $0.objectID == ids[0] }
+            }
+            let ada = try #require(try fetchOne())
+            weak let batch = ada.rowBatch
+            #expect(batch != nil)
+
+            switch renewal {
+            case .save:
+                ada.lastName = "Lovelace"
+                #expect(batch != nil)
+                try context.save()
+            case .delete:
+                context.delete(ada)
+                try context.save()
+            case .refresh: context.refresh(ada, mergeChanges: true)
+            case .drop: context.refresh(ada, mergeChanges: false)
+            }
+
+            #expect(batch == nil)
+        }
+    }
+
     @Test func `S2 a clean object goes with its last reference`() throws {
         let store = try StaffStore()
         try store.inContext { (context) throws in

@@ -14,22 +14,27 @@ import Testing
     /// Has the cache hold a row, abreast with entry 1.
     private func holdRow() throws {
         save(1)
+        cache.hold(try row(since: 1), of: held, cache.ticket(), isNewHolder: true)
+    }
+
+    private func row(since number: UInt64) throws -> PackedRow {
         var encoder = RowEncoder()
         let nothing: [UInt8] = []
         encoder.encode(
-            since: SequenceNumber(rawValue: 1), new: [], from: nothing.span.bytes, parts: 1)
-        cache.hold(try PackedRow(encoder.bytes), of: held, cache.ticket(), isNewHolder: true)
+            since: SequenceNumber(rawValue: number), new: [], from: nothing.span.bytes, parts: 1)
+        return try PackedRow(encoder.bytes)
     }
 
-    /// Rows of six neighbours as a fetch reads them, the first of which is ``held``.
-    private func batch() throws -> RowBatch {
+    /// Rows of six neighbours as a fetch reads them, the first of which is ``held``; those that were
+    /// changed since were so by the entry 100 later.
+    private func batch(changed: Set<UInt64> = []) throws -> RowBatch {
         var encoder = RowEncoder()
         var collector = RowCollector()
         let nothing: [UInt8] = []
         for number in 1...6 as ClosedRange<UInt64> {
             encoder.encode(
-                since: SequenceNumber(rawValue: number), new: [], from: nothing.span.bytes,
-                parts: 1)
+                since: SequenceNumber(rawValue: changed.contains(number) ? number + 100 : number),
+                new: [], from: nothing.span.bytes, parts: 1)
             collector.append(
                 ObjectID(entity: EntityNumber(rawValue: 1), number: number),
                 encoder.bytes.span.bytes)
@@ -116,6 +121,76 @@ import Testing
 
         #expect(since(6) == 6)
         withExtendedLifetime(newer) {}
+    }
+
+    @Test func `a newer batch that goes leaves the older one that is still held`() throws {
+        let older = try batch()
+        cache.hold(older, cache.ticket())
+        var newer: RowBatch? = try batch()
+        newer.map { cache.hold($0, cache.ticket()) }
+
+        newer = nil
+
+        #expect((1...6).map { since($0) } == [1, 2, 3, 4, 5, 6])
+        withExtendedLifetime(older) {}
+    }
+
+    @Test func `of several batches the newest serves, and the others only what it has as well`()
+        throws
+    {
+        let older = try batch()
+        cache.hold(older, cache.ticket())
+        var newer: RowBatch? = try batch(changed: [2, 5])
+        newer.map { cache.hold($0, cache.ticket()) }
+        #expect((1...6).map { since($0) } == [1, 102, 3, 4, 105, 6])
+
+        newer = nil
+
+        #expect((1...6).map { since($0) } == [1, nil, 3, 4, nil, 6])
+        withExtendedLifetime(older) {}
+    }
+
+    @Test func `a row that was saved is served by none of several batches`() throws {
+        let batches = [try batch(), try batch()]
+        for batch in batches { cache.hold(batch, cache.ticket()) }
+
+        cache.forget(held)
+
+        #expect((1...6).map { since($0) } == [nil, 2, 3, 4, 5, 6])
+        cache.forgetAll(of: 1)
+        #expect((1...6).allSatisfy { since($0) == nil })
+        withExtendedLifetime(batches) {}
+    }
+
+    @Test(arguments: [(1, 1), (7, nil)] as [(UInt64, UInt64?)])
+    func `a row that was read by itself ends what batches serve of it only where they differ`(
+        read: UInt64, left: UInt64?
+    ) throws {
+        let batches = [try batch(), try batch()]
+        for batch in batches { cache.hold(batch, cache.ticket()) }
+
+        cache.hold(try row(since: read), of: held, cache.ticket(), isNewHolder: true)
+
+        #expect(since(1) == read)
+        cache.release(held)
+        #expect((1...6).map { since($0) } == [left, 2, 3, 4, 5, 6])
+        withExtendedLifetime(batches) {}
+    }
+
+    @Test func `what is read while a save is under way ends what is held of it`() throws {
+        let older = try batch()
+        cache.hold(older, cache.ticket())
+        cache.hold(try row(since: 1), of: held, cache.ticket(), isNewHolder: true)
+        let ticket = cache.ticket()
+        cache.beginSaving()
+
+        cache.hold(try row(since: 7), of: held, ticket, isNewHolder: false)
+        let newer = try batch(changed: [2])
+        cache.hold(newer, ticket)
+
+        end(1)
+        #expect((1...6).map { since($0) } == [nil, nil, 3, 4, 5, 6])
+        withExtendedLifetime((older, newer)) {}
     }
 
     @Test func `who is served a row of a batch may hold it when the batch has gone`() throws {

@@ -80,6 +80,28 @@ private struct TwoStacks {
         }
     }
 
+    @Test
+    func `S17 S61 rows serve others as long as one of two that fetched them keeps its objects`()
+        throws
+    {
+        let store = try StaffStore()
+        let ids = try store.hire((1...200).map { "Employee \($0)" })
+        var request = FetchRequest<Employee>()
+        request.returnsObjectsAsFaults = false
+        let keeping = store.context("keeping")
+        let kept = try keeping.performAndWait { try keeping.fetch(request) }
+        #expect(try store.inContext { try $0.fetch(request).count } == 200)
+        try store.inContext { (context) throws in
+            let employees = ids.compactMap { context.object(with: $0) as? Employee }
+            let before = store.readCount
+
+            #expect(employees.map(\.firstName) == (1...200).map { "Employee \($0)" })
+
+            #expect(store.readCount == before)
+        }
+        withExtendedLifetime(kept) {}
+    }
+
     @Test func `F80 of what was fetched together nothing is served that was saved since`() throws {
         let store = try StaffStore()
         let ids = try store.hire((1...100).map { "Employee \($0)" })
@@ -233,6 +255,35 @@ private struct TwoStacks {
                 let ada = try #require(try second.existingObject(with: ids[0]) as? Employee)
                 #expect(ada.lastName == "Lovelace")
             }
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `S42 what a refresh has brought stays when its object goes and those fetched with it stay`(
+        isReadElsewhere: Bool
+    ) throws {
+        let stacks = try TwoStacks()
+        let ids = try stacks.store.hire((1...6).map { "Employee \($0)" })
+        let keeping = stacks.store.context("keeping")
+        let second = stacks.store.context("second")
+        try keeping.performAndWait { () throws in
+            var request = FetchRequest<Employee>()
+            request.returnsObjectsAsFaults = false
+            var kept = try keeping.fetch(request)
+            let place = try #require(kept.firstIndex { $0.objectID == ids[0] })
+            try stacks.renameElsewhere(ids[0], "Lovelace")
+            keeping.refresh(kept[place], mergeChanges: true)
+            #expect(kept[place].lastName == "Lovelace")
+
+            kept.remove(at: place)
+
+            #expect(keeping.registeredObject(for: ids[0]) == nil)
+            let reader = isReadElsewhere ? second : keeping
+            let name = reader.performAndWait {
+                (reader.object(with: ids[0]) as? Employee)?.lastName
+            }
+            #expect(name == "Lovelace")
+            withExtendedLifetime(kept) {}
         }
     }
 

@@ -104,6 +104,7 @@ final class DaybookContender: Contender {
 
     /// A fault reads by itself, so there are not two manners here.
     func readAges(_ order: [Int], _ manner: ReadingManner) throws -> Int {
+        precondition(order.count == identifiers.count, "What is read has been prepared.")
         let context = try open().reading
         return context.performAndWait {
             var sum = 0

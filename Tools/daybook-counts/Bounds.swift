@@ -14,7 +14,10 @@ struct Bound {
         .init(
             "bytesOfFault", 165, debug: 175,
             "the instance, which can hold the rows read with its own; its place in the registry"),
-        .init("bytesOfObject", 390, "a fault, its record as bytes, and the record's place"),
+        .init(
+            "bytesOfObject", 390,
+            "a fault, with its reference to the rows read with its own; its record as bytes, and the "
+                + "record's place"),
 
         // Reading.
         .init("allocationsPerFault", 1.5, debug: 26, "the instance"),
@@ -24,7 +27,7 @@ struct Bound {
         .init("allocationsPerShortTextRead", 0, debug: 2, "15 bytes fit into a string"),
         .init("allocationsPerLongTextRead", 1, debug: 2, "a long text may be copied out"),
         .init(
-            "allocationsPerFetchedObject", 1.2, debug: 46,
+            "allocationsPerFetchedObject", 1.2, debug: 16,
             "a fault; up to 64 share the bytes of their records"),
 
         // Making and saving.
