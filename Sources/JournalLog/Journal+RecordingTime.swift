@@ -14,37 +14,63 @@ extension Journal {
         }
     }
 
-    /// Tells of entries in a row when they were recorded and how their payloads begin, without checking
-    /// their digests.
+    /// Hands over the entries of a range that stand in one record, each checked against its digest.
+    ///
+    /// Longer ones are passed over, with no look at their other chunks, and so is what cannot be
+    /// trusted: ``entry(at:in:)`` reads the former and says what is wrong with the latter.
     ///
     /// - Parameters:
     ///   - first: The first entry.
     ///   - last: The last one.
     ///   - transaction: The state to read.
-    ///   - body: Gets the number of an entry, in rising order and none that is missing; microseconds
-    ///     since 1970 (UTC); and the payload: all of a short one, the first tens of thousands of bytes of
-    ///     a long one, none of one that is damaged.
-    /// - Throws: ``JournalError``; what `body` throws.
-    /// - Complexity: O(log *n* + *k*) page reads, *k* the number of entries and of the chunks of long ones.
-    package func beginnings(
+    ///   - body: Gets the number of an entry, in rising order; when it was recorded, in microseconds
+    ///     since 1970 (UTC); and its payload.
+    /// - Throws: ``JournalError`` when the table cannot be walked; what `body` throws.
+    /// - Complexity: O((1 + *l*) log *n* + *k*) page reads, *k* the number of entries in the range and
+    ///   *l* that of the longer ones among them.
+    package func shortEntries(
         from first: SequenceNumber, through last: SequenceNumber,
         in transaction: borrowing some Reading & ~Copyable,
         _ body: (SequenceNumber, _ recordedAt: Int64, _ payload: RawSpan) throws -> Void
     ) throws {
-        let lower = Self.key(first, chunk: 0)
         let upper = Self.key(last, chunk: 1)
-        try asJournalError {
-            try transaction.scan(
-                records, from: lower.span.bytes, to: upper.span.bytes, order: .ascending
-            ) { key, bytes in
-                guard key.byteCount == KeySize.chunk else { return .proceed }
-                var reader = KeyReader()
-                let sequence = SequenceNumber(try reader.uint64(key))
-                guard try reader.uint32(key) == 0 else { return .proceed }
-                let start = min(EntryHeader.byteCount, bytes.byteCount)
-                let payload = bytes.extracting(droppingFirst: start)
-                try body(sequence, try Self.recordingTime(bytes), payload)
-                return .proceed
+        var hasher = DigestHasher()
+        var next: SequenceNumber? = first
+        while let place = next {
+            next = nil
+            let lower = Self.key(place)
+            var noted: (sequence: SequenceNumber, digest: Digest?)?
+            try asJournalError {
+                try transaction.scan(
+                    records, from: lower.span.bytes, to: upper.span.bytes, order: .ascending
+                ) { key, bytes in
+                    guard key.byteCount == KeySize.digest || key.byteCount == KeySize.chunk else {
+                        return .proceed
+                    }
+                    var reader = KeyReader()
+                    let sequence = SequenceNumber(try reader.uint64(key))
+                    if key.byteCount == KeySize.digest {
+                        noted = (sequence, Digest(bytes))
+                        return .proceed
+                    }
+                    let chunk = try reader.uint32(key)
+                    guard chunk == 0, bytes.byteCount <= Self.wholeBytesMaximum else {
+                        // Its other chunks may be many: on to the next entry.
+                        if sequence < last { next = sequence.next }
+                        return .stop
+                    }
+                    guard let noted, noted.sequence == sequence, let digest = noted.digest,
+                        case .success(let header) = EntryHeader.decode(bytes),
+                        header.sequence == sequence,
+                        header.payloadCount == bytes.byteCount - EntryHeader.byteCount
+                    else { return .proceed }
+                    hasher.update(0)
+                    hasher.update(bytes)
+                    guard hasher.finish() == digest else { return .proceed }
+                    let payload = bytes.extracting(droppingFirst: EntryHeader.byteCount)
+                    try body(sequence, header.recordedAt, payload)
+                    return .proceed
+                }
             }
         }
     }

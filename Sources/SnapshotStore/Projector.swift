@@ -58,15 +58,15 @@ struct Projector {
     ///
     /// - Parameters:
     ///   - projection: The tables.
-    ///   - greatest: An object than whose number no other object of its entity has a greater one; nil
-    ///     when that is not known of any.
+    ///   - greatest: An upper bound: no object of that entity has a greater number; nil when none is
+    ///     known. There need not be an object of that number.
     init(_ projection: Projection, greatest: ObjectID?) {
         self.init(projection)
         self.greatest = greatest ?? Self.noObject
     }
 
-    /// The object met last that is new, or of which it was known before, than whose number no other
-    /// object of its entity has a greater one.
+    /// An upper bound, for the entity of the object met last that was to be new, or else the one known
+    /// before: no object of that entity has a greater number. There need not be one of that number.
     var greatestKnown: ObjectID? { greatest == Self.noObject ? nil : greatest }
 
     // MARK: - Whole entries
@@ -123,9 +123,10 @@ struct Projector {
         referrersPast.makeRoom(times: factor)
     }
 
-    /// Takes in when entries happened that have their times written together.
-    mutating func take(_ times: [Int64], through last: SequenceNumber) {
+    /// Takes in when entries happened that have their times written together; nil leaves one out.
+    mutating func take(_ times: [Int64?], through last: SequenceNumber) {
         for (passed, time) in times.reversed().enumerated() {
+            guard let time else { continue }
             let sequence = SequenceNumber(last.rawValue - UInt64(passed))
             self.times.add(StoreKey.time(time, sequence))
         }

@@ -9,10 +9,16 @@ extension Store {
     /// others since the draft's base are merged property by property under the draft's policy.
     ///
     /// - Returns: What was saved; its sequence number is nil when nothing was left to save.
-    /// - Throws: ``StoreError`` with ``StoreError/Code/conflict``, ``StoreError/Code/validation``,
-    ///   ``StoreError/Code/duplicate``, ``StoreError/Code/full`` and others. The store is unchanged
-    ///   then.
-    /// - Complexity: O(*k* log *n*) page reads and writes, *k* the number of changes.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/conflict``, ``StoreError/Code/validation`` or
+    ///   ``StoreError/Code/duplicate`` for changes that cannot be saved; with
+    ///   ``StoreError/Code/readOnly``, ``StoreError/Code/closed``, ``StoreError/Code/busy``,
+    ///   ``StoreError/Code/full`` or ``StoreError/Code/inputOutput`` for a file that cannot be written;
+    ///   with ``StoreError/Code/corrupt`` when something that the save has to read is damaged: a row of
+    ///   its objects, the last entry, one that a conflict is traced to, or a page. Other entries may be
+    ///   damaged, except that every 256th save needs the digests of the 255 before. The store is
+    ///   unchanged then.
+    /// - Complexity: O(*k* log *n*) page reads and writes, *k* the number of changes. Every 64th save
+    ///   reads the 63 entries before it besides, to note their times.
     @discardableResult
     package func commit(_ draft: Draft) throws -> Receipt {
         let prepared = try PreparedDraft(draft, schema: schema)

@@ -11,10 +11,11 @@ extension Store {
     /// The last entry whose time is not after a point in time; zero before the first.
     ///
     /// Of entries with the same time the one with the highest number counts. An entry's time is
-    /// when it happened, if that was told, and else when it was recorded.
+    /// when it happened, if that was told, and else when it was recorded. An entry that was damaged
+    /// already when its time was to be noted is passed over; verifying the store names it.
     ///
-    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when one of the last entries cannot be
-    ///   read.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when one of the last entries, of which
+    ///   the times are not noted yet, cannot be trusted.
     /// - Complexity: O(log *n*) page reads, and those of at most 63 entries.
     package func sequence(atTime time: Int64) throws -> SequenceNumber {
         try reading { transaction in
@@ -50,31 +51,67 @@ extension StoreParts {
         }
     }
 
-    /// The times of entries in a row: when they happened, or else were recorded. A digest is checked only
-    /// where the time cannot be told from the first bytes.
+    /// The times of entries in a row: when they happened, or else were recorded.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt``, or ``JournalError``, at the first one
+    ///   that is missing or cannot be trusted.
     fileprivate func times(
         from first: SequenceNumber, through last: SequenceNumber,
         in transaction: borrowing some Reading & ~Copyable
     ) throws -> [Int64] {
+        var times: [Int64] = []
+        for (place, time) in try shortTimes(from: first, through: last, in: transaction)
+            .enumerated()
+        {
+            let sequence = SequenceNumber(first.rawValue + UInt64(place))
+            times.append(try time ?? checkedTime(of: sequence, in: transaction))
+        }
+        return times
+    }
+
+    /// The times of the entries whose records the last of them writes; nil for those that cannot be read.
+    ///
+    /// Those are left out of the table: one entry damaged long ago must not keep anybody from saving.
+    /// Verifying names it, and folding the journal stops at it.
+    ///
+    /// - Complexity: O((1 + *l*) log *n* + *b*) page reads, *l* the number of entries above 2,000 bytes
+    ///   among them and *b* the number of pages of all.
+    func times(
+        through last: SequenceNumber, in transaction: borrowing some Reading & ~Copyable
+    ) throws -> [Int64?] {
+        let first = SequenceNumber(last.rawValue - StoreLayout.timesTogether + 1)
+        var times = try shortTimes(from: first, through: last, in: transaction)
+        for place in times.indices where times[place] == nil {
+            let sequence = SequenceNumber(first.rawValue + UInt64(place))
+            do {
+                times[place] = try checkedTime(of: sequence, in: transaction)
+            } catch let error as JournalError where error.code == .entryBroken {
+                times[place] = nil
+            } catch let error as StoreError where error.code == .corrupt {
+                times[place] = nil
+            }
+        }
+        return times
+    }
+
+    /// The times of entries in a row, as far as they stand in one record each and can be trusted.
+    private func shortTimes(
+        from first: SequenceNumber, through last: SequenceNumber,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws -> [Int64?] {
         guard first <= last else { return [] }
         var told = [Int64?](repeating: nil, count: Int(last.rawValue - first.rawValue) + 1)
-        try journal.beginnings(from: first, through: last, in: transaction) {
+        try journal.shortEntries(from: first, through: last, in: transaction) {
             sequence, recordedAt, payload in
             let place = Int(sequence.rawValue - first.rawValue)
             do throws(DecodingFailure) {
                 told[place] = try EntryPayload.occurredAt(in: payload) ?? recordedAt
             } catch {
-                // A long note, or damage: the whole entry is read and checked below.
+                // Whoever asks for it reads all of it, and is told what is wrong.
                 told[place] = nil
             }
         }
-        var times: [Int64] = []
-        times.reserveCapacity(told.count)
-        for (place, time) in told.enumerated() {
-            let sequence = SequenceNumber(first.rawValue + UInt64(place))
-            times.append(try time ?? checkedTime(of: sequence, in: transaction))
-        }
-        return times
+        return told
     }
 
     private func checkedTime(
@@ -84,14 +121,6 @@ extension StoreParts {
             throw StoreError.corrupt("Entry \(sequence) is missing from the journal")
         }
         return heading.time
-    }
-
-    /// The times of the entries whose records the last of them writes.
-    func times(
-        through last: SequenceNumber, in transaction: borrowing some Reading & ~Copyable
-    ) throws -> [Int64] {
-        let first = SequenceNumber(last.rawValue - StoreLayout.timesTogether + 1)
-        return try times(from: first, through: last, in: transaction)
     }
 }
 

@@ -9,7 +9,7 @@ internal import ObjectModel
 final class Tip: Sendable {
     /// The last entry.
     let head: JournalHead
-    /// No object of the same entity has a greater number.
+    /// An upper bound: no object of that entity has a greater number.
     let greatest: ObjectID?
 
     init(_ head: JournalHead, greatest: ObjectID?) {

@@ -46,9 +46,9 @@ struct TimeTests {
             times.append(try time ?? store.entry(#require(receipt.sequence)).recordedAt)
         }
 
-        /// What the definition says.
-        func sequence(atTime time: Int64) -> SequenceNumber {
-            let found = times.enumerated().filter { $0.element <= time }
+        /// What the definition says, of all entries but perhaps one.
+        func sequence(atTime time: Int64, without left: Int? = nil) -> SequenceNumber {
+            let found = times.enumerated().filter { $0.element <= time && $0.offset + 1 != left }
                 .max { ($0.element, $0.offset) < ($1.element, $1.offset) }
             return SequenceNumber(UInt64((found?.offset ?? -1) + 1))
         }
@@ -123,21 +123,90 @@ struct TimeTests {
         #expect(try store.sequence(atTime: 99) == .zero)
     }
 
-    @Test func `one of the last entries that cannot be read is told, not passed over`() throws {
-        var timeline = try Timeline(seed: 5)
-        try timeline.grow(to: 66)
-        let store = timeline.store
-        let table = try store.openEnvironment().table("journal")
-        var key = KeyWriter()
-        key.append(UInt64(65))
-        key.append(UInt32(0))
-        try store.writing { [key = key.bytes] transaction in
-            _ = try transaction.delete(table, key.span.bytes)
+    /// What happens to the records of an entry.
+    enum Damage: CaseIterable, Sendable {
+        case recordingTime, lastByte, noBytes, otherDigest, noDigest, shortHeader
+
+        func apply(to entry: UInt64, of store: Store) throws {
+            let table = try store.openEnvironment().table("journal")
+            var key = KeyWriter()
+            key.append(entry)
+            let isOfDigest = self == .otherDigest || self == .noDigest
+            if !isOfDigest { key.append(UInt32(0)) }
+            try store.writing { [key = key.bytes] transaction in
+                var bytes =
+                    try transaction.get(table, key.span.bytes) { value in
+                        value.withUnsafeBytes { Array($0) }
+                    } ?? []
+                switch self {
+                case .recordingTime: bytes[10] ^= 1
+                case .lastByte, .otherDigest: bytes[bytes.count - 1] ^= 1
+                case .shortHeader: bytes.removeLast(bytes.count - 12)
+                case .noBytes, .noDigest: bytes = []
+                }
+                if bytes.isEmpty {
+                    _ = try transaction.delete(table, key.span.bytes)
+                } else {
+                    try transaction.put(table, key.span.bytes, bytes.span.bytes, .upsert)
+                }
+            }
         }
+    }
+
+    @Test(arguments: Damage.allCases)
+    func `one of the last entries that cannot be trusted is told, not passed over`(
+        damage: Damage
+    ) throws {
+        var timeline = try Timeline(seed: 5)
+        try timeline.grow(to: 67)
+        let store = timeline.store
+        try damage.apply(to: 66, of: store)
 
         let error = #expect(throws: StoreError.self) { try store.sequence(atTime: 0) }
 
         #expect(error?.code == .corrupt)
-        #expect(error?.message.contains("Entry 65 is missing from the journal") == true)
+        let sentences = ["Entry 66 is missing from the journal", "Entry 66 cannot be read: "]
+        #expect(
+            sentences.contains { error?.message.hasPrefix($0) == true },
+            "\(String(describing: error))")
+    }
+
+    @Test func `a long entry among the last ones that was changed is told`() throws {
+        let temporary = try TemporaryStore()
+        let store = temporary.store
+        let skill = try store.newObject("Skill")
+        let title = String(repeating: "A long title. ", count: 10_000)
+        try store.commit(
+            Draft(
+                header: EntryHeader(occurredAt: 100),
+                changes: [store.insert(skill, ["title": .string(title)])]))
+        try Damage.lastByte.apply(to: 2, of: store)
+
+        let error = #expect(throws: StoreError.self) { try store.sequence(atTime: 100) }
+
+        #expect(error?.code == .corrupt)
+        #expect(error?.message.hasPrefix("Entry 2 cannot be read: ") == true)
+    }
+
+    @Test(arguments: Damage.allCases)
+    func `a damaged entry keeps nobody from saving, and its time is not noted`(
+        damage: Damage
+    ) throws {
+        var timeline = try Timeline(seed: 6)
+        try timeline.grow(to: 110)
+        let store = timeline.store
+        try damage.apply(to: 100, of: store)
+
+        try timeline.grow(to: 200)
+
+        #expect(try Self.notedEntries(store) == (1...192).filter { $0 != 100 })
+        for time in timeline.asked() {
+            let found = try store.sequence(atTime: time)
+            #expect(found == timeline.sequence(atTime: time, without: 100), "\(time)")
+        }
+        let report = try store.verify()
+        #expect(report.findings.contains { $0.place == "entry 100" }, "\(report.findings)")
+        let error = #expect(throws: StoreError.self) { try store.rebuild() }
+        #expect(error?.code == .corrupt)
     }
 }

@@ -116,7 +116,11 @@ extension OutputSpan where Element == UInt8 {
     }
 
     /// Appends bytes as they are.
+    ///
+    /// - Precondition: There is room for all of them.
     package mutating func append(raw other: RawSpan) {
+        // Copying does not look at the room by itself in a release build.
+        precondition(other.byteCount <= freeCapacity, "There is no room for the bytes.")
         withUnsafeMutableBufferPointer { room, count in
             other.withUnsafeBytes {
                 UnsafeMutableRawBufferPointer(

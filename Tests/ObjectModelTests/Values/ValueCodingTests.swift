@@ -32,6 +32,26 @@ import Testing
         }
     }
 
+    @Test func `bytes are appended up to the room there is`() {
+        let bytes: [UInt8] = [1, 2, 3]
+        var written: [UInt8] = [9]
+
+        written.append(addingCapacity: 5) { room in
+            room.append(counted: bytes.span.bytes)
+            room.append(raw: bytes.span.bytes.extracting(first: 1))
+        }
+
+        #expect(written == [9, 3, 1, 2, 3, 1])
+    }
+
+    @Test func `bytes for which there is no room are refused`() async {
+        await #expect(processExitsWith: .failure) {
+            let bytes = [UInt8](repeating: 1, count: 4_096)
+            var written: [UInt8] = []
+            written.append(addingCapacity: 2) { $0.append(raw: bytes.span.bytes) }
+        }
+    }
+
     @Test func `null and references come back from their bytes`() throws {
         let object = Value.object(ObjectID(entity: EntityNumber(rawValue: .max), number: .max))
 
