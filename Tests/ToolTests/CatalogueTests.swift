@@ -40,10 +40,18 @@ import Testing
         // @Test \(keyword) `F10 a comment`() {
         @Test \(keyword) `about S1, but not by its number`() {
         """
-    private static let passed = """
-        ✔ Test "S1 F10 two at once" passed after 0.1 seconds.
-        ✔ Test "WE2 Sarit Smith: an example that failed before" with 2 test cases passed after 1.0 s.
+    private static let two = "S1 F10 two at once"
+    private static let sarit = "WE2 Sarit Smith: an example that failed before"
+
+    /// What the test library writes of a test and how it ended, the suite around it left out.
+    private static func events(_ name: String, _ kind: String, symbol: String) -> String {
         """
+        {"kind":"test","payload":{"displayName":"\(name)","id":"T/\(name)","kind":"function","name":"x"},"version":0}
+        {"kind":"event","payload":{"kind":"testStarted","messages":[{"symbol":"default"}],"testID":"T/\(name)"}}
+        {"kind":"event","payload":{"kind":"\(kind)","messages":[{"symbol":"\(symbol)"}],"testID":"T/\(name)"}}
+
+        """
+    }
 
     @Test func `the table has a line for each item with its tests`() throws {
         let repository = try Repository(
@@ -75,51 +83,70 @@ import Testing
         #expect(result.talk.contains("3 of 5 items"))
     }
 
-    @Test func `with a log each test of an item must have passed`() throws {
+    @Test func `with the events of a run each test of an item must have passed`() throws {
         let repository = try Repository(list: Self.list, tests: Self.tests)
-        try repository.write(Self.passed, to: "log")
+        // A line separator within a text, which JSON leaves as it is, ends no line.
+        let other = Self.events("a\u{2028}b", "testEnded", symbol: "fail")
+        try repository.write(
+            [Self.two, Self.sarit].map { Self.events($0, "testEnded", symbol: "pass") }.joined()
+                + other, to: "events")
 
-        let result = try repository.run("--check --passed log")
+        let result = try repository.run("--check --passed events")
 
-        #expect(result.status == 0, "\(result.text)")
+        #expect(result.status == 0, "\(result.text) \(result.talk)")
         #expect(result.lines.isEmpty)
     }
 
     @Test(
         arguments: [
-            (
-                "✘ Test \"S1 F10 two at once\" failed after 0.1 seconds with 1 issue.",
-                "did not pass."
-            ),
-            (
-                "✘ Test \"S1 F10 two at once\" passed after 0.1 seconds with 1 known issue.",
-                "did not pass."
-            ),
-            ("➜ Test \"S1 F10 two at once\" skipped: \"No disk.\"", "was not run."),
+            ("testEnded", "fail", "did not pass."),
+            ("testEnded", "passWithKnownIssue", "did not pass."),
+            ("testSkipped", "skip", "was not run."),
         ])
     func `a test that failed, was skipped or has a known issue is named`(
-        line: String, finding: String
+        kind: String, symbol: String, finding: String
     ) throws {
         let repository = try Repository(list: Self.list, tests: Self.tests)
-        let passed = Self.passed.split(separator: "\n")[1]
-        try repository.write("\(line)\n\(passed)\n", to: "log")
+        try repository.write(
+            Self.events(Self.two, kind, symbol: symbol)
+                + Self.events(Self.sarit, "testEnded", symbol: "pass"), to: "events")
 
-        let result = try repository.run("--check --passed log")
+        let result = try repository.run("--check --passed events")
 
         #expect(result.status == 1)
-        #expect(result.lines == ["S1 F10: the test 'S1 F10 two at once' \(finding)"])
+        #expect(result.lines == ["S1 F10: the test '\(Self.two)' \(finding)"])
     }
 
-    @Test func `a list or log that cannot be used is an error`() throws {
+    @Test func `tests of one name pass only together`() throws {
+        let repository = try Repository(list: Self.list, tests: Self.tests)
+        let passed = [Self.two, Self.sarit].map { Self.events($0, "testEnded", symbol: "pass") }
+        let failed = Self.events(Self.two, "testEnded", symbol: "fail")
+        try repository.write(failed + passed.joined(), to: "events")
+
+        let result = try repository.run("--check --passed events")
+
+        #expect(result.lines == ["S1 F10: the test '\(Self.two)' did not pass."])
+    }
+
+    @Test func `a list or events that cannot be used are an error`() throws {
         let repository = try Repository(list: "S1 The first.\nS1 Again.\n", tests: "")
         let repeated = try repository.run("--check")
         try repository.write(Self.list, to: "Fixtures/catalogue.txt")
         let missing = try repository.run("--check --passed nowhere")
+        let events = Self.events(Self.two, "testEnded", symbol: "pass")
+        try repository.write(String(events.dropLast(20)), to: "events")
+        let cut = try repository.run("--check --passed events")
+        try repository.write("", to: "events")
+        let empty = try repository.run("--check --passed events")
 
         #expect(repeated.status == 2)
         #expect(repeated.talk.contains("'S1 Again.'"))
         #expect(missing.status == 2)
         #expect(missing.talk.contains("'nowhere' cannot be read"))
+        #expect(cut.status == 2)
+        #expect(cut.talk.contains("Line 3 of 'events' is no event of a test run"))
+        #expect(empty.status == 2)
+        #expect(empty.talk.contains("Line 1 of 'events' is no event"))
     }
 
     @Test func `every line of the list is an item`() throws {
