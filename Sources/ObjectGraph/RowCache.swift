@@ -9,7 +9,8 @@ import Synchronization
 /// Invariants:
 /// - A row is kept only while an object holds it: one that was made of it or is a fault for which it
 ///   was read ahead, or one whose row was read together with it.
-/// - No row is served where a later one was read, whoever holds either.
+/// - Of the rows of an object that are held, whoever holds them, only the latest is served: that of
+///   the latest entry, in whichever order they were handed in.
 /// - A row that was saved through this coordinator is never served as it was before: while a save is
 ///   under way nothing is served or taken in, and after it what it changed is read again.
 /// - A row is never older than what a context is known to have followed: as soon as anybody here
@@ -52,14 +53,16 @@ final class RowCache: Sendable {
             return nil
         }
 
-        /// Has batches no longer serve an object's row where it was read otherwise since.
+        /// Has batches no longer serve an object's row that is older than one that was read.
         ///
-        /// - Returns: The batches looked at, which must not be let go of under the lock.
-        mutating func outdate(_ id: GraphID, by row: PackedRow) -> [RowBatch] {
+        /// - Returns: Whether no batch serves a later one, and the batches looked at, which must
+        ///   not be let go of under the lock.
+        mutating func outdate(_ id: GraphID, by row: PackedRow) -> (isLatest: Bool, [RowBatch]) {
             guard !batches.isEmpty, let index = batches.index(forKey: RowBatch.Key(for: id)) else {
-                return []
+                return (true, [])
             }
             let place = PackedRows.place(of: id.object.number)
+            var isLatest = true
             var seen: [RowBatch] = []
             for number in batches.values[index].indices {
                 let shared = batches.values[index][number]
@@ -67,26 +70,31 @@ final class RowCache: Sendable {
                     continue
                 }
                 seen.append(batch)
-                if batch.rows.row(of: id.object)?.since != row.since {
-                    batches.values[index][number].places &= ~place
-                }
+                guard let kept = batch.rows.row(of: id.object) else { continue }
+                if kept.since < row.since { batches.values[index][number].places &= ~place }
+                if kept.since > row.since { isLatest = false }
             }
-            return seen
+            return (isLatest, seen)
         }
 
-        /// Has the batches of a key no longer serve rows that were read otherwise since.
+        /// Has the batches of a key no longer serve rows that are older than some that were read.
         ///
-        /// - Returns: The batches looked at, which must not be let go of under the lock.
-        mutating func outdate(_ key: RowBatch.Key, by rows: PackedRows) -> [RowBatch] {
-            guard let index = batches.index(forKey: key) else { return [] }
+        /// - Returns: Of which objects a batch serves a later row: a bit for each; and the batches
+        ///   looked at, which must not be let go of under the lock.
+        mutating func outdate(
+            _ key: RowBatch.Key, by rows: PackedRows
+        ) -> (later: UInt64, [RowBatch]) {
+            guard let index = batches.index(forKey: key) else { return (0, []) }
+            var later: UInt64 = 0
             var seen: [RowBatch] = []
             for number in batches.values[index].indices {
                 let shared = batches.values[index][number]
                 guard let batch = shared.reference.object else { continue }
                 seen.append(batch)
-                batches.values[index][number].places &= ~batch.rows.places(unlike: rows)
+                later |= rows.places(olderThan: batch.rows) & shared.places
+                batches.values[index][number].places &= ~batch.rows.places(olderThan: rows)
             }
-            return seen
+            return (later, seen)
         }
 
         /// Whether what was read at a time may be served.
@@ -221,18 +229,18 @@ final class RowCache: Sendable {
         let batches = state.withLock { state in
             let isCurrent =
                 state.writers == 0 && ticket.generation == generation.load(ordering: .relaxed)
+            let (isLatest, batches) = state.outdate(id, by: row)
+            let isTakenIn = isCurrent && isLatest
             if let place = state.rows.place(of: id) {
                 if isNewHolder { state.rows.addHolder(at: place) }
-                if isCurrent {
+                if state.rows.outdate(by: row, at: place), isTakenIn {
                     state.rows.set(row, readAt: ticket.readAt, at: place)
-                } else {
-                    state.rows.outdate(by: row, at: place)
                 }
             } else if isNewHolder {
-                state.rows.insert(isCurrent ? row : nil, readAt: ticket.readAt, for: id)
+                state.rows.insert(isTakenIn ? row : nil, readAt: ticket.readAt, for: id)
                 count.store(state.count, ordering: .releasing)
             }
-            return state.outdate(id, by: row)
+            return batches
         }
         // The last one to let go of a batch takes the lock.
         withExtendedLifetime(batches) {}
@@ -247,22 +255,22 @@ final class RowCache: Sendable {
         let batches = state.withLock { state in
             let isCurrent =
                 state.writers == 0 && ticket.generation == generation.load(ordering: .relaxed)
+            var (later, others) = state.outdate(batch.key, by: batch.rows)
             if state.rows.count > 0 {
                 batch.rows.forEach { object, row in
                     let id = GraphID(store: UInt32(batch.key.store), object: object)
                     guard let place = state.rows.place(of: id) else { return }
-                    if isCurrent {
+                    let bit = PackedRows.place(of: object.number)
+                    if !state.rows.outdate(by: row, at: place) { later |= bit }
+                    if isCurrent, later & bit == 0 {
                         state.rows.set(row, readAt: ticket.readAt, at: place)
-                    } else {
-                        state.rows.outdate(by: row, at: place)
                     }
                 }
             }
-            let others = state.outdate(batch.key, by: batch.rows)
             if isCurrent {
                 let shared = SharedBatch(
                     reference: LooseReference(to: batch), readAt: ticket.readAt,
-                    places: batch.rows.places)
+                    places: batch.rows.places & ~later)
                 state.batches[batch.key, default: []].append(shared)
                 count.store(state.count, ordering: .releasing)
             }

@@ -49,9 +49,13 @@ struct RowTable {
         note(time, at: place)
     }
 
-    /// Has a row brought anew where it was read otherwise since.
-    mutating func outdate(by row: PackedRow, at place: Int) {
-        if slots[place].row?.since != row.since { slots[place].row = nil }
+    /// Has a row brought anew where it is older than one that was read.
+    ///
+    /// - Returns: Whether the one that was read is as late as the one kept; as it is when none is.
+    mutating func outdate(by row: PackedRow, at place: Int) -> Bool {
+        guard let kept = slots[place].row?.since else { return true }
+        if kept < row.since { slots[place].row = nil }
+        return kept <= row.since
     }
 
     /// One more holds the row.

@@ -57,12 +57,12 @@ package struct PackedRows: Sendable {
         }
     }
 
-    /// Which objects have other rows among these than among some that were read at another time: a
+    /// Which objects have older rows among these than among some that were read at another time: a
     /// bit for each.
-    package func places(unlike others: PackedRows) -> UInt64 {
+    package func places(olderThan others: PackedRows) -> UInt64 {
         var places: UInt64 = 0
         forEach { object, row in
-            guard let other = others.row(of: object), other.since != row.since else { return }
+            guard let other = others.row(of: object), row.since < other.since else { return }
             places |= Self.place(of: object.number)
         }
         return places

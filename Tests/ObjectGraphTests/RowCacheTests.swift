@@ -206,6 +206,74 @@ import Testing
         #expect(since(1) == nil)
     }
 
+    @Test(arguments: [true, false])
+    func `a row that is handed in late leaves the later one that somebody else has read`(
+        isNewHolder: Bool
+    ) throws {
+        save(1)
+        let ticket = cache.ticket()
+        cache.hold(try row(since: 7), of: held, cache.ticket(), isNewHolder: true)
+
+        cache.hold(try row(since: 5), of: held, ticket, isNewHolder: isNewHolder)
+
+        #expect(since(1) == 7)
+    }
+
+    @Test func `a row that is handed in late leaves the later one of a batch`() throws {
+        let ticket = cache.ticket()
+        let batch = try batch(changed: [1])
+        cache.hold(batch, cache.ticket())
+
+        cache.hold(try row(since: 1), of: held, ticket, isNewHolder: true)
+
+        #expect((1...6).map { since($0) } == [101, 2, 3, 4, 5, 6])
+        withExtendedLifetime(batch) {}
+    }
+
+    @Test func `a batch that is handed in late serves only what nobody has read later`() throws {
+        let ticket = cache.ticket()
+        let newer = try batch(changed: [2, 5])
+        cache.hold(newer, cache.ticket())
+        cache.hold(try row(since: 7), of: held, cache.ticket(), isNewHolder: true)
+
+        var late: RowBatch? = try batch(changed: [5, 6])
+        late.map { cache.hold($0, ticket) }
+
+        #expect((1...6).map { since($0) } == [7, 102, 3, 4, 105, 106])
+        late = nil
+        #expect((1...6).map { since($0) } == [7, 102, 3, 4, 105, nil])
+        withExtendedLifetime(newer) {}
+    }
+
+    @Test func `a row of before that comes in while a save is under way leaves the later one`()
+        throws
+    {
+        try holdRow()
+        let ticket = cache.ticket()
+        cache.beginSaving()
+
+        cache.hold(try row(since: 0), of: held, ticket, isNewHolder: false)
+
+        end(2)
+        #expect(since(1) == 1)
+    }
+
+    @Test func `a store that is opened anew serves its own rows, be they of earlier entries`()
+        throws
+    {
+        let batch = try batch(changed: [1, 2])
+        cache.hold(batch, cache.ticket())
+        cache.hold(try row(since: 101), of: held, cache.ticket(), isNewHolder: true)
+
+        cache.forgetAll(of: 1)
+        let anew = try self.batch()
+        cache.hold(anew, cache.ticket())
+        cache.hold(try row(since: 1), of: held, cache.ticket(), isNewHolder: true)
+
+        #expect((1...6).map { since($0) } == [1, 2, 3, 4, 5, 6])
+        withExtendedLifetime((batch, anew)) {}
+    }
+
     @Test func `what a fetch reads takes the place of older rows that are held one by one`() throws
     {
         try holdRow()
