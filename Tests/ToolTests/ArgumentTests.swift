@@ -35,6 +35,7 @@ import Testing
         (["fetch", "S", "E", "--where", "--at", "3"], "'--where' needs a value: text."),
         (["log", "S", "--reverse=yes"], "'--reverse' takes no value."),
         (["log", "S", "-n", "1", "-n", "2"], "'--limit' is given twice"),
+        (["log", "S", "--since", "1", "--from", "2"], "'--since' or '--from' is given twice"),
         (["stats", "--", "S", "--output"], "'--output' is one argument too many"),
     ])
     func `what is missing, too much or doubled is named`(words: [String], expected: String) throws {

@@ -33,6 +33,14 @@ import Testing
         #expect(try Tool.run(["-h", command]).output == page.output)
     }
 
+    @Test func `help and manual tell of every name of an option`() throws {
+        let page = try Tool.run(["log", "--help"])
+        let manual = try Tool.run(["manual"])
+
+        #expect(page.text.contains("--since, --from SEQ|TIME"))
+        #expect(manual.text.contains(".B \\-\\-from, \\-\\-since SEQ|TIME"))
+    }
+
     @Test func `help is given however wrong the rest of the line is`() throws {
         let result = try Tool.run(["fetch", "--bogus", "-h", "--at", "never"])
 
@@ -83,7 +91,8 @@ import Testing
         ("daybook --col", "--color"),
         ("daybook ba", "backup"),
         ("daybook tail store --cu", "--cursor"),
-        ("daybook log store --op d", "delete"),
+        ("daybook log store --op d", "delete"), ("daybook log store --fr", "--from"),
+        ("daybook export store --sin", "--since"),
         ("daybook stats store --no-p", ""),
     ])
     func `bash completes commands, options and values`(typed: String, expected: String) throws {
@@ -104,7 +113,7 @@ import Testing
     @Test(arguments: [
         ("daybook tai", "tail"), ("daybook show store --st", "--stat"),
         ("daybook replay store --st", "--step"),
-        ("daybook log store --op de", "delete"),
+        ("daybook log store --op de", "delete"), ("daybook log store --fro", "--from"),
     ])
     func `fish completes commands, options and values`(typed: String, expected: String) throws {
         let result = try Tool.shell(

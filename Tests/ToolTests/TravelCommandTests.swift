@@ -192,6 +192,24 @@ import Testing
         #expect(mistyped.talk == "error: There is no tag 'odl'; did you mean 'old'?\n")
     }
 
+    @Test func `a part of the journal is named the same in every command`() throws {
+        for (line, twin) in [
+            ("log STORE --from 2 --to 4", "log STORE --since 2 --until 4"),
+            ("log STORE --from=2 --until 4", "log STORE 2..4"),
+            ("export STORE -f csv --since 2 --until 4", "export STORE -f csv --from 2 --to 4"),
+            (
+                "bisect STORE Country/3 -w TRUEPREDICATE --since 2 --until 6",
+                "bisect STORE Country/3 -w TRUEPREDICATE --from 2 --to 6"
+            ),
+            ("replay STORE --since 2 --to 4", "replay STORE --from 2 --to 4"),
+        ] {
+            let (other, usual) = (try atlas.run(line), try atlas.run(twin))
+            #expect(other.status == usual.status, "\(line): \(other.talk)")
+            #expect(other.status < 2 && !other.output.isEmpty, "\(line): \(other.talk)")
+            #expect(other.output == usual.output, "\(line)")
+        }
+    }
+
     @Test func `reading leaves every byte as it is`() throws {
         #expect(try atlas.run("tag STORE v1 5").status == 0)
         let file = atlas.folder.url.appending(path: "atlas.daybook")

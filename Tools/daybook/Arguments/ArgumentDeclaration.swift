@@ -22,6 +22,8 @@ struct ArgumentDeclaration: Sendable {
     let name: String
     /// The one-letter name of an option (`-n`).
     let shortName: String?
+    /// Another long name of an option, for those who know it from another command (`--since`).
+    let otherName: String?
     /// The capitals that stand for a value: `SEQ|TIME`.
     let placeholder: String
     /// One sentence.
@@ -33,12 +35,13 @@ struct ArgumentDeclaration: Sendable {
 
     fileprivate init<Value>(
         _ kind: Kind, _ occurrence: Occurrence, name: String, shortName: String? = nil,
-        placeholder: String, _ parser: ValueParser<Value>, help: String
+        otherName: String? = nil, placeholder: String, _ parser: ValueParser<Value>, help: String
     ) {
         self.kind = kind
         self.occurrence = occurrence
         self.name = name
         self.shortName = shortName
+        self.otherName = otherName
         self.placeholder = placeholder
         self.help = help
         expectation = parser.expectation
@@ -49,7 +52,7 @@ struct ArgumentDeclaration: Sendable {
 
     /// Every spelling of an option.
     var names: [String] {
-        [name] + (shortName.map { [$0] } ?? [])
+        [name] + [otherName, shortName].compactMap(\.self)
     }
 
     var takesValue: Bool { kind != .flag }
@@ -117,12 +120,12 @@ struct Option<Value: Sendable>: Argument {
     let declaration: ArgumentDeclaration
 
     init(
-        _ name: String, short: String? = nil, _ placeholder: String, _ parser: ValueParser<Value>,
-        _ help: String
+        _ name: String, or other: String? = nil, short: String? = nil, _ placeholder: String,
+        _ parser: ValueParser<Value>, _ help: String
     ) {
         declaration = ArgumentDeclaration(
-            .option, .optional, name: name, shortName: short, placeholder: placeholder, parser,
-            help: help)
+            .option, .optional, name: name, shortName: short, otherName: other,
+            placeholder: placeholder, parser, help: help)
     }
 
     func result(of values: [any Sendable]) -> Value? {

@@ -193,7 +193,9 @@ private struct ArgumentScanner {
         if argument.occurrence != .repeated, argument.kind == .option,
             parsed.count(of: argument) > 0
         {
-            throw usage("'\(argument.name)' is given twice; it can have only one value.")
+            let names = argument.names.filter { $0.hasPrefix("--") }.map { "'\($0)'" }
+            throw usage(
+                "\(names.joined(separator: " or ")) is given twice; it can have only one value.")
         }
         guard let value = argument.convert(text) else {
             var message = "'\(spelling)' cannot be '\(text)': expected \(argument.expectation)"

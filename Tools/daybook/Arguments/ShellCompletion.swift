@@ -183,6 +183,7 @@ struct ShellCompletion {
 
     private func fishNames(_ option: ArgumentDeclaration) -> String {
         var words = ["-l \(option.name.dropFirst(2))"]
+        if let other = option.otherName { words.append("-l \(other.dropFirst(2))") }
         if let short = option.shortName { words.append("-s \(short.dropFirst())") }
         switch option.completion {
         case _ where !option.takesValue: break

@@ -23,11 +23,11 @@ enum Usage {
         return [command.name] + (command.positionals + required + others).map(form)
     }
 
-    /// `-n, --limit N`.
+    /// `-n, --limit N`, `--since, --from SEQ|TIME`.
     static func heading(of argument: ArgumentDeclaration) -> String {
         guard argument.kind != .positional else { return argument.placeholder }
-        let names = ((argument.shortName.map { [$0] } ?? []) + [argument.name])
-        let joined = names.joined(separator: ", ")
+        let names = [argument.shortName, argument.name, argument.otherName]
+        let joined = names.compactMap(\.self).joined(separator: ", ")
         return argument.takesValue ? "\(joined) \(argument.placeholder)" : joined
     }
 

@@ -14,9 +14,11 @@ struct BisectCommand: Command {
     private let count = Option(
         "--count", short: "-c", "N", .count, "Ask for at least N objects that satisfy it, not 1.")
     private let first = Option(
-        "--from", "SEQ|TIME", .moment, "Begin at this state; before all data when left out.")
+        "--from", or: "--since", "SEQ|TIME", .moment,
+        "Begin at this state; before all data when left out.")
     private let last = Option(
-        "--to", "SEQ|TIME", .moment, "End at this state; at the newest when left out.")
+        "--to", or: "--until", "SEQ|TIME", .moment,
+        "End at this state; at the newest when left out.")
     private let program = Option(
         "--run", "COMMAND", .text, "Let this command of the shell say, entry by entry.")
 

@@ -15,9 +15,11 @@ struct ExportCommand: Command {
     private let store = Positional("STORE", .path, "The store to export.")
     private let form = RequiredOption(
         "--format", short: "-f", "FORMAT", .word(among: AuditFormats.names), "The format to write.")
-    private let first = Option("--from", "SEQ|TIME", .moment, "Begin with this entry or time.")
+    private let first = Option(
+        "--from", or: "--since", "SEQ|TIME", .moment, "Begin with this entry or time.")
     private let last = Option(
-        "--to", "SEQ|TIME", .moment, "End with this entry or time; a date alone includes its day.")
+        "--to", or: "--until", "SEQ|TIME", .moment,
+        "End with this entry or time; a date alone includes its day.")
     private let filters = FilterArguments()
     private let cursor = Option(
         "--resume", "CURSOR", .cursor,

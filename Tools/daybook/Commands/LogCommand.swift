@@ -10,9 +10,9 @@ struct LogCommand: Command {
         "A..B", .range, "Only entries from A to B, both included; either may be left out.")
     private let filters = FilterArguments()
     private let since = Option(
-        "--since", "SEQ|TIME", .moment, "Only entries from this one or this time on.")
+        "--since", or: "--from", "SEQ|TIME", .moment, "Only entries from this one or this time on.")
     private let until = Option(
-        "--until", "SEQ|TIME", .moment,
+        "--until", or: "--to", "SEQ|TIME", .moment,
         "Only entries up to this one or this time; a date alone includes its day.")
     private let limit = Option("--limit", short: "-n", "N", .count, "Stop after N entries.")
     private let reverse = Flag("--reverse", short: "-r", "Oldest first.")

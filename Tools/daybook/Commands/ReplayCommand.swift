@@ -7,7 +7,7 @@ import SnapshotStore
 struct ReplayCommand: Command {
     private let store = Positional("STORE", .path, "The store whose journal to replay.")
     private let first = Option(
-        "--from", "SEQ|TIME", .moment,
+        "--from", or: "--since", "SEQ|TIME", .moment,
         "Stop, check and show from this entry on; those before it are replayed all the same.")
     private let last = Option(
         "--to", "SEQ|TIME", .moment, "Stop after this entry or time; at the head when left out.")
@@ -15,7 +15,8 @@ struct ReplayCommand: Command {
         "--into", "NEW", .path, "Replay into a new store; the file must not exist.")
     private let until = Option(
         "--until", "ENTITY:P", .condition,
-        "Stop after the first entry with which an object of ENTITY meets the predicate P.")
+        "Stop after the first entry with which an object of ENTITY meets the predicate P. "
+            + "An entry or a time to stop after is given by --to.")
     private let assertions = RepeatedOption(
         "--assert", "ENTITY:P", .condition,
         "Stop, with exit code 1, after the first entry with which an object of ENTITY does not meet P."

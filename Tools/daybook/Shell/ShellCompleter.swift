@@ -52,7 +52,7 @@ struct ShellCompleter: Sendable {
         }
         if last.hasPrefix("-") {
             guard let sign = last.firstIndex(of: "="),
-                let option = options.first(where: { $0.name == last[..<sign] })
+                let option = options.first(where: { $0.names.contains(String(last[..<sign])) })
             else { return options.flatMap(\.names) }
             let start = last[...sign]
             return values(of: option, in: words, String(last[last.index(after: sign)...]))

@@ -119,8 +119,8 @@ struct ShellSession {
     /// The option with which a command looks at the past, unless the line says when to look at.
     private func past(for command: CommandDeclaration, _ words: [String]) throws -> [String] {
         guard let moment else { return [] }
-        let names = command.options.map(\.name)
-        let option = names.contains("--at") ? "--at" : command.name == "log" ? "--until" : nil
+        let name = command.name == "log" ? "--until" : "--at"
+        let option = command.options.first { $0.name == name }
         guard let option else {
             // Where the line itself names entries, nobody expects anything else.
             if !command.positionals.contains(where: { $0.placeholder.contains("SEQ") }) {
@@ -129,10 +129,10 @@ struct ShellSession {
             return []
         }
         let isGiven = words.contains { word in
-            word == option || word.hasPrefix(option + "=")
+            option.names.contains(String(word.prefix { $0 != "=" }))
                 || (command.name == "log" && (word.contains("..") || word == "-f"))
         }
-        return isGiven ? [] : [option, moment]
+        return isGiven ? [] : [option.name, moment]
     }
 
     private func start(_ words: [String]) throws -> ExitCode {
