@@ -5,7 +5,7 @@ internal import ObjectModel
 extension Store {
     /// Makes a store that begins with the first entry of another one, as it was exported.
     ///
-    /// - Throws: ``StoreError`` as ``create(at:model:options:)`` does; with
+    /// - Throws: ``StoreError`` as ``create(at:model:author:note:options:)`` does; with
     ///   ``StoreError/Code/digestMismatch`` when the entry is not the first of a store, or does not
     ///   come out with its digest. No store is left behind then.
     package static func create(
@@ -17,7 +17,8 @@ extension Store {
                 "An export begins with entry 1, which sets the model; this one begins with entry "
                     + "\(first.sequence).")
         }
-        return try create(at: path, model: model, options: options, first: first)
+        return try create(
+            at: path, model: model, options: options, first.header, copying: first)
     }
 
     /// Appends an exported entry as it was: the same number, times and digest.

@@ -9,20 +9,25 @@ internal import Synchronization
 private let opening = Mutex(())
 
 extension Store {
-    /// Makes a store whose first entry sets the model.
+    /// Makes a store whose first entry sets the model, and may say who made the store and why.
     ///
     /// - Throws: ``StoreError`` with ``StoreError/Code/exists`` when there is a file that is not
     ///   empty; with ``StoreError/Code/model`` when the model does not hold together. No file is
     ///   left behind then.
     package static func create(
-        at path: String, model: ManagedObjectModel, options: StoreOptions = StoreOptions()
+        at path: String, model: ManagedObjectModel, author: String? = nil, note: String? = nil,
+        options: StoreOptions = StoreOptions()
     ) throws -> Store {
-        try create(at: path, model: model, options: options, first: nil)
+        try create(
+            at: path, model: model, options: options,
+            EntryHeader(kind: .model, author: author, note: note), copying: nil)
     }
 
-    /// Makes a store; its first entry is the given one, if there is one, to the byte.
+    /// Makes a store whose first entry has the header, and is the given one, if there is one, to
+    /// the byte.
     static func create(
-        at path: String, model: ManagedObjectModel, options: StoreOptions, first: Entry?
+        at path: String, model: ManagedObjectModel, options: StoreOptions, _ header: EntryHeader,
+        copying first: Entry?
     ) throws -> Store {
         try opening.withLock { _ in
             try wrapping(path) {
@@ -41,7 +46,7 @@ extension Store {
                 // that a crash leaves nothing there, or all.
                 let draftPath = "\(path).\(metadata.uuid.uuidString.prefix(8))"
                 defer { remove(draftPath) }
-                try write(at: draftPath, schema, metadata, first, options)
+                try write(at: draftPath, schema, metadata, header, copying: first, options)
                 try place(draftPath, at: path)
                 return try openLocked(
                     at: path, model: nil, options: options, modelSource: .table)
@@ -51,14 +56,14 @@ extension Store {
 
     /// Makes the file of a new store and closes it again.
     private static func write(
-        at path: String, _ schema: Schema, _ metadata: StoreMetadata, _ first: Entry?,
-        _ options: StoreOptions
+        at path: String, _ schema: Schema, _ metadata: StoreMetadata, _ header: EntryHeader,
+        copying first: Entry?, _ options: StoreOptions
     ) throws {
         let environment = try Environment.open(
             at: path, options: options.environment(create: true))
         let parts = try StoreParts(environment, schema)
         try environment.write { transaction in
-            try begin(parts, metadata, first, in: transaction)
+            try begin(parts, metadata, header, copying: first, in: transaction)
         }
     }
 
@@ -79,12 +84,12 @@ extension Store {
     }
 
     private static func begin(
-        _ parts: StoreParts, _ metadata: StoreMetadata, _ first: Entry?,
-        in transaction: borrowing WriteTransaction
+        _ parts: StoreParts, _ metadata: StoreMetadata, _ header: EntryHeader,
+        copying first: Entry?, in transaction: borrowing WriteTransaction
     ) throws {
         try metadata.write(parts.tables.meta, in: transaction)
         let entry = try parts.append(
-            parts.projection.schema.model, header: first?.header ?? EntryHeader(kind: .model),
+            parts.projection.schema.model, header: header,
             at: first?.recordedAt ?? metadata.createdAt, in: transaction)
         if let first, first.digest != entry.digest {
             throw StoreError.digestMismatch(first.sequence, entry.sequence)

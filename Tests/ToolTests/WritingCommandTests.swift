@@ -18,6 +18,26 @@ import Testing
         #expect(again.text == "Created 'again.daybook': entry 1 holds the model of 5 entities.\n")
     }
 
+    @Test func `who makes a store and what for stands in its first entry`() throws {
+        let folder = try ScratchFolder()
+        let model = Fixture.folder.appending(path: "models/library.json").path
+
+        let made = try Tool.run(
+            [
+                "init", "new.daybook", "--model", model, "--author", "registry", "--note",
+                "Catalogue",
+            ],
+            in: folder.url)
+
+        #expect(made.status == 0, "\(made.talk)")
+        let log = try Tool.run(["log", "new.daybook", "--output", "jsonl"], in: folder.url)
+        #expect(log.text.contains(#""author":"registry","note":"Catalogue""#), "\(log.text)")
+        let copy = try Tool.run(["load", "copy.daybook"], input: log.output, in: folder.url)
+        #expect(copy.status == 0, "\(copy.talk)")
+        let again = try Tool.run(["log", "copy.daybook", "--output", "jsonl"], in: folder.url)
+        #expect(again.output == log.output)
+    }
+
     @Test func `a file that exists is left as it is, also an empty one`() throws {
         let folder = try ScratchFolder()
         let file = try folder.makeFile("mine")

@@ -8,6 +8,8 @@ struct InitCommand: Command {
     private let store = Positional("STORE", .path, "The file to create.")
     private let model = RequiredOption(
         "--model", short: "-m", "FILE", .path, "The model, as JSON; '-' reads standard input.")
+    private let author = Option("--author", short: "-a", "A", .text, "Who makes the store.")
+    private let note = Option("--note", "N", .text, "What it is for.")
 
     var declaration: CommandDeclaration {
         CommandDeclaration(
@@ -24,9 +26,10 @@ struct InitCommand: Command {
 
                 The types are string, int16, int32, int64, float, double, decimal, bool, date,
                 data, uuid and url. What is left out means: optional, no default, not indexed.
-                The model becomes entry 1 of the journal. A file that exists is left as it is.
+                The model becomes entry 1 of the journal, with author and note if they are given.
+                A file that exists is left as it is.
                 """,
-            arguments: [store, model],
+            arguments: [store, model, author, note],
             examples: [.init("daybook init iso.daybook --model iso.json", "Create a store")],
             endings: [
                 .init(.success, "The store is there."),
@@ -51,7 +54,8 @@ struct InitCommand: Command {
             throw ToolError(
                 .usage, "\(name) cannot be used: \(error.problems.joined(separator: " "))")
         }
-        let digest = try makeStore(at: path, description)
+        let digest = try makeStore(
+            at: path, description, author: arguments[author], note: arguments[note])
         let entities =
             description.entities.count == 1
             ? "1 entity" : "\(description.entities.count) entities"
@@ -66,9 +70,11 @@ struct InitCommand: Command {
     }
 
     /// Makes the store; when that fails, nothing of it stays, because there was no such file.
-    private func makeStore(at path: String, _ model: ManagedObjectModel) throws -> Digest {
+    private func makeStore(
+        at path: String, _ model: ManagedObjectModel, author: String?, note: String?
+    ) throws -> Digest {
         do {
-            let store = try Store.create(at: path, model: model)
+            let store = try Store.create(at: path, model: model, author: author, note: note)
             let digest = try store.headDigest()
             try store.close()
             return digest
