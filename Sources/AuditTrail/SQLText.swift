@@ -5,13 +5,16 @@ package import ObjectModel
 /// Each entity has a table with a column for each property that is kept on the object's own side; a
 /// to-one relationship holds the number of an object. Each to-many relationship has a table of its
 /// own with owner, member and position. Updates and deletes ask for the old values, so what stands
-/// otherwise stays as it is.
+/// otherwise stays as it is. Names that are one for SQLite get numbers, see ``DistinctNames``.
 package struct SQLText {
     private let schema: Schema
+    /// What the tables of each entity and their columns are called.
+    private let names: [EntityNumber: SQLNames]
 
     /// Prepares to write statements for the objects of a model.
     package init(_ schema: Schema) {
         self.schema = schema
+        names = SQLNames.make(for: schema)
     }
 
     // MARK: - Schema
@@ -23,28 +26,16 @@ package struct SQLText {
     }
 
     private func tables(of entity: SchemaEntity) -> [String] {
-        let columns = columns(of: entity).map { "\(Self.quoted($0.name)) \(type(of: $0))" }
-        let own = ["\(Self.quoted(key(of: entity))) INTEGER PRIMARY KEY"] + columns
-        return ["CREATE TABLE \(Self.quoted(entity.name)) (\(own.joined(separator: ", ")));"]
+        guard let names = names[entity.number] else { return [] }
+        let columns = entity.columns.map {
+            "\(Self.quoted(names.column($0.name))) \(type(of: $0))"
+        }
+        let own = ["\(Self.quoted(names.key)) INTEGER PRIMARY KEY"] + columns
+        return ["CREATE TABLE \(Self.quoted(names.table)) (\(own.joined(separator: ", ")));"]
             + entity.storedToMany.map { property in
-                "CREATE TABLE \(table(of: property.name, in: entity)) "
+                "CREATE TABLE \(Self.quoted(names.linkTable(property.name))) "
                     + "(owner INTEGER, member INTEGER, position REAL, PRIMARY KEY (owner, member));"
             }
-    }
-
-    private func columns(of entity: SchemaEntity) -> [SchemaProperty] {
-        entity.properties.filter { $0.isPersistent && $0.slot != nil }
-    }
-
-    /// `id`, unless the entity has a property of that name. SQLite makes no difference between
-    /// capitals and small letters.
-    private func key(of entity: SchemaEntity) -> String {
-        let names = Set(entity.properties.map { $0.name.lowercased() })
-        return ["id", "object", "object_id"].first { !names.contains($0) } ?? "daybook_object_id"
-    }
-
-    private func table(of relationship: String, in entity: SchemaEntity) -> String {
-        Self.quoted("\(entity.name)_\(relationship)")
     }
 
     private func type(of property: SchemaProperty) -> String {
@@ -60,27 +51,31 @@ package struct SQLText {
 
     /// The statements of a change, each on one line unless a text has several.
     package func statements(for change: AuditChange, of entity: SchemaEntity) -> [String] {
-        let table = Self.quoted(entity.name)
+        guard let names = names[entity.number] else { return [] }
+        let table = Self.quoted(names.table)
         let number = Self.number(of: change.object)
-        let own = "\(Self.quoted(key(of: entity))) = \(number)"
+        let own = "\(Self.quoted(names.key)) = \(number)"
+        let columns = change.fields.map { Self.quoted(names.column($0.name)) }
         func conditions() -> String {
-            ([own] + change.fields.map { "\(Self.quoted($0.name)) IS \(literal($0.old))" })
+            ([own] + zip(columns, change.fields).map { "\($0) IS \(literal($1.old))" })
                 .joined(separator: " AND ")
         }
-        let links = change.memberships.flatMap { self.links($0, number, entity) }
+        let links = change.memberships.flatMap {
+            self.links($0, number, Self.quoted(names.linkTable($0.name)))
+        }
         switch change.operation {
         case .insert:
-            let names = [key(of: entity)] + change.fields.map(\.name)
+            let all = [Self.quoted(names.key)] + columns
             let values = [number] + change.fields.map { literal($0.new) }
             return [
-                "INSERT INTO \(table) (\(names.map(Self.quoted).joined(separator: ", "))) "
+                "INSERT INTO \(table) (\(all.joined(separator: ", "))) "
                     + "VALUES (\(values.joined(separator: ", ")));"
             ] + links
         case .delete:
             return links + ["DELETE FROM \(table) WHERE \(conditions());"]
         case .update:
             guard !change.fields.isEmpty else { return links }
-            let values = change.fields.map { "\(Self.quoted($0.name)) = \(literal($0.new))" }
+            let values = zip(columns, change.fields).map { "\($0) = \(literal($1.new))" }
             return [
                 "UPDATE \(table) SET \(values.joined(separator: ", ")) WHERE \(conditions());"
             ] + links
@@ -88,10 +83,9 @@ package struct SQLText {
     }
 
     private func links(
-        _ membership: AuditMembership, _ owner: String, _ entity: SchemaEntity
+        _ membership: AuditMembership, _ owner: String, _ table: String
     ) -> [String] {
-        let table = self.table(of: membership.name, in: entity)
-        return membership.removed.map { member in
+        membership.removed.map { member in
             "DELETE FROM \(table) WHERE owner = \(owner) AND member = "
                 + "\(Self.number(of: member.object));"
         }
@@ -137,5 +131,54 @@ package struct SQLText {
     /// `17`, from `Country/17`.
     private static func number(of object: String) -> String {
         String(object.split(separator: "/").last ?? "")
+    }
+}
+
+extension SchemaEntity {
+    /// The properties that are kept on the object's own side.
+    fileprivate var columns: [SchemaProperty] {
+        properties.filter { $0.isPersistent && $0.slot != nil }
+    }
+}
+
+/// What the tables of an entity and their columns are called.
+private struct SQLNames {
+    let table: String
+    /// The column of the object's number.
+    let key: String
+    private var columns: [String: String] = [:]
+    private var linkTables: [String: String] = [:]
+
+    /// The names for all entities: first those of the entities, then those of relationships, so that
+    /// an entity keeps its own.
+    static func make(for schema: Schema) -> [EntityNumber: SQLNames] {
+        var tables = DistinctNames()
+        var all: [EntityNumber: SQLNames] = [:]
+        let entities = schema.entities.filter { !$0.isAbstract }
+        for entity in entities {
+            all[entity.number] = SQLNames(entity, table: tables.give(entity.name))
+        }
+        for entity in entities {
+            for property in entity.storedToMany {
+                all[entity.number]?.linkTables[property.name] = tables.give(
+                    "\(entity.name)_\(property.name)")
+            }
+        }
+        return all
+    }
+
+    private init(_ entity: SchemaEntity, table: String) {
+        self.table = table
+        let names = Set(entity.properties.map { $0.name.lowercased() })
+        key =
+            ["id", "object", "object_id"].first { !names.contains($0) } ?? "daybook_object_id"
+        var distinct = DistinctNames(reserved: [key])
+        for property in entity.columns { columns[property.name] = distinct.give(property.name) }
+    }
+
+    func column(_ property: String) -> String { columns[property] ?? property }
+
+    func linkTable(_ relationship: String) -> String {
+        linkTables[relationship] ?? "\(table)_\(relationship)"
     }
 }

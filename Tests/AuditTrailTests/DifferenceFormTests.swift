@@ -1,6 +1,7 @@
 import Foundation
 import JournalLog
 import ObjectModel
+import SQLite
 import SnapshotStore
 import TestSupport
 import Testing
@@ -192,6 +193,62 @@ import Testing
             ])
     }
 
+    @Test func `names that SQLite takes for one get numbers, and nothing is lost`() throws {
+        let texts = ["name", "Name", "NAME_2"].map {
+            AttributeDescription(name: $0, type: .string)
+        }
+        let lists = ["tags", "Tags"].map {
+            RelationshipDescription(name: $0, destinationName: "item", isToMany: true)
+        }
+        let schema = try Schema(
+            ManagedObjectModel(entities: [
+                EntityDescription(name: "Item", attributes: texts, relationships: lists),
+                EntityDescription(name: "item", attributes: texts),
+                EntityDescription(name: "Item_tags", attributes: texts),
+            ]))
+        let database = try Connection(path: ":memory:")
+        let text = SQLText(schema)
+        for line in text.header().dropFirst() { try database.run(String(line.dropFirst(3))) }
+
+        for entity in schema.entities {
+            let values = entity.slots.map { Value.string("\(entity.name).\($0.name)") }
+            let members = entity.storedToMany.enumerated().map { place, property in
+                MembershipEdit(
+                    property: property.number,
+                    added: [Member(object: other(UInt64(place)), order: 1)])
+            }
+            let change = Change(
+                object: ObjectID(entity: entity.number, number: 7),
+                kind: .insert(values: values, members: members))
+            for statement in text.statements(for: AuditChange(change, in: schema), of: entity) {
+                try database.run(statement)
+            }
+        }
+
+        let tables = try database.statement("SELECT name FROM sqlite_schema WHERE sql IS NOT NULL")
+            .rows().map { row in try #require(row[0].string) }
+        var found: Set<String> = []
+        var links: Set<[SQLiteValue]> = []
+        for table in tables {
+            for row in try database.statement("SELECT * FROM \"\(table)\"").rows() {
+                if row.count == 3 {
+                    links.insert(row)
+                } else {
+                    found.formUnion(row.compactMap(\.string))
+                }
+            }
+        }
+        #expect(tables.count == 5)
+        #expect(tables.contains("Item") && tables.contains("Item_tags"), "\(tables)")
+        #expect(Set(tables.map { $0.lowercased() }).count == 5)
+        #expect(
+            links == [[.integer(7), .integer(0), .real(1)], [.integer(7), .integer(1), .real(1)]])
+        let expected = ["Item", "item", "Item_tags"].flatMap { entity in
+            ["name", "Name", "NAME_2"].map { "\(entity).\($0)" }
+        }
+        #expect(found == Set(expected))
+    }
+
     @Test func `inserts and deletes take their links along`() throws {
         let change = try insert(["ID": .string("x")])
 
@@ -205,5 +262,11 @@ import Testing
                 #"DELETE FROM "Thing_parts" WHERE owner = 7 AND member = 3;"#,
                 #"DELETE FROM "Thing" WHERE "object" = 7 AND "ID" IS 'x';"#,
             ])
+    }
+}
+
+extension SQLiteValue {
+    fileprivate var string: String? {
+        if case .text(let text) = self { text } else { nil }
     }
 }

@@ -191,6 +191,44 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.url.path).isEmpty)
     }
 
+    @Test func `names that SQLite takes for one get numbers in views`() throws {
+        let attributes = ["name", "Name", "object"].map {
+            AttributeDescription(name: $0, type: .string)
+        }
+        let temporary = try TemporaryStore(
+            ManagedObjectModel(
+                entities: ["Item", "item", "item_2"].map {
+                    EntityDescription(name: $0, attributes: attributes)
+                }))
+        let entities = temporary.store.schema.entities
+        let changes = entities.map { entity in
+            Change(
+                object: ObjectID(entity: entity.number, number: 1),
+                kind: .insert(
+                    values: entity.slots.map { .string("\(entity.name).\($0.name)") }, members: []))
+        }
+        try temporary.store.commit(Draft(header: EntryHeader(kind: .save), changes: changes))
+
+        let database = try export(temporary.store)
+
+        let views = try rows(
+            database, "SELECT name FROM sqlite_schema WHERE name LIKE 'current%' ORDER BY rowid")
+        #expect(Set(views.map { $0.lowercased() }).count == 3)
+        var found: Set<String> = []
+        for view in views {
+            let row = try rows(
+                database, "SELECT name, Name_2, object_2 FROM \"\(view)\" ORDER BY 1")
+            found.formUnion(row)
+        }
+        let expected = ["Item", "item", "item_2"].map { entity in
+            entities.first { $0.name == entity }?.slots.map { "\(entity).\($0.name)" } ?? []
+        }
+        #expect(found.count == 3)
+        #expect(
+            Set(found.flatMap { $0.split(separator: "|").map(String.init) })
+                == Set(expected.joined()))
+    }
+
     private static func column(_ value: AuditValue) -> SQLiteValue {
         switch value.value {
         case .null: .null

@@ -173,17 +173,17 @@ final class AuditDatabase {
 
     /// For each entity the current objects and all versions, those of its sub-entities included.
     private static func views(of schema: Schema) -> [String] {
-        var taken: Set<String> = []
+        var names = DistinctNames()
         return schema.entities.flatMap { entity -> [String] in
-            // SQLite does not tell small letters from capitals in names.
-            let isTaken = !taken.insert(entity.name.lowercased()).inserted
-            let name = isTaken ? "\(entity.name)_\(entity.number.rawValue)" : entity.name
+            let name = names.give(entity.name)
+            var columnNames = DistinctNames(reserved: ["object", "valid_from", "valid_to"])
             let family = entity.family.compactMap { schema.entity($0)?.name.literal }
                 .joined(separator: ", ")
             let columns = entity.properties
                 .filter { $0.isPersistent && ($0.slot != nil || $0.isStoredToMany) }
-                .map {
-                    ", json_extract(state, \("$.\"\($0.name)\"".literal)) AS \($0.name.identifier)"
+                .map { property in
+                    let column = columnNames.give(property.name).identifier
+                    return ", json_extract(state, \("$.\"\(property.name)\"".literal)) AS \(column)"
                 }
                 .joined()
             let source = "FROM object_version WHERE entity IN (\(family))"
