@@ -9,7 +9,7 @@ public import ObjectModel
 /// ```
 ///
 /// Setting what the entity does not have, or has no place for, makes the batch fail; the error
-/// names row and property.
+/// names every such row and property.
 public struct BatchInsertRow<Object: ManagedObject> {
     @usableFromInline var cells: BatchInsertCells
 
@@ -73,8 +73,8 @@ public struct BatchInsertRow<Object: ManagedObject> {
 /// What a row holds, whichever class it is for.
 @usableFromInline struct BatchInsertCells {
     fileprivate(set) var index = 0
-    /// What is wrong with the row.
-    private(set) var failures: [ValidationFailure] = []
+    /// What could not be set, by row.
+    private(set) var refusals: [Int: [ValidationFailure]] = [:]
     /// The values in the order of the entity's slots.
     private(set) var values: [Value]
     private let defaults: [Value]
@@ -184,7 +184,7 @@ public struct BatchInsertRow<Object: ManagedObject> {
     }
 
     private mutating func refuse(_ property: String?, _ objection: String) {
-        failures.append(
+        refusals[index, default: []].append(
             ValidationFailure(
                 .invalid, property: property, "Row \(index + 1) of the batch: \(objection)."))
     }

@@ -6,25 +6,56 @@ import SnapshotStore
 // has do not collide with it any more.
 
 extension Draft {
-    /// Brings the change of one object onto what the store has, as a policy has settled it.
-    mutating func rebase(on conflict: ObjectConflict, in store: PersistentStore) throws {
+    /// Brings changes onto what the store has, as a policy has settled them.
+    ///
+    /// - Complexity: O(*n* + *k* log *m*), *n* the number of changes, *k* of conflicts and
+    ///   *m* of objects.
+    mutating func rebase(on conflicts: [ObjectConflict], in store: PersistentStore) throws {
+        let places = places(of: Set(conflicts.map(\.objectID.object)))
+        var dropped: Set<ObjectID> = []
+        for conflict in conflicts {
+            guard let place = places[conflict.objectID.object] else {
+                noteSeen(conflict)
+                continue
+            }
+            if try !rebase(changeAt: place, on: conflict, in: store) {
+                dropped.insert(conflict.objectID.object)
+            }
+        }
+        if !dropped.isEmpty { changes.removeAll { dropped.contains($0.object) } }
+    }
+
+    /// Where the changes of some objects stand.
+    func places(of objects: Set<ObjectID>) -> [ObjectID: Int] {
+        var places: [ObjectID: Int] = [:]
+        for index in changes.indices where objects.contains(changes[index].object) {
+            places[changes[index].object] = index
+        }
+        return places
+    }
+
+    /// - Returns: Whether anything is left of the change.
+    private mutating func rebase(
+        changeAt index: Int, on conflict: ObjectConflict, in store: PersistentStore
+    ) throws -> Bool {
         let object = conflict.objectID.object
-        guard let entity = store.store.schema.entity(object.entity),
-            let index = changes.firstIndex(where: { $0.object == object })
-        else { return noteSeen(conflict) }
+        guard let entity = store.store.schema.entity(object.entity) else {
+            noteSeen(conflict)
+            return true
+        }
         let change = changes[index]
         switch (conflict.side, change.kind) {
         case (.theirs?, _):
-            changes.remove(at: index)
             noteSeen(conflict)
+            return false
         case (.ours?, .insert), (.ours?, .delete),
             (.ours?, .update) where conflict.isOneGone:
             let current = try store.read(at: nil) { try $0.state(of: object) }
             let outcome = ThreeWayMerge(of: entity, policy: .mergeByPropertyObjectTrump)
                 .merge(ours: change, seen: seen[object], current: current)
-            changes.remove(at: index)
-            if let settled = outcome.change { changes.append(settled) }
             noteSeen(conflict)
+            guard let settled = outcome.change else { return false }
+            changes[index] = settled
         case (_, .insert(let values, let members)):
             changes[index].kind = .insert(
                 values: conflict.settled(values, entity), members: members)
@@ -32,8 +63,9 @@ extension Draft {
             changes[index].kind = .update(
                 edits: conflict.settled(edits, entity), members: members)
             if conflict.settlesAll(edits, entity) { noteSeen(conflict) }
-        default: return
+        default: break
         }
+        return true
     }
 
     /// Lets the draft count as having seen what the store has of an object.
@@ -46,16 +78,23 @@ extension Draft {
     }
 
     /// Takes over what a policy has said of values that are taken.
-    mutating func settle(_ conflict: ConstraintConflict, of schema: Schema) {
+    mutating func settle(_ conflicts: [ConstraintConflict], of schema: Schema) {
+        let places = places(of: Set(conflicts.flatMap(\.objects)))
+        for conflict in conflicts { settle(conflict, places, of: schema) }
+    }
+
+    private mutating func settle(
+        _ conflict: ConstraintConflict, _ places: [ObjectID: Int], of schema: Schema
+    ) {
         for object in conflict.objects {
             switch conflict.side {
             case .ours?: constraintPolicies[object] = .mergeByPropertyObjectTrump
             case .theirs?: constraintPolicies[object] = .mergeByPropertyStoreTrump
             case nil: break
             }
-            guard let entity = schema.entity(object.entity),
-                let index = changes.firstIndex(where: { $0.object == object })
-            else { continue }
+            guard let entity = schema.entity(object.entity), let index = places[object] else {
+                continue
+            }
             for (name, value) in conflict.replacements[object] ?? [:] {
                 guard let property = entity.property(named: name) else { continue }
                 changes[index].replace(property, with: value)

@@ -18,10 +18,11 @@ extension ManagedObjectContext {
     ///   - date: When it happened, if not now.
     /// - Returns: The entry, how many objects were inserted and, if asked for, which.
     /// - Throws: ``StoreError`` with code `validation` and every failure, which names row (from 1)
-    ///   and property; with `duplicate` for a value that must be unique and is taken, with
-    ///   `conflict` for a reference to an object that is gone, unless the merge policy settles it;
-    ///   with `noSuchEntity`, `noSuchStore`, `readOnly`, `full` or `inputOutput`; or what the
-    ///   request's closure throws. Nothing has been saved then.
+    ///   and property; after a hundred rows that set what cannot be set no more are asked for; with
+    ///   `duplicate` for a value that must be unique and is taken and `conflict` for a reference to
+    ///   an object that is gone, which name the rows, unless the merge policy settles it; with
+    ///   `noSuchEntity`, `noSuchStore`, `readOnly`, `full` or `inputOutput`; or what the request's
+    ///   closure throws. Nothing has been saved then.
     /// - Complexity: O(*k* log *n*), *k* the number of rows, *n* of objects in the store. All
     ///   values are in memory until the entry is saved: several entries of 100,000 rows take less
     ///   than one of millions.
@@ -34,13 +35,17 @@ extension ManagedObjectContext {
         guard !isReadOnly else { throw StoreError.readOnlyContext() }
         let entity = try entity(of: request)
         let store = try store(for: request, entity.schema.number)
-        let rows = try rows(of: request, entity, in: store)
+        let (rows, refusals) = try rows(of: request, entity, in: store)
         guard !rows.isEmpty else {
             return BatchInsertResult(sequence: nil, count: 0, objectIDs: [])
         }
         let batch = InsertedBatch(
             entity: entity.schema, first: try store.store.allocateObjectNumbers(rows.count),
             count: rows.count)
+        guard refusals.isEmpty else {
+            throw StoreError.validation(
+                batch.failures(in: rows, beside: refusals, of: coordinator.model.schema))
+        }
         let header = EntryHeader(
             kind: .batch, author: author ?? self.author, note: note, context: name,
             occurredAt: date?.microseconds, base: try store.head())
@@ -81,16 +86,16 @@ extension ManagedObjectContext {
 
     private func rows<Object>(
         of request: BatchInsertRequest<Object>, _ entity: GraphEntity, in store: PersistentStore
-    ) throws -> [[Value]] {
+    ) throws -> (rows: [[Value]], refusals: [Int: [ValidationFailure]]) {
         var rows: [[Value]] = []
         var row = BatchInsertRow<Object>(entity, in: store)
-        while try request.fill(&row) == .insert {
-            let failures = row.cells.failures
-            guard failures.isEmpty else { throw StoreError.validation(failures) }
+        while row.cells.refusals.count < InsertedBatch.refusedRowsMaximum,
+            try request.fill(&row) == .insert
+        {
             rows.append(row.cells.values)
             row.cells.advance()
         }
-        return rows
+        return (rows, row.cells.refusals.filter { $0.key < rows.count })
     }
 
     private func save(_ draft: Draft, to store: PersistentStore) throws -> Receipt {
@@ -108,6 +113,9 @@ private struct InsertedBatch {
     let entity: SchemaEntity
     let first: UInt64
     let count: Int
+
+    /// What is wrong with so many rows is wrong with most, and need not be told of all.
+    static let refusedRowsMaximum = 100
 
     private func object(ofRow index: Int) -> ObjectID {
         ObjectID(entity: entity.number, number: first + UInt64(index))
@@ -129,6 +137,22 @@ private struct InsertedBatch {
                     object: object(ofRow: index), kind: .insert(values: rows[index], members: [])))
         }
         return changes
+    }
+
+    /// Everything that is wrong with rows of which some set what cannot be set, row after row.
+    func failures(
+        in rows: [[Value]], beside refusals: [Int: [ValidationFailure]], of schema: Schema
+    ) -> [ValidationFailure] {
+        rows.indices.flatMap { index in
+            let misfits = zip(entity.slots, rows[index]).compactMap { property, value in
+                property.misfit(of: value).map { misfit in
+                    explained(
+                        ValidationFailure(
+                            misfit, of: property, in: object(ofRow: index), schema))
+                }
+            }
+            return (refusals[index] ?? []) + misfits
+        }
     }
 
     func result(
@@ -162,8 +186,23 @@ private struct InsertedBatch {
                     : "Nothing was saved: \(lines.count) values are taken.",
                 constraintConflicts: error.constraintConflicts,
                 details: lines.count == 1 ? [] : lines)
+        case .conflict:
+            let lines = zip(error.conflicts, error.details).map { line($0, told: $1) }
+            return StoreError(
+                .conflict,
+                lines.count == 1
+                    ? "Nothing was saved: \(lines[0])"
+                    : "Nothing was saved: \(lines.count) conflicts with changes saved meanwhile.",
+                conflicts: error.conflicts, details: lines.count == 1 ? [] : lines)
         default: return error
         }
+    }
+
+    /// A conflict, which can only be that a row leads to an object that others have deleted.
+    private func line(_ conflict: MergeConflict, told detail: String) -> String {
+        guard let row = row(of: conflict.object) else { return detail }
+        let name = conflict.propertyName.map { "'\($0)'" } ?? "it"
+        return "Row \(row) of the batch: \(name) leads to an object that is gone."
     }
 
     private func explained(_ failure: ValidationFailure) -> ValidationFailure {

@@ -50,16 +50,14 @@ extension ManagedObjectContext {
                 var conflicts = try objectConflicts(error.conflicts, attempt, store)
                 try policy.resolve(optimisticLockingConflicts: &conflicts)
                 let resolved = conflicts.filter(\.isResolved)
-                for conflict in resolved {
-                    try attempt.rebase(on: conflict, in: store)
-                    settled += conflict.conflicts
-                }
+                try attempt.rebase(on: resolved, in: store)
+                settled += resolved.flatMap(\.conflicts)
                 if resolved.isEmpty { break }
             } catch let error as StoreError where error.code == .duplicate {
                 var conflicts = error.constraintConflicts
                 try policy.resolve(constraintConflicts: &conflicts)
                 let resolved = conflicts.filter(\.isResolved)
-                for conflict in resolved { attempt.settle(conflict, of: store.store.schema) }
+                attempt.settle(resolved, of: store.store.schema)
                 if resolved.isEmpty { break }
             }
         }
@@ -81,20 +79,22 @@ extension ManagedObjectContext {
             if grouped[conflict.object] == nil { order.append(conflict.object) }
             grouped[conflict.object, default: []].append(conflict)
         }
+        let places = draft.places(of: Set(order))
         return try order.map { object in
             let row = try store.read(at: nil) { try $0.row(object) }
-            return objectConflict(object, grouped[object] ?? [], row, draft, store)
+            let change = places[object].map { draft.changes[$0] }
+            return objectConflict(object, grouped[object] ?? [], row, change, draft, store)
         }
     }
 
     private func objectConflict(
-        _ object: ObjectID, _ conflicts: [MergeConflict], _ row: Row?, _ draft: Draft,
-        _ store: PersistentStore
+        _ object: ObjectID, _ conflicts: [MergeConflict], _ row: Row?, _ change: Change?,
+        _ draft: Draft, _ store: PersistentStore
     ) -> ObjectConflict {
         let schema = binding(object.entity).schema
         var base: [Value] = []
         var ours: [Value] = []
-        switch draft.changes.first(where: { $0.object == object })?.kind {
+        switch change?.kind {
         case .insert(let values, _): ours = values
         case .update(let edits, _):
             base = draft.seen[object] ?? []

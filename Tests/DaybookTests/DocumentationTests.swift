@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// Every Swift example in the README and the documentation stands, word for word, in a test of this
-/// folder that runs it.
+/// Every Swift example in the README, the documentation and the comments of some types stands, word
+/// for word, in a test of this folder that runs it.
 ///
 /// In the tests an example is what lies between `// example` and `// end of example`, without the
 /// indentation. An example whose parts cannot stand together in one file's scope (types, then
@@ -34,9 +34,23 @@ import Testing
         }
     }
 
-    @Test func `every example in a test stands on a page`() throws {
+    @Test(arguments: Examples.commentedSources)
+    func `every example in the comments of a type is run by a test`(source: String) throws {
+        let examples = try Examples.inTests()
+
+        let blocks = try Examples.inComments(of: source)
+
+        #expect(!blocks.isEmpty)
+        for block in blocks {
+            #expect(
+                examples.contains(block), "\(source) has an example that no test runs:\n\(block)")
+        }
+    }
+
+    @Test func `every example in a test stands on a page or in a comment`() throws {
         let pages = try Examples.pages() + [Examples.root.appendingPathComponent("README.md")]
-        let blocks = try Set(pages.flatMap { try Examples.inPage($0) })
+        let commented = try Examples.commentedSources.flatMap { try Examples.inComments(of: $0) }
+        let blocks = try Set(pages.flatMap { try Examples.inPage($0) } + commented)
 
         for example in try Examples.inTests() {
             #expect(blocks.contains(example), "No page shows this example:\n\(example)")
@@ -58,6 +72,21 @@ enum Examples {
     static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
+    /// The sources whose comments have examples that tests run.
+    static let commentedSources = [
+        "ObjectGraph/BatchInsertRequest.swift", "ObjectGraph/BatchInsertRow.swift",
+    ]
+
+    /// The Swift examples in the comments of a source.
+    static func inComments(of source: String) throws -> [String] {
+        let file = root.appendingPathComponent("Sources").appendingPathComponent(source)
+        let comments = try String(contentsOf: file, encoding: .utf8).components(separatedBy: "\n")
+            .map { $0.trimmingCharacters(in: .whitespaces) }
+            .filter { $0.hasPrefix("///") }
+            .map { String($0.dropFirst($0.hasPrefix("/// ") ? 4 : 3)) }
+        return inLines(comments)
+    }
+
     /// The pages of the documentation.
     static func pages() throws -> [URL] {
         let catalogue = root.appendingPathComponent("Sources/Daybook/Daybook.docc")
@@ -68,9 +97,13 @@ enum Examples {
 
     /// The Swift examples of a page; a manifest is not one.
     static func inPage(_ page: URL) throws -> [String] {
+        inLines(try String(contentsOf: page, encoding: .utf8).components(separatedBy: "\n"))
+    }
+
+    private static func inLines(_ lines: [String]) -> [String] {
         var blocks: [String] = []
         var open: [String]?
-        for line in try String(contentsOf: page, encoding: .utf8).components(separatedBy: "\n") {
+        for line in lines {
             if line == "```swift" {
                 open = []
             } else if line == "```", let lines = open {

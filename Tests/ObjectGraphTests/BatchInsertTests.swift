@@ -258,6 +258,62 @@ extension PersistentContainer {
         #expect(relationship.message.contains("'owner'"))
     }
 
+    @Test func `everything that is wrong with a row is told, and with the other rows`() throws {
+        let (folder, container) = try makeReadings()
+        var asked: [Int] = []
+
+        let error = try container.inContext { (context) throws in
+            #expect(throws: StoreError.self) {
+                try context.execute(
+                    BatchInsertRequest<Reading>(0..<4) { number, row in
+                        asked.append(row.index)
+                        row[\.code] = "R\(number)"
+                        if number == 0 { row[\.level] = 101 }
+                        if number == 2 {
+                            row["levle"] = .int(1)
+                            row[\.text] = "gone"
+                            row[\.level] = -1
+                        }
+                        if number == 3 { row.relate("owner", to: nil) }
+                    })
+            }
+        }
+
+        #expect(asked == [0, 1, 2, 3])
+        let failures = try #require(error).failures
+        #expect(failures.map(\.property) == ["level", "levle", "text", "level", "owner"])
+        #expect(
+            failures.map(\.reason)
+                == [.numberTooLarge, .invalid, .invalid, .numberTooSmall, .invalid])
+        let rows = [1, 3, 3, 3, 4]
+        #expect(
+            zip(failures, rows).allSatisfy { $0.message.hasPrefix("Row \($1) of the batch: '") },
+            "\(failures.map(\.message))")
+        #expect(try container.readings().isEmpty)
+        withExtendedLifetime(folder) {}
+    }
+
+    @Test func `no more rows are asked for after a hundred that cannot be filled`() throws {
+        let (folder, container) = try makeReadings()
+        var count = 0
+
+        let error = try container.inContext { (context) throws in
+            #expect(throws: StoreError.self) {
+                try context.execute(
+                    BatchInsertRequest<Reading>(0..<5_000) { number, row in
+                        count += 1
+                        row[\.code] = "R\(number)"
+                        if !number.isMultiple(of: 2) { row["levle"] = .int(1) }
+                    })
+            }
+        }
+
+        #expect(count == 200)
+        #expect(error?.failures.count == 100)
+        #expect(error?.failures.last?.message.hasPrefix("Row 200 of the batch: ") == true)
+        withExtendedLifetime(folder) {}
+    }
+
     @Test func `a value that must be unique is refused within the batch`() throws {
         let error = try refusal(.duplicate) { $0[\.code] = "R0" }
 
@@ -346,6 +402,73 @@ extension PersistentContainer {
         }
     }
 
+    @Test func `each row that leads to an object that is gone is named`() throws {
+        let store = try StaffStore()
+        try store.inContext { (context) throws in
+            let research = Department(context: context)
+            research.name = "Research"
+            try context.save()
+            let gone = research.objectID
+            context.delete(research)
+            try context.save()
+
+            let error = #expect(throws: StoreError.self) {
+                try context.execute(
+                    BatchInsertRequest<Employee>(0..<5) { number, row in
+                        if number % 2 == 1 { row.relate(\.department, to: gone) }
+                    })
+            }
+
+            #expect(error?.code == .conflict)
+            #expect(
+                error?.details
+                    == [2, 4].map {
+                        "Row \($0) of the batch: 'department' leads to an object that is gone."
+                    })
+        }
+    }
+
+    @Test func `a policy of the program's own settles each of many rows`() throws {
+        struct Sorting: CustomMergePolicy {
+            func resolve(optimisticLockingConflicts conflicts: inout [ObjectConflict]) {
+                for index in conflicts.indices {
+                    guard case .string(let name)? = conflicts[index].ours["firstName"] else {
+                        continue
+                    }
+                    if name.hasSuffix("0") {
+                        conflicts[index].resolve(with: .theirs)
+                    } else {
+                        conflicts[index].resolve("department", with: .value(.null))
+                    }
+                }
+            }
+        }
+        let store = try StaffStore()
+        try store.inContext { (context) throws in
+            let research = Department(context: context)
+            research.name = "Research"
+            try context.save()
+            let gone = research.objectID
+            context.delete(research)
+            try context.save()
+            context.customMergePolicy = Sorting()
+            var request = BatchInsertRequest<Employee>(0..<300) { number, row in
+                row[\.firstName] = "Row \(number)"
+                if number % 3 != 0 { row.relate(\.department, to: gone) }
+            }
+            request.resultType = .objectIDs
+
+            let result = try context.execute(request)
+
+            let expected = (0..<300).filter { $0 % 3 == 0 || $0 % 10 != 0 }.map { "Row \($0)" }
+            let names = result.objectIDs.map { (context.object(with: $0) as? Employee)?.firstName }
+            #expect(names == expected)
+            #expect(result.count == expected.count)
+            let employees = try context.fetch(FetchRequest<Employee>())
+            #expect(employees.allSatisfy { $0.department == nil })
+        }
+    }
+
     @Test func `an object of another entity or that is gone cannot be referred to`() throws {
         let store = try StaffStore()
         try store.inContext { (context) throws in
@@ -369,6 +492,11 @@ extension PersistentContainer {
             #expect(wrong?.code == .validation)
             #expect(wrong?.failures.map(\.property) == ["department"])
             #expect(missing?.code == .conflict)
+            #expect(missing?.conflicts.map(\.kind) == [.reference])
+            #expect(
+                missing?.message
+                    == "Nothing was saved: Row 1 of the batch: 'department' leads to an object "
+                    + "that is gone.")
             #expect(try context.count(FetchRequest<Employee>()) == 0)
         }
     }
