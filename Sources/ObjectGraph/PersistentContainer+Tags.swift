@@ -1,7 +1,7 @@
 public import Foundation
 public import JournalLog
 import ObjectModel
-import SnapshotStore
+public import SnapshotStore
 
 /// A name that somebody gave to an entry.
 ///
@@ -31,14 +31,6 @@ public struct EntryTag: Sendable, Hashable {
     }
 }
 
-/// What becomes of a tag that has a name already when the name is given to another entry.
-public enum TagReplacement: Sendable, Hashable {
-    /// It stays, and setting the new one is refused.
-    case refuse
-    /// It gives way.
-    case replace
-}
-
 extension PersistentContainer {
     /// The names that entries have been given, by entry.
     ///
@@ -62,8 +54,8 @@ extension PersistentContainer {
     ///   - note: What it stands for.
     ///   - existing: What becomes of a tag of that name.
     /// - Returns: The tag.
-    /// - Throws: ``StoreError`` with code `tag` for a name that is not allowed or is taken; with
-    ///   `noSuchEntry` when the moment is before the first entry or past the last; with `readOnly`.
+    /// - Throws: ``StoreError`` with code `tagName` for a name that is not allowed or is taken;
+    ///   with `noSuchEntry` when the moment is before the first entry or past the last; with `readOnly`.
     ///   Nothing has changed then.
     @discardableResult
     public func setTag(

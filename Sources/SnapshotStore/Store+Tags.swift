@@ -67,15 +67,15 @@ extension UInt8 {
     fileprivate var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 }
 
-extension Store {
-    /// What becomes of a tag that has the name already.
-    package enum TagReplacement: Sendable, Hashable {
-        /// It stays, and setting the new one is refused.
-        case refuse
-        /// It gives way.
-        case replace
-    }
+/// What becomes of a tag that has a name already when the name is given to another entry.
+public enum TagReplacement: Sendable, Hashable {
+    /// It stays, and setting the new one is refused.
+    case refuse
+    /// It gives way.
+    case replace
+}
 
+extension Store {
     /// The tags, by entry.
     ///
     /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when their record is damaged.
@@ -109,8 +109,8 @@ extension Store {
     ///   - note: What it stands for.
     ///   - existing: What becomes of a tag of that name.
     /// - Returns: The tag.
-    /// - Throws: ``StoreError`` with ``StoreError/Code/tag`` for a name that is not allowed or is
-    ///   taken; with ``StoreError/Code/noSuchEntry`` for an entry that is not there. The store is
+    /// - Throws: ``StoreError`` with ``StoreError/Code/tagName`` for a name that is not allowed or
+    ///   is taken; with ``StoreError/Code/noSuchEntry`` for an entry that is not there. The store is
     ///   unchanged then.
     /// - Complexity: O(*t* + log *n*) page reads and writes, *t* the number of tags.
     @discardableResult
@@ -164,14 +164,14 @@ extension Store {
 extension StoreError {
     fileprivate static func tagName(_ name: String, _ objection: String) -> StoreError {
         StoreError(
-            .tag,
+            .tagName,
             "A tag cannot be called '\(name)', because that \(objection). Choose a name such as "
                 + "'v1.0'.")
     }
 
     fileprivate static func tagTaken(_ tag: StoreTag) -> StoreError {
         StoreError(
-            .tag,
+            .tagName,
             "There is a tag '\(tag.name)' already, at entry \(tag.sequence). Delete it first, or "
                 + "replace it.")
     }

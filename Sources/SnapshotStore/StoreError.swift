@@ -55,7 +55,7 @@ public struct StoreError: Error, Sendable {
             case noSuchEntry, noSuchObject, objectDeleted, undoBlocked, digestMismatch, closed
             case unsupportedFileSystem, inputOutput, generation, unsettled
             case noSuchStore, noSuchConfiguration, assignment, crossStoreRelationship, coordinator
-            case olderFormat, tag, noSuchTag
+            case olderFormat, tagName, noSuchTag
         }
 
         private let wrapped: Wrapped
@@ -105,7 +105,7 @@ public struct StoreError: Error, Sendable {
         /// The journal has no such entry.
         public static let noSuchEntry = Code(.noSuchEntry)
         /// A tag cannot have that name: it is not allowed, or it is taken.
-        public static let tag = Code(.tag)
+        public static let tagName = Code(.tagName)
         /// The store has no such tag.
         public static let noSuchTag = Code(.noSuchTag)
         /// There has never been such an object.

@@ -69,7 +69,7 @@ import Testing
         let head = try whatIf.others(edit: whatIf.ada) { $0.lastName = "Lovelace" }
 
         let error = #expect(throws: StoreError.self) { try container.setTag("current") }
-        #expect(error?.code == .tag)
+        #expect(error?.code == .tagName)
         #expect(try container.tags().map(\.sequence) == [whatIf.then])
         try container.setTag("current", existing: .replace)
         #expect(try container.tags().map(\.sequence) == [head])
@@ -84,7 +84,7 @@ import Testing
 
         let error = #expect(throws: StoreError.self) { try container.setTag(name) }
 
-        #expect(error?.code == .tag)
+        #expect(error?.code == .tagName)
         #expect(try container.tags().isEmpty)
     }
 

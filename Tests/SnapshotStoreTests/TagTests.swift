@@ -51,7 +51,7 @@ import Testing
         let removed = try store.removeTag(named: "v1")
         let missing = #expect(throws: StoreError.self) { try store.removeTag(named: "v1") }
 
-        #expect(taken?.code == .tag)
+        #expect(taken?.code == .tagName)
         #expect(taken?.message.contains("'v1' already, at entry 2") == true)
         #expect(moved == removed)
         #expect(missing?.code == .noSuchTag)
@@ -69,7 +69,7 @@ import Testing
 
         let error = #expect(throws: StoreError.self) { try temporary.store.setTag(name) }
 
-        #expect(error?.code == .tag)
+        #expect(error?.code == .tagName)
         #expect(try temporary.store.tags().isEmpty)
     }
 

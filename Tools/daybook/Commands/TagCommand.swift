@@ -64,12 +64,12 @@ struct TagCommand: Command {
 
     private func set(
         _ name: String, at sequence: SequenceNumber?, in store: Store, author: String?,
-        note: String?, existing: Store.TagReplacement
+        note: String?, existing: TagReplacement
     ) throws -> StoreTag {
         do {
             return try store.setTag(
                 name, at: sequence, author: author, note: note, existing: existing)
-        } catch let error as StoreError where error.code == .tag {
+        } catch let error as StoreError where error.code == .tagName {
             guard try store.tags().contains(where: { $0.name == name }) else { throw error }
             throw ToolError.usage("\(error.message) '--force' replaces it.")
         }
