@@ -30,6 +30,15 @@ extension ManagedObjectContext {
     public func save(
         author: String? = nil, note: String? = nil, at date: Date? = nil
     ) throws -> SequenceNumber? {
+        try save(author: author, note: note, occurredAt: date?.microseconds)
+    }
+
+    /// Saves as ``save(author:note:at:)`` does, with a time in microseconds since 1970: a `Date` that
+    /// is centuries away counts in larger steps.
+    @discardableResult
+    package func save(
+        author: String?, note: String?, occurredAt time: Int64?
+    ) throws -> SequenceNumber? {
         assertOnQueue()
         guard !isReadOnly else { throw StoreError.readOnlyContext() }
         if let error = undoFailure {
@@ -54,7 +63,7 @@ extension ManagedObjectContext {
         if let parent {
             try save(items, into: parent, credit.completed(from: credits))
         } else {
-            entries = try saveToStores(items, header(credit, date))
+            entries = try saveToStores(items, header(credit, time))
             followOwnSave()
         }
         credits.removeAll()
@@ -83,11 +92,11 @@ extension ManagedObjectContext {
         if let insertFailure, pending.items.contains(where: \.isUnsavable) { throw insertFailure }
     }
 
-    func header(_ credit: SaveCredit, _ date: Date?) -> EntryHeader {
+    func header(_ credit: SaveCredit, _ time: Int64?) -> EntryHeader {
         let credit = credit.completed(from: credits)
         return EntryHeader(
             kind: .save, author: credit.author, note: credit.note, context: credit.context,
-            occurredAt: date?.microseconds)
+            occurredAt: time)
     }
 
     // MARK: - To stores

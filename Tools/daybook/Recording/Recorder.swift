@@ -142,7 +142,7 @@ final class Recorder {
         do {
             sequence = try context.save(
                 author: notes.author ?? author, note: notes.note ?? note,
-                at: notes.time.map { Date(microseconds: $0) })
+                occurredAt: notes.time)
         } catch let error as StoreError {
             throw EntryDiagnosis(self).problem(error, savedInLine: line)
         }
@@ -288,15 +288,5 @@ final class Recorder {
         ManagedObjectID(
             storeIdentifier: store.uuid, object: id,
             entityName: schema.entity(id.entity)?.name ?? "", isTemporaryID: false)
-    }
-}
-
-extension Date {
-    /// The date of a time in microseconds since 1970.
-    ///
-    /// It lies in the middle of its microsecond, so that rounding down finds the same one again.
-    fileprivate init(microseconds: Int64) {
-        let (seconds, rest) = microseconds.quotientAndRemainder(dividingBy: 1_000_000)
-        self.init(timeIntervalSince1970: Double(seconds) + (Double(rest) + 0.5) / 1_000_000)
     }
 }
