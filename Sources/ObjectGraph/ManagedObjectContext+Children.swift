@@ -52,15 +52,7 @@ extension ManagedObjectContext {
     func save(
         _ items: [PendingChanges.Item], into parent: ManagedObjectContext, _ credit: SaveCredit
     ) throws {
-        let changed = items.compactMap { item -> ChildSave.Item? in
-            guard let change = item.change, !change.isEmpty else { return nil }
-            return ChildSave.Item(
-                id: item.object.graphID, change: change,
-                seen: change.isInsert ? [] : item.valuesSeen)
-        }
-        let save = ChildSave(
-            items: changed.sorted { $0.change.precedes($1.change) }, policy: mergePolicy,
-            granularity: conflictGranularity, credit: credit)
+        let save = childSave(of: items, credit)
         let isAsSent = try parent.performForChild {
             let isAsSent = try parent.accept(save, from: self)
             parentRevision = parent.revision.load(ordering: .relaxed)
@@ -73,6 +65,32 @@ extension ManagedObjectContext {
         if !isAsSent { for item in items { forgetLists(of: item) } }
         forgetLists(
             holding: Set(items.filter { $0.change?.isDelete == true }.map(\.object.graphID)))
+    }
+
+    /// Where a save into the parent would collide with what has changed there, whichever side the
+    /// policy would let win.
+    ///
+    /// - Throws: ``StoreError`` with code `conflict` when the save would be refused for it.
+    func conflicts(ofSaveInto parent: ManagedObjectContext) throws -> [MergeConflict] {
+        let save = childSave(of: pending.items, SaveCredit())
+        return try parent.performForChild {
+            parent.processPendingChanges()
+            return try parent.merge(save).conflicts
+        }
+    }
+
+    private func childSave(
+        of items: [PendingChanges.Item], _ credit: SaveCredit
+    ) -> ChildSave {
+        let changed = items.compactMap { item -> ChildSave.Item? in
+            guard let change = item.change, !change.isEmpty else { return nil }
+            return ChildSave.Item(
+                id: item.object.graphID, change: change,
+                seen: change.isInsert ? [] : item.valuesSeen)
+        }
+        return ChildSave(
+            items: changed.sorted { $0.change.precedes($1.change) }, policy: mergePolicy,
+            granularity: conflictGranularity, credit: credit)
     }
 
     /// Lets lists be read again that a merge has put deleted objects into.
@@ -115,6 +133,25 @@ extension ManagedObjectContext {
     ) throws -> Bool {
         processPendingChanges()
         let isAsRead = child.parentRevision == revision.load(ordering: .relaxed)
+        let (arrivals, conflicts) = try merge(save)
+        for arrival in arrivals { take(arrival) }
+        processPendingChanges()
+        for arrival in arrivals where arrival.change.isInsert {
+            // Where the object was deleted here, it has come back rather than been made.
+            if let item = pending[arrival.id] { settle(item.object, item.kind) }
+        }
+        if save.credit.isTelling { credits.append(save.credit) }
+        tellFollowers(
+            arrivals.map { GraphChange(id: $0.id, change: $0.change) }, except: child)
+        return isAsRead && conflicts.isEmpty
+    }
+
+    /// Brings what a child saves onto what is here, and changes nothing yet.
+    ///
+    /// - Throws: ``StoreError`` with code `conflict` where the child's policy is to refuse.
+    private func merge(
+        _ save: ChildSave
+    ) throws -> (arrivals: [Arrival], conflicts: [MergeConflict]) {
         var conflicts: [MergeConflict] = []
         var arrivals: [Arrival] = []
         var references = ArrivingReferences(save)
@@ -127,16 +164,7 @@ extension ManagedObjectContext {
         if !conflicts.isEmpty, save.policy == .error {
             throw StoreError.conflict(conflicts, in: coordinator.model.schema)
         }
-        for arrival in arrivals { take(arrival) }
-        processPendingChanges()
-        for arrival in arrivals where arrival.change.isInsert {
-            // Where the object was deleted here, it has come back rather than been made.
-            if let item = pending[arrival.id] { settle(item.object, item.kind) }
-        }
-        if save.credit.isTelling { credits.append(save.credit) }
-        tellFollowers(
-            arrivals.map { GraphChange(id: $0.id, change: $0.change) }, except: child)
-        return isAsRead && conflicts.isEmpty
+        return (arrivals, conflicts)
     }
 
     private struct ArrivalOutcome {

@@ -47,15 +47,15 @@ extension ManagedObjectContext {
     /// ``customMergePolicy`` is not asked. An undo that was blocked is told of and stays to be thrown by
     /// the save.
     ///
+    /// For a child it tells what the save into its parent would come to, and looks at no store
+    /// beyond what the parent has to read.
+    ///
     /// - Returns: What collides, and what the save would throw.
     /// - Throws: ``StoreError`` with code `readOnly` for a context that reads at a point in the past;
     ///   `corrupt` and others when the store cannot be read.
-    /// - Precondition: The context works with stores. What a child saves is merged into its parent.
     /// - Complexity: O(*k* log *n*) page reads, *k* the number of changes.
     public func previewSave() throws -> SavePreview {
         assertOnQueue()
-        precondition(
-            parent == nil, "A save is previewed in the context that works with the stores.")
         guard !isReadOnly else { throw StoreError.readOnlyContext() }
         processPendingChanges()
         var preview = SavePreview()
@@ -65,6 +65,10 @@ extension ManagedObjectContext {
             try refuseUnsavable()
             emptyReferencesToDeleted()
             try checkRules()
+            if let parent {
+                preview.conflicts = try conflicts(ofSaveInto: parent)
+                return preview
+            }
             for draft in try drafts(of: pending.items, header(SaveCredit(), nil)) {
                 try preview.add(draft)
             }

@@ -695,11 +695,44 @@ import Testing
         }
     }
 
-    @Test func `previewing the save of a child stops the program`() async {
-        await #expect(processExitsWith: .failure) {
-            let child = ManagedObjectContext(parent: try StaffStore().context())
-            try child.performAndWait { _ = try child.previewSave() }
+    @Test(arguments: [MergePolicy.error, .mergeByPropertyObjectTrump])
+    func `the preview of a child's save tells what collides in its parent`(
+        policy: MergePolicy
+    ) throws {
+        let store = try StaffStore()
+        let parent = store.context()
+        let child = ManagedObjectContext(parent: parent)
+        let id = try parent.performAndWait {
+            let ada = Employee(context: parent)
+            ada.firstName = "Ada"
+            try parent.save()
+            return ada.objectID
         }
+        let clean = try child.performAndWait {
+            child.mergePolicy = policy
+            let ada = try #require(child.object(with: id) as? Employee)
+            ada.firstName = "Augusta"
+            return try child.previewSave()
+        }
+        parent.performAndWait { (parent.object(with: id) as? Employee)?.firstName = "Adele" }
+
+        try child.performAndWait {
+            let preview = try child.previewSave()
+
+            #expect(clean.conflicts.isEmpty && clean.refusal == nil)
+            #expect(preview.conflicts.map(\.kind) == [.value])
+            #expect(preview.refusal?.code == (policy == .error ? .conflict : nil))
+            #expect(child.hasChanges)
+            let refusal: StoreError?
+            do {
+                try child.save()
+                refusal = nil
+            } catch let error as StoreError {
+                refusal = error
+            }
+            #expect(refusal?.code == preview.refusal?.code)
+        }
+        withExtendedLifetime(store) {}
     }
 
     @Test func `what is pending can be brought to the head before it is saved`() throws {
