@@ -139,41 +139,8 @@ public struct Attribute<Value: AttributeValue> {
         wrapped wrapped: ReferenceWritableKeyPath<Object, Value>,
         storage storage: ReferenceWritableKeyPath<Object, Attribute<Value>>
     ) -> Value {
-        @inlinable get {
-            guard let slot = object.slot(toRead: storage) else {
-                return firstRead(of: object, storage)
-            }
-            return Value(StoredAttribute(object: object, slot: slot))
-                ?? object.emptyValue(inSlot: slot)
-        }
-        @inlinable set {
-            let value = newValue.storedValue
-            if !object.set(value, at: storage) { firstSet(of: object, storage, value) }
-        }
-    }
-
-    // The first use of a property in a context finds its slot; later ones have it from the key path.
-
-    @usableFromInline static func firstRead<Object: ManagedObject>(
-        of object: Object, _ storage: ReferenceWritableKeyPath<Object, Attribute<Value>>
-    ) -> Value {
-        guard object.resolve(storage, ordinal) != nil, let slot = object.slot(toRead: storage)
-        else { return object.probed(object[keyPath: storage].ordinal) }
-        return Value(StoredAttribute(object: object, slot: slot))
-            ?? object.emptyValue(inSlot: slot)
-    }
-
-    @usableFromInline static func firstSet<Object: ManagedObject>(
-        of object: Object, _ storage: ReferenceWritableKeyPath<Object, Attribute<Value>>,
-        _ value: ObjectModel.Value
-    ) {
-        if let slot = object.resolve(storage, ordinal) { object.setValue(value, inSlot: slot) }
-    }
-
-    private static func ordinal<Object: ManagedObject>(
-        _ prototype: Object, _ storage: ReferenceWritableKeyPath<Object, Attribute<Value>>
-    ) -> DefinitionOrdinal {
-        prototype[keyPath: storage].ordinal
+        @inlinable get { read(storage, of: object) }
+        @inlinable set { set(newValue, at: storage, of: object) }
     }
 }
 
@@ -227,44 +194,56 @@ public struct Transient<Value: AttributeValue> {
         wrapped wrapped: ReferenceWritableKeyPath<Object, Value>,
         storage storage: ReferenceWritableKeyPath<Object, Transient<Value>>
     ) -> Value {
-        @inlinable get {
-            guard let slot = object.slot(toRead: storage) else {
-                return firstRead(of: object, storage)
-            }
-            return Value(StoredAttribute(object: object, slot: slot))
-                ?? object.emptyValue(inSlot: slot)
-        }
-        @inlinable set {
-            let value = newValue.storedValue
-            if !object.set(value, at: storage) { firstSet(of: object, storage, value) }
-        }
+        @inlinable get { read(storage, of: object) }
+        @inlinable set { set(newValue, at: storage, of: object) }
+    }
+}
+
+extension Attribute: DeclaredProperty, SlotProperty {}
+
+extension Transient: DeclaredProperty, SlotProperty {}
+
+/// A property wrapper whose value stands in a slot of the object.
+@usableFromInline protocol SlotProperty<Value> {
+    associatedtype Value: AttributeValue
+    var ordinal: DefinitionOrdinal { get }
+}
+
+extension SlotProperty {
+    @inlinable static func read<Object: ManagedObject>(
+        _ storage: ReferenceWritableKeyPath<Object, Self>, of object: Object
+    ) -> Value {
+        guard let slot = object.slot(toRead: storage) else { return firstRead(storage, of: object) }
+        return Value(StoredAttribute(object: object, slot: slot)) ?? object.emptyValue(inSlot: slot)
+    }
+
+    @inlinable static func set<Object: ManagedObject>(
+        _ newValue: Value, at storage: ReferenceWritableKeyPath<Object, Self>, of object: Object
+    ) {
+        let value = newValue.storedValue
+        if !object.set(value, at: storage) { firstSet(value, at: storage, of: object) }
     }
 
     // The first use of a property in a context finds its slot; later ones have it from the key path.
 
     @usableFromInline static func firstRead<Object: ManagedObject>(
-        of object: Object, _ storage: ReferenceWritableKeyPath<Object, Transient<Value>>
+        _ storage: ReferenceWritableKeyPath<Object, Self>, of object: Object
     ) -> Value {
         guard object.resolve(storage, ordinal) != nil, let slot = object.slot(toRead: storage)
         else { return object.probed(object[keyPath: storage].ordinal) }
-        return Value(StoredAttribute(object: object, slot: slot))
-            ?? object.emptyValue(inSlot: slot)
+        return Value(StoredAttribute(object: object, slot: slot)) ?? object.emptyValue(inSlot: slot)
     }
 
     @usableFromInline static func firstSet<Object: ManagedObject>(
-        of object: Object, _ storage: ReferenceWritableKeyPath<Object, Transient<Value>>,
-        _ value: ObjectModel.Value
+        _ value: ObjectModel.Value, at storage: ReferenceWritableKeyPath<Object, Self>,
+        of object: Object
     ) {
         if let slot = object.resolve(storage, ordinal) { object.setValue(value, inSlot: slot) }
     }
 
     private static func ordinal<Object: ManagedObject>(
-        _ prototype: Object, _ storage: ReferenceWritableKeyPath<Object, Transient<Value>>
+        _ prototype: Object, _ storage: ReferenceWritableKeyPath<Object, Self>
     ) -> DefinitionOrdinal {
         prototype[keyPath: storage].ordinal
     }
 }
-
-extension Attribute: DeclaredProperty {}
-
-extension Transient: DeclaredProperty {}
