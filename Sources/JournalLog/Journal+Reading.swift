@@ -160,7 +160,7 @@ struct EntryAssembly {
     let sequence: SequenceNumber
     /// What is kept as its digest; nil while none was met that can be one.
     private(set) var digest: Digest?
-    private var header = InlineArray<57, UInt8>(repeating: 0)
+    private var header = EntryHeader.Bytes(repeating: 0)
     private var headerCount = 0
     private var payload: [UInt8] = []
     private var chunkCount: UInt32 = 0

@@ -14,6 +14,19 @@ extension Journal {
         }
     }
 
+    /// Whether an entry is a long one, which stands in pages of its own; its digest is not checked.
+    ///
+    /// - Returns: False also when there is no such entry.
+    /// - Complexity: O(log *n*) page reads, however long it is.
+    package func isLong(
+        _ sequence: SequenceNumber, in transaction: borrowing some Reading & ~Copyable
+    ) throws -> Bool {
+        let key = Self.key(sequence, chunk: 0)
+        return try asJournalError {
+            try transaction.get(records, key.span.bytes) { Self.isLong($0.byteCount) } ?? false
+        }
+    }
+
     /// Hands over the entries of a range that stand in one record, each checked against its digest.
     ///
     /// Longer ones are passed over, with no look at their other chunks, and so is what cannot be
@@ -54,7 +67,7 @@ extension Journal {
                         return .proceed
                     }
                     let chunk = try reader.uint32(key)
-                    guard chunk == 0, bytes.byteCount <= Self.wholeBytesMaximum else {
+                    guard chunk == 0, !Self.isLong(bytes.byteCount) else {
                         // Its other chunks may be many: on to the next entry.
                         if sequence < last { next = sequence.next }
                         return .stop

@@ -131,7 +131,7 @@ package struct Journal: Sendable {
     ) throws {
         let payload = payload.span.bytes
         let count = EntryHeader.byteCount + payload.byteCount
-        let size = count <= wholeBytesMaximum ? count : chunkBytes
+        let size = isLong(count) ? chunkBytes : count
         // The first chunk is put together; the others are in the payload as they are.
         var first = header
         var offset = min(size, count) - EntryHeader.byteCount
@@ -159,7 +159,11 @@ package struct Journal: Sendable {
     /// The longest entry kept in one record inside a leaf page.
     ///
     /// LMDB moves a record above 2,038 bytes with its key to pages of its own.
-    static let wholeBytesMaximum = 2_000
+    private static let wholeBytesMaximum = 2_000
+
+    /// Whether so many bytes are those of a long entry, or of its first chunk: more than fit into
+    /// one record inside a leaf page.
+    static func isLong(_ byteCount: Int) -> Bool { byteCount > wholeBytesMaximum }
 
     /// The length of a chunk of a longer entry: 16 pages of its own, filled to the last byte.
     static let chunkBytes = 16 * 4_096 - 16

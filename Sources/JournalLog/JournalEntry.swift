@@ -34,6 +34,9 @@ package struct JournalEntry: Sendable, Hashable {
             payloadCount: payload.count)
         return header.encoded().bytes + payload
     }
+
+    /// Whether it stands in pages of its own, and not in one record inside a leaf page.
+    package var isLong: Bool { Journal.isLong(EntryHeader.byteCount + payload.count) }
 }
 
 extension Digest {
@@ -50,7 +53,10 @@ struct EntryHeader {
     let previous: Digest
     let payloadCount: Int
 
-    static let byteCount = 57
+    /// Room for exactly one header.
+    typealias Bytes = InlineArray<57, UInt8>
+
+    static let byteCount = Bytes.count
     static let formatVersion: UInt8 = 1
 
     /// Reads the header, or says what is wrong with it.

@@ -45,7 +45,8 @@ enum EntryCheck {
         let name = projection.schema.name(of: object)
         var problems: [String] = []
         for property in entity.indexedSlots {
-            guard let value = property.slot.map({ state.values[$0] }), property.indexHolds(value)
+            guard let value = property.slot.map({ state.values[$0] }),
+                !value.isNull || property.indexHoldsNulls
             else { continue }
             let key = StoreKey.index(property.number, value, object)
             if try !transaction.contains(projection.tables.index, key.span.bytes) {

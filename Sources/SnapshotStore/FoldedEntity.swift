@@ -7,13 +7,12 @@ final class FoldedEntity: Sendable {
         let number: PropertyNumber
         let slot: Int
         let isIndexed: Bool
-        let isUnique: Bool
+        let indexHoldsNulls: Bool
         let isReference: Bool
 
-        /// Whether the index has a record for an object with a value in this place. Unique indexes
-        /// hold no nulls, because any number of objects may have none.
+        /// Whether the index has a record for an object with a value in this place.
         func indexHolds(_ field: EncodedField) -> Bool {
-            !field.isEmpty || !isUnique
+            !field.isEmpty || indexHoldsNulls
         }
     }
 
@@ -54,6 +53,12 @@ extension FoldedEntity.Property {
         guard let slot = property.slot else { return nil }
         self.init(
             number: property.number, slot: slot, isIndexed: property.isIndexed,
-            isUnique: property.isUnique, isReference: property.relationship != nil)
+            indexHoldsNulls: property.indexHoldsNulls, isReference: property.relationship != nil)
     }
+}
+
+extension SchemaProperty {
+    /// Whether the index, if there is one, has records for objects without a value. A unique one
+    /// has none, because any number of objects may be without.
+    var indexHoldsNulls: Bool { !isUnique }
 }

@@ -143,11 +143,3 @@ extension Member {
         return writer.bytes
     }
 }
-
-extension SchemaProperty {
-    /// Whether the index has a record for an object with this value. Unique indexes hold no nulls,
-    /// because any number of objects may have none.
-    func indexHolds(_ value: Value) -> Bool {
-        !value.isNull || attribute?.isUnique != true
-    }
-}

@@ -27,8 +27,9 @@ struct Projector {
     private var rows = PutBatch()
     private var versions = PutBatch()
     private var times = PutBatch()
-    /// The times of the last entries, as long as they are not to be written.
-    private(set) var recentTimes: [Int64]
+    /// The times of the last entries, as long as they are not to be written; nil for a long one,
+    /// which has written its own.
+    private(set) var recentTimes: [Int64?]
     var index = PutBatch()
     var members = PutBatch()
     var membersPast = PutBatch()
@@ -47,7 +48,7 @@ struct Projector {
     ///   - account: What verifying keeps.
     ///   - recentTimes: For who goes on with folding one entry after the other: where that has come.
     init(
-        _ projection: Projection, _ account: ProjectionAccount? = nil, recentTimes: [Int64] = []
+        _ projection: Projection, _ account: ProjectionAccount? = nil, recentTimes: [Int64?] = []
     ) {
         self.projection = projection
         self.account = account
@@ -132,11 +133,17 @@ struct Projector {
         }
     }
 
+    /// Takes in when a long entry happened, which writes its own time.
+    mutating func take(_ time: Int64, of long: SequenceNumber) {
+        times.add(StoreKey.time(time, long))
+    }
+
     /// Takes in when an entry happened that follows the one taken in before.
-    private mutating func takeNext(_ time: Int64, of sequence: SequenceNumber) {
-        recentTimes.append(time)
-        guard sequence.writesTimes else { return }
-        take(recentTimes, through: sequence)
+    private mutating func takeNext(_ time: Int64, of entry: JournalEntry) {
+        if entry.isLong { take(time, of: entry.sequence) }
+        recentTimes.append(entry.isLong ? nil : time)
+        guard entry.sequence.writesTimes else { return }
+        take(recentTimes, through: entry.sequence)
         recentTimes.removeAll(keepingCapacity: true)
     }
 
@@ -156,19 +163,8 @@ struct Projector {
         } else {
             try take(payload, of: entry.sequence, in: transaction)
         }
-        takeNext(payload.header.occurredAt ?? entry.recordedAt, of: entry.sequence)
+        takeNext(payload.header.occurredAt ?? entry.recordedAt, of: entry)
         try write(in: transaction)
-    }
-
-    /// Folds an entry that sets the model.
-    static func fold(
-        _ model: ManagedObjectModel, of sequence: SequenceNumber, into projection: Projection,
-        in transaction: borrowing WriteTransaction
-    ) throws {
-        let key = StoreKey.sequence(sequence)
-        let bytes = model.canonicalBytes
-        try transaction.put(
-            projection.tables.models, key.span.bytes, bytes.span.bytes, .upsert)
     }
 
     /// Keeps account of an entry in a store that has it already; it follows the one before.
@@ -188,7 +184,7 @@ struct Projector {
         } else {
             try take(payload, of: entry.sequence, in: transaction)
         }
-        takeNext(payload.header.occurredAt ?? entry.recordedAt, of: entry.sequence)
+        takeNext(payload.header.occurredAt ?? entry.recordedAt, of: entry)
         account.add(times, to: tables.times)
         account.add(rows, to: tables.rows)
         account.add(versions, to: tables.versions, from: tables.rows)

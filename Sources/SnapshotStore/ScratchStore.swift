@@ -9,7 +9,7 @@ final class ScratchStore {
     private let folder: URL
     private let environment: Environment
     private let projection: Projection
-    private var recentTimes: [Int64] = []
+    private var recentTimes: [Int64?] = []
 
     init(_ schema: Schema) throws {
         folder = FileManager.default.temporaryDirectory

@@ -15,10 +15,9 @@ extension Store {
     ///   ``StoreError/Code/full`` or ``StoreError/Code/inputOutput`` for a file that cannot be written;
     ///   with ``StoreError/Code/corrupt`` when something that the save has to read is damaged: a row of
     ///   its objects, the last entry, one that a conflict is traced to, or a page. Other entries may be
-    ///   damaged, except that every 256th save needs the digests of the 255 before. The store is
-    ///   unchanged then.
+    ///   damaged. The store is unchanged then.
     /// - Complexity: O(*k* log *n*) page reads and writes, *k* the number of changes. Every 64th save
-    ///   reads the 63 entries before it besides, to note their times.
+    ///   reads the short ones of the 63 entries before it besides, to note their times.
     @discardableResult
     package func commit(_ draft: Draft) throws -> Receipt {
         let prepared = try PreparedDraft(draft, schema: schema)
@@ -225,8 +224,12 @@ final class Commit: Sendable {
         }
         let entry = try parts.journal.append(
             payload: payload, recordedAt: recordedAt, after: last, in: transaction)
+        if entry.isLong {
+            let time = prepared.draft.header.occurredAt ?? recordedAt
+            projector.take(time, of: entry.sequence)
+        }
         if entry.sequence.writesTimes {
-            let times = try parts.times(through: entry.sequence, in: transaction)
+            let times = try parts.timesWritten(by: entry.sequence, in: transaction)
             projector.take(times, through: entry.sequence)
         }
         try projector.write(in: transaction)

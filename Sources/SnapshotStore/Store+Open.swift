@@ -251,7 +251,8 @@ extension StoreParts {
         let payload = EntryPayload.bytes(header, model)
         let entry = try journal.append(
             payload: payload, recordedAt: recordedAt, in: transaction)
-        try Projector.fold(model, of: entry.sequence, into: projection, in: transaction)
+        var projector = Projector(projection)
+        try projector.fold(entry, in: transaction)
         return entry
     }
 }

@@ -2,10 +2,12 @@ package import JournalLog
 internal import LMDB
 internal import ObjectModel
 
-// The times of entries stand in a table of their own, sorted. A record at a random place would cost every
-// save a page or two, so they are put there for many entries together: the table has the entries up to the
-// last one whose number is a multiple of `StoreLayout.timesTogether`, and those behind it, which are few,
-// are asked one by one.
+// The times of entries stand in a table of their own, sorted. A record at a random place would cost
+// every save a page or two, so those of short entries are put there for many together: the table
+// has all up to the last one whose number is a multiple of `StoreLayout.timesTogether`, and the
+// short ones behind it, which are few, are asked one by one. A long entry puts its own time there:
+// its save writes pages of its own anyway, and whoever had to trust it later would have to read all
+// of it.
 
 extension Store {
     /// The last entry whose time is not after a point in time; zero before the first.
@@ -16,20 +18,20 @@ extension Store {
     ///
     /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when one of the last entries, of which
     ///   the times are not noted yet, cannot be trusted.
-    /// - Complexity: O(log *n*) page reads, and those of at most 63 entries.
+    /// - Complexity: O(log *n*) page reads, and at most 63 times as many for long entries among the
+    ///   last.
     package func sequence(atTime time: Int64) throws -> SequenceNumber {
         try reading { transaction in
             let head = try parts.journal.head(in: transaction)
-            var found = try parts.notedTime(notAfter: time, in: transaction)
             let noted = head.rawValue / StoreLayout.timesTogether * StoreLayout.timesTogether
-            let first = SequenceNumber(noted + 1)
-            let last = try parts.times(from: first, through: head, in: transaction)
-            for (place, other) in last.enumerated() where other <= time {
-                // Of two entries with the same time the later one counts, and those of the table are earlier.
-                guard other >= found?.time ?? .min else { continue }
-                found = (other, SequenceNumber(first.rawValue + UInt64(place)))
+            var found = try parts.timesNotNoted(
+                from: SequenceNumber(noted + 1), through: head, in: transaction)
+            found.removeAll { $0.time > time }
+            if let last = try parts.notedTime(notAfter: time, in: transaction) {
+                found.append(last)
             }
-            return found?.sequence ?? .zero
+            // Of entries with the same time the one with the highest number counts.
+            return found.max { ($0.time, $0.sequence) < ($1.time, $1.sequence) }?.sequence ?? .zero
         }
     }
 }
@@ -51,47 +53,40 @@ extension StoreParts {
         }
     }
 
-    /// The times of entries in a row: when they happened, or else were recorded.
+    /// The times of the short ones of entries in a row: when they happened, or else were recorded.
     ///
     /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt``, or ``JournalError``, at the first one
     ///   that is missing or cannot be trusted.
-    fileprivate func times(
+    fileprivate func timesNotNoted(
         from first: SequenceNumber, through last: SequenceNumber,
         in transaction: borrowing some Reading & ~Copyable
-    ) throws -> [Int64] {
-        var times: [Int64] = []
+    ) throws -> [(time: Int64, sequence: SequenceNumber)] {
+        var found: [(time: Int64, sequence: SequenceNumber)] = []
         for (place, time) in try shortTimes(from: first, through: last, in: transaction)
             .enumerated()
         {
             let sequence = SequenceNumber(first.rawValue + UInt64(place))
-            times.append(try time ?? checkedTime(of: sequence, in: transaction))
-        }
-        return times
-    }
-
-    /// The times of the entries whose records the last of them writes; nil for those that cannot be read.
-    ///
-    /// Those are left out of the table: one entry damaged long ago must not keep anybody from saving.
-    /// Verifying names it, and folding the journal stops at it.
-    ///
-    /// - Complexity: O((1 + *l*) log *n* + *b*) page reads, *l* the number of entries above 2,000 bytes
-    ///   among them and *b* the number of pages of all.
-    func times(
-        through last: SequenceNumber, in transaction: borrowing some Reading & ~Copyable
-    ) throws -> [Int64?] {
-        let first = SequenceNumber(last.rawValue - StoreLayout.timesTogether + 1)
-        var times = try shortTimes(from: first, through: last, in: transaction)
-        for place in times.indices where times[place] == nil {
-            let sequence = SequenceNumber(first.rawValue + UInt64(place))
-            do {
-                times[place] = try checkedTime(of: sequence, in: transaction)
-            } catch let error as JournalError where error.code == .entryBroken {
-                times[place] = nil
-            } catch let error as StoreError where error.code == .corrupt {
-                times[place] = nil
+            if let time {
+                found.append((time, sequence))
+            } else if try !journal.isLong(sequence, in: transaction) {
+                found.append((try checkedTime(of: sequence, in: transaction), sequence))
             }
         }
-        return times
+        return found
+    }
+
+    /// The times of the entries whose records the last of them writes; nil for a long one, which
+    /// has written its own, and for one that cannot be trusted.
+    ///
+    /// That is left out of the table: one entry damaged long ago must not keep anybody from saving.
+    /// Verifying names it, and folding the journal stops at it.
+    ///
+    /// - Complexity: O((1 + *l*) log *n*) page reads, *l* the number of long entries among them.
+    func timesWritten(
+        by last: SequenceNumber, in transaction: borrowing some Reading & ~Copyable
+    ) throws -> [Int64?] {
+        let first = SequenceNumber(last.rawValue - StoreLayout.timesTogether + 1)
+        return try shortTimes(from: first, through: last, in: transaction)
     }
 
     /// The times of entries in a row, as far as they stand in one record each and can be trusted.
@@ -107,7 +102,7 @@ extension StoreParts {
             do throws(DecodingFailure) {
                 told[place] = try EntryPayload.occurredAt(in: payload) ?? recordedAt
             } catch {
-                // Whoever asks for it reads all of it, and is told what is wrong.
+                // Whoever has to know it reads the entry, and is told what is wrong.
                 told[place] = nil
             }
         }
@@ -125,6 +120,6 @@ extension StoreParts {
 }
 
 extension SequenceNumber {
-    /// Whether the times of the entries up to this one are written with it.
+    /// Whether the times of the short entries up to this one are written with it.
     var writesTimes: Bool { rawValue > 0 && rawValue % StoreLayout.timesTogether == 0 }
 }

@@ -14,7 +14,7 @@ internal import LMDB
 // | membersPast | owner, property u32, member, removal u64 | since u64, order f64 |
 // | referrers | destination, property u32, owner | since u64 |
 // | referrersPast | destination, property u32, owner, removal u64 | since u64 |
-// | times | time i64, sequence u64 | nothing; for `timesTogether` entries at once |
+// | times | time i64, sequence u64 | nothing; for `timesTogether` short entries at once |
 // | models | sequence u64 | canonical model |
 // | meta | name | bytes, SHA-256 of name and bytes |
 //
@@ -66,7 +66,8 @@ enum StoreLayout {
     /// How few may be left before a save takes the next block in its own LMDB transaction.
     static let numberBlockLow: UInt64 = 1024
 
-    /// For how many entries together the times are written, by the last of them.
+    /// For how many entries together the times are written, by the last of them; a long one writes
+    /// its own.
     ///
     /// A page each for so many saves is little, and as many entries are quickly asked one by one.
     static let timesTogether: UInt64 = 64

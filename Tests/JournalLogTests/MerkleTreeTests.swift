@@ -235,6 +235,38 @@ struct NaiveTree {
         #expect(try file.findings() == [])
     }
 
+    @Test(arguments: [nil, [1, 2]] as [[UInt8]?])
+    func `a digest lost long ago keeps nobody from filling a tile, and is told`(
+        left: [UInt8]?
+    ) throws {
+        let file = try TemporaryJournal(payloads: Array(repeating: 3, count: 255))
+        let journal = file.journal
+        let sound = try TemporaryJournal(payloads: Array(repeating: 3, count: 300))
+        let key = TemporaryJournal.key(100)
+        let digest = try #require(try file.record("journal", key))
+        try file.damage("journal", key, left)
+
+        for index in 255..<300 {
+            try file.append(TemporaryJournal.payload(3, seed: index), recordedAt: Int64(index))
+        }
+
+        #expect(try file.record("journal", TemporaryJournal.key(256) + [1]) == nil)
+        let findings = try file.findings()
+        #expect(
+            findings.map(\.kind)
+                == (left == nil ? [.digestMissing] : [.digestMissing, .digestExtra]))
+        #expect(findings.map(\.sequence).allSatisfy { $0 == SequenceNumber(100) })
+        let error = #expect(throws: JournalError.self) {
+            try file.environment.read { try journal.root(ofFirst: 300, in: $0) }
+        }
+        #expect(error?.code == .entryBroken)
+        try file.damage("journal", key, digest)
+        #expect(try file.findings() == [])
+        let root = try file.environment.read { try journal.root(ofFirst: 300, in: $0) }
+        #expect(
+            try root == sound.environment.read { try sound.journal.root(ofFirst: 300, in: $0) })
+    }
+
     @Test func `a kept root that is not that of its entries is found`() throws {
         let file = try TemporaryJournal(payloads: Array(repeating: 3, count: 256))
 

@@ -52,6 +52,22 @@ struct ShortEntriesTests {
         }
     }
 
+    @Test func `which entries are long is told without looking at all of them`() throws {
+        let store = try TemporaryJournal(payloads: Self.lengths)
+        let long = Set(Self.lengths.indices).subtracting(Self.shortPlaces)
+
+        try store.environment.read { transaction in
+            for place in Self.lengths.indices {
+                let sequence = SequenceNumber(UInt64(place + 1))
+                let isLong = try store.journal.isLong(sequence, in: transaction)
+                let entry = try store.journal.entry(at: sequence, in: transaction)
+                #expect(isLong == long.contains(place), "\(sequence)")
+                #expect(entry?.isLong == isLong, "\(sequence)")
+            }
+            #expect(try !store.journal.isLong(SequenceNumber(11), in: transaction))
+        }
+    }
+
     @Test func `the root of a tile between entries is passed over`() throws {
         let lengths = Array(repeating: 1, count: 258)
         let store = try TemporaryJournal(payloads: lengths)

@@ -98,6 +98,43 @@ struct FullDiskTests {
             #expect(try Store.verify(path: temporary.path).isSound)
         }
     }
+
+    @Test func `a disk that is full right after a large save fails the next one, not that`() async {
+        await #expect(processExitsWith: .success) {
+            signal(SIGXFSZ, SIG_IGN)
+            let temporary = try TemporaryStore(
+                .sample, options: .counting(verification: .off, durability: .durable))
+            let store = temporary.store
+            let skills = try (0..<5_000).map { _ in try store.newObject("Skill") }
+            let (old, new) = (Value.string("Rowing"), Value.string("Sailing"))
+            try store.commit(
+                Draft(changes: skills.map { store.insert($0, ["title": old]) }))
+            let updates = skills.map { store.update($0, "title", from: old, to: new) }
+            let back = store.update(skills[0], "title", from: new, to: old)
+            var unlimited = rlimit()
+            getrlimit(resourceFileSize, &unlimited)
+            var none = unlimited
+            none.rlim_cur = 0
+            // Listeners are called between the save and the write that lets its pages be used.
+            let subscription = store.subscribe { [none] _ in
+                var none = none
+                setrlimit(resourceFileSize, &none)
+            }
+
+            let saved = try store.commit(Draft(changes: updates))
+
+            #expect(try store.head() == saved.sequence)
+            let refusal = #expect(throws: StoreError.self) {
+                try store.commit(Draft(changes: [back]))
+            }
+            #expect(refusal?.code == .full, "\(String(describing: refusal))")
+            subscription.cancel()
+            setrlimit(resourceFileSize, &unlimited)
+            try store.commit(Draft(changes: [back]))
+            try store.close()
+            #expect(try Store.verify(path: temporary.path).isSound)
+        }
+    }
 }
 
 #if canImport(Glibc)

@@ -33,6 +33,7 @@ struct CountTests {
             "bytesOfFault", "bytesOfObject", "allocationsPerFault", "allocationsPerNewObject",
             "pagesPerSavedInsert", "writesPerSavedInsert", "digestsPerSavedInsert",
             "writtenBytesPerObjectOfALargeSave", "digestedBytesPerObjectOfALargeSave",
+            "digestsPerLongSaveAtMost",
         ] {
             #expect(counts[name] ?? 0 > 0, "\(name) in \(counts)")
         }

@@ -15,7 +15,7 @@ struct Bound {
             "bytesOfFault", 165, debug: 175,
             "the instance, which can hold the rows read with its own; its place in the registry"),
         .init(
-            "bytesOfObject", 390,
+            "bytesOfObject", 390, debug: 400,
             "a fault, with its reference to the rows read with its own; its record as bytes, and the "
                 + "record's place"),
 
@@ -49,6 +49,9 @@ struct Bound {
         .init("syncsPerSavedUpdate", 1, "the pages; the meta page is written through"),
         .init("digestsPerSavedInsert", 1, "the entry"),
         .init("digestsPerSavedUpdate", 1, "the entry"),
+        .init(
+            "digestsPerLongSaveAtMost", 2,
+            "the entry; with the times of many, the short one among them that sets the model"),
         .init("digestedBytesPerSavedInsert", 180, "the entry once"),
         .init("digestedBytesPerSavedUpdate", 90, "the entry once"),
     ]

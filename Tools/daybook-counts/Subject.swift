@@ -40,6 +40,7 @@ struct Subject {
             try subject.countReading()
             try subject.countFetch()
             try subject.countSaves()
+            try subject.countLongSaves(in: folder)
             return subject.counts
         }
         try FileManager.default.removeItem(at: folder)
@@ -165,6 +166,29 @@ struct Subject {
         }
         note("Insert", Array(moments[Self.saves...(2 * Self.saves)]))
         note("Update", Array(moments[(2 * Self.saves)...]))
+    }
+
+    /// Objects saved one by one into a store of their own, each with a text too long for a leaf
+    /// page.
+    ///
+    /// What is counted is the most that one of them does: now and then a save does something for
+    /// those before it.
+    private mutating func countLongSaves(in folder: URL) throws {
+        let container = try PersistentContainer(
+            folder.appendingPathComponent("long.daybook"), model: [Contact.self])
+        let context = container.newBackgroundContext()
+        let address = String(repeating: "Long Street near the Old Harbour ", count: 100)
+        let digests = try context.performAndWait {
+            try (0..<Self.saves).map { number in
+                let contact = Contact(context: context)
+                contact.fill(number)
+                contact.address = address
+                let before = call_counts_now()
+                try context.save()
+                return call_counts_now().digests - before.digests
+            }
+        }
+        counts["digestsPerLongSaveAtMost"] = Double(digests.max() ?? 0)
     }
 
     /// Notes the medians of what lies between moments: now and then a save does more for those to come.

@@ -43,12 +43,7 @@ package struct ByteWriter: Sendable {
     /// Appends an unsigned integer in as few bytes as it needs.
     package mutating func append(variable integer: UInt64) {
         if integer < 0x80 { return bytes.append(UInt8(truncatingIfNeeded: integer)) }
-        var rest = integer
-        while rest >= 0x80 {
-            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
-            rest >>= 7
-        }
-        bytes.append(UInt8(rest))
+        append(upTo: 10) { $0.append(variable: integer) }
     }
 
     /// Appends bytes as they are.
