@@ -215,12 +215,12 @@ struct Projector {
         }
         try writeBirths(in: transaction)
         try rows.write(to: tables.rows, in: transaction)
-        try versions.write(to: tables.versions, in: transaction)
+        try versions.weave(into: tables.versions, in: transaction)
         try index.write(to: tables.index, in: transaction)
         try members.write(to: tables.members, in: transaction)
-        try membersPast.write(to: tables.membersPast, in: transaction)
+        try membersPast.weave(into: tables.membersPast, in: transaction)
         try referrers.write(to: tables.referrers, in: transaction)
-        try referrersPast.write(to: tables.referrersPast, in: transaction)
+        try referrersPast.weave(into: tables.referrersPast, in: transaction)
         try times.write(to: tables.times, in: transaction)
         removeAll()
     }
