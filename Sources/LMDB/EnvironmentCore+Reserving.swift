@@ -12,18 +12,31 @@ extension EnvironmentCore {
     ///
     /// Runs in a write transaction before its first write. The lock across processes is held then,
     /// so nobody else makes the file longer, and what is behind its end is nobody's.
-    func reserveRoom() {
+    ///
+    /// - Parameter transaction: The `MDB_txn`.
+    func reserveRoom(in transaction: OpaquePointer) {
         // A program that saves once or twice leaves the file as short as can be.
         guard writesBegun.load(ordering: .relaxed) > Self.writesWithoutReserve,
             let extent = fileExtent()
         else { return }
         let range = Self.reserveRange
         let reserve = min(max(extent.used / 4, range.lowerBound), range.upperBound)
-        guard extent.length - extent.used < reserve / 4,
+        guard extent.length - extent.used < reserve / 4, !hasManyFreePages(in: transaction),
             daybook_room(path) > Int64(reserve * Self.roomFactor)
         else { return }
         append(zeros: reserve, to: extent.descriptor)
     }
+
+    /// Whether a write has given up so many pages, not in use again, that LMDB's list of them takes
+    /// pages of its own: as after a save of many updates. These are used before the file grows.
+    private func hasManyFreePages(in transaction: OpaquePointer) -> Bool {
+        var pages = MDB_stat()
+        return mdb_stat(transaction, Self.freePages, &pages) == MDB_SUCCESS
+            && pages.ms_overflow_pages > 0
+    }
+
+    /// The table in which LMDB lists the pages that are free (`FREE_DBI` in `mdb.c`).
+    private static let freePages: MDB_dbi = 0
 
     /// Makes the file end with its last page again, before it is closed.
     ///

@@ -32,7 +32,7 @@ extension EnvironmentCore {
         _ group: inout [WriteRequest], _ joining: (_ count: Int) -> [WriteRequest]
     ) throws(LMDBError) -> [WriteRequest] {
         let pointer = try beginWriting()
-        reserveRoom()
+        reserveRoom(in: pointer)
         let number = mdb_txn_id(pointer)
         let state = WriteState(knowing: knowledge(before: number))
         var failures: [(position: Int, error: any Error)] = []

@@ -32,16 +32,45 @@ extension WriteTransaction {
         try putRun(table, flags: UInt32(MDB_APPEND), appendsAtFirst: true, body)
     }
 
-    private func putRun(
-        _ table: Table, flags: UInt32, appendsAtFirst: Bool,
-        _ body: (inout PutRun) throws -> Void
-    ) throws {
+    /// Removes the last records of a table, in the order of their keys.
+    ///
+    /// - Precondition: The table has so many. No bytes handed out by this transaction are in hand.
+    /// - Complexity: O(*k*) page reads and writes, *k* the number of records.
+    package func removeLast(_ count: Int, of table: Table) throws {
+        let countBefore = try access.count(table)
+        precondition(count <= countBefore, "No more records are removed than there are.")
+        // The pages of a whole table are given up without being looked at.
+        guard count < countBefore else { return try clear(table) }
+        state.requireNoLoans()
+        let cursor = try openCursor(on: table)
+        defer { mdb_cursor_close(cursor) }
+        for _ in 0..<count {
+            var key = MDB_val.empty
+            var value = MDB_val.empty
+            var status = mdb_cursor_get(cursor, &key, &value, MDB_LAST)
+            if status == MDB_SUCCESS { status = mdb_cursor_del(cursor, 0) }
+            guard status == MDB_SUCCESS else {
+                throw state.fail(status, "deleting from '\(table.name)'")
+            }
+            state.noteWrite()
+        }
+    }
+
+    private func openCursor(on table: Table) throws -> OpaquePointer {
         access.check(table)
         var opened: OpaquePointer?
         let status = mdb_cursor_open(access.pointer, table.handle, &opened)
         guard status == MDB_SUCCESS, let opened else {
             throw state.fail(status, "opening a cursor on '\(table.name)'")
         }
+        return opened
+    }
+
+    private func putRun(
+        _ table: Table, flags: UInt32, appendsAtFirst: Bool,
+        _ body: (inout PutRun) throws -> Void
+    ) throws {
+        let opened = try openCursor(on: table)
         defer { mdb_cursor_close(opened) }
         var run = PutRun(
             cursor: opened, table: table, flags: flags, state: state,

@@ -71,10 +71,7 @@ struct PutBatch {
     /// Writes everything.
     mutating func write(to table: Table, in transaction: borrowing WriteTransaction) throws {
         guard !records.isEmpty else { return }
-        if !isSorted {
-            let bytes = bytes
-            records.sort { $0.precedes($1, in: bytes) }
-        }
+        sort()
         let all = bytes.span.bytes
         try transaction.putAscendingRun(table) { run in
             for record in records {
@@ -84,6 +81,80 @@ struct PutBatch {
             }
         }
     }
+
+    private mutating func sort() {
+        guard !isSorted else { return }
+        let bytes = bytes
+        records.sort { $0.precedes($1, in: bytes) }
+        isSorted = true
+    }
+}
+
+// MARK: - Between others
+
+extension PutBatch {
+    /// Writes everything to a table where it belongs between other records, as what an object was
+    /// belongs between what it and its neighbours were before.
+    ///
+    /// LMDB halves a page that has no room for one record more, unless that is the last of all, so
+    /// pages would be two thirds full, and half as many more would be written. Many records at once
+    /// are therefore put in behind the last one that stays: those that stand from the first of them
+    /// on are taken out before and put back among them.
+    mutating func weave(into table: Table, in transaction: borrowing WriteTransaction) throws {
+        sort()
+        guard records.count >= Self.wovenMinimum, let tail = try tail(of: table, in: transaction)
+        else { return try write(to: table, in: transaction) }
+        try transaction.removeLast(tail.records.count, of: table)
+        let others = tail.bytes.span.bytes
+        let all = bytes.span.bytes
+        var next = 0
+        try transaction.putAscendingRun(table) { run in
+            for record in records {
+                let key = all.extracting(record.start..<record.keyEnd)
+                while next < tail.records.count {
+                    let other = tail.records[next]
+                    let otherKey = others.extracting(other.start..<other.keyEnd)
+                    guard !key.precedes(otherKey) else { break }
+                    next += 1
+                    // One of the same key is replaced.
+                    guard otherKey.precedes(key) else { break }
+                    try run.put(otherKey, others.extracting(other.keyEnd..<other.valueEnd))
+                }
+                try run.put(key, all.extracting(record.keyEnd..<record.valueEnd))
+            }
+            for other in tail.records[next...] {
+                try run.put(
+                    others.extracting(other.start..<other.keyEnd),
+                    others.extracting(other.keyEnd..<other.valueEnd))
+            }
+        }
+    }
+
+    /// What stands in a table from the first record on; nil for nothing, and for so much that to
+    /// write it anew would cost more pages than it saves.
+    private func tail(
+        of table: Table, in transaction: borrowing WriteTransaction
+    ) throws -> PutBatch? {
+        guard let first = records.first else { return nil }
+        let limit = records.count * Self.tailMaximum
+        let start = bytes.span.bytes.extracting(first.start..<first.keyEnd)
+        var tail = PutBatch()
+        var isShort = true
+        try transaction.scan(table, from: start, to: nil, order: .ascending) { key, value in
+            isShort = tail.records.count < limit
+            guard isShort else { return .stop }
+            tail.add(key, value)
+            return .proceed
+        }
+        return isShort && !tail.records.isEmpty ? tail : nil
+    }
+
+    /// How many records are many: some pages full, so that it matters how full.
+    private static let wovenMinimum = 1024
+
+    /// How many times the records that are written may stand behind the first of them. Were half of
+    /// these behind the last one, as many pages would be written as without weaving.
+    private static let tailMaximum = 2
 }
 
 extension RawSpan {

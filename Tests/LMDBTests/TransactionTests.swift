@@ -191,6 +191,41 @@ import Testing
         #expect(found == (before + added.map { "\($0) after" }).sorted())
     }
 
+    @Test(arguments: [0, 1, 150, 199, 200])
+    func `as many of the last records as are named are removed and the others stay`(
+        count: Int
+    ) throws {
+        let keys = (100..<300).map(String.init)
+        try put(keys.map { ($0, String(repeating: "v", count: 100)) })
+        let table = table
+
+        try environment.write { try $0.removeLast(count, of: table) }
+
+        let left = try environment.read { transaction in
+            var left: [String] = []
+            try transaction.scan(table, from: [UInt8]().span.bytes, to: nil, order: .ascending) {
+                left.append($0.text)
+                #expect($1.byteCount == 100)
+                return .proceed
+            }
+            return left
+        }
+        #expect(left == keys.dropLast(count))
+    }
+
+    @Test func `more records than there are cannot be removed`() async {
+        await #expect(processExitsWith: .failure) {
+            let directory = try TemporaryDirectory()
+            let environment = try Environment.open(
+                at: directory.path("file"), options: EnvironmentOptions(tables: ["a"]))
+            let table = try environment.table("a")
+            try environment.write {
+                try $0.put(table, "x".bytes.span.bytes, "1".bytes.span.bytes, .upsert)
+                try $0.removeLast(2, of: table)
+            }
+        }
+    }
+
     // MARK: - Remembering
 
     private final class Knowledge: Sendable {}

@@ -57,6 +57,50 @@ struct UndoTests {
         #expect(blocked > 0)
     }
 
+    @Test func `many objects that were changed and changed back can be read as of every entry`()
+        throws
+    {
+        let temporary = try TemporaryStore()
+        let store = temporary.store
+        let count = 1_500
+        let skills = try (0..<count).map { _ in try store.newObject("Skill") }
+        func title(_ letter: Character, _ index: Int) -> Value {
+            .string(String(repeating: letter, count: 1 + index % 30))
+        }
+        func save(_ range: Range<Int>, _ old: Character, _ new: Character) throws {
+            let changes = range.map {
+                store.update(skills[$0], "title", from: title(old, $0), to: title(new, $0))
+            }
+            try store.commit(Draft(changes: changes))
+        }
+        try store.commit(
+            Draft(
+                changes: skills.enumerated().map {
+                    store.insert($1, ["title": title("a", $0)])
+                }))
+
+        try save(0..<count, "a", "b")
+        try store.commit(try store.undoDraft(of: try store.head()))
+        try save(100..<1_300, "a", "c")
+        try store.commit(try store.undoDraft(of: try store.head()))
+
+        let letters: [Character] = ["a", "b", "a", "c", "a"]
+        for (passed, letter) in letters.enumerated() {
+            try store.read(at: SequenceNumber(UInt64(2 + passed))) { snapshot in
+                for (index, skill) in skills.enumerated() {
+                    let isChanged = letter != "c" || (100..<1_300).contains(index)
+                    let expected = title(isChanged ? letter : "a", index)
+                    let title = try snapshot.value(
+                        of: store.property("title", of: skill), in: skill)
+                    #expect(title == expected, "\(skill) as of entry \(2 + passed)")
+                }
+            }
+        }
+        try store.close()
+        let report = try Store.verify(path: temporary.path)
+        #expect(report.isSound, "\(report.findings) \(report.gaps)")
+    }
+
     @Test func `undoing an undo brings back what was undone`() throws {
         let temporary = try TemporaryStore()
         let store = temporary.store
