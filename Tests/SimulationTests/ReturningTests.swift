@@ -144,4 +144,21 @@ import Testing
             #expect(!ours.hasChanges)
         }
     }
+
+    @Test func `F86 a child gives on what an object held that the same save deletes`() throws {
+        let ids = try makeOccupant()
+
+        let successor = try child.performAndWait {
+            let successor = Person(context: child)
+            successor.room = try read(ids.room, as: Room.self, in: child)
+            child.delete(try read(ids.person, as: Person.self, in: child))
+            try child.save()
+            return successor.objectID
+        }
+
+        try parent.performAndWait {
+            let room = try read(ids.room, as: Room.self, in: parent)
+            #expect(room.occupant?.objectID == successor)
+        }
+    }
 }
