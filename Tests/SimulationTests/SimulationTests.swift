@@ -4,9 +4,8 @@ import Testing
 
 /// How the runs are made: from the environment, or so that all of them take about two minutes.
 struct SimulationPlan {
-    /// The seed whose run, at step 230, comes to undo and redo in a child that does not lead a person
-    /// to the mentor it had, whom others deleted and brought back below the parent: which side is to
-    /// be right there is not decided. It runs only when it is asked for by number.
+    /// The seed whose run breaks the undo law at step 230: after undo and redo `mentor` of a person is
+    /// none. Why is not known yet. It runs only when it is asked for by number.
     private static let undecidedSeed: UInt64 = 224
 
     let seeds: [UInt64]
