@@ -204,6 +204,7 @@ extension ManagedObjectContext {
 
     /// An object as it stands here, read; nil when there is no such object.
     private func currentObject(_ id: GraphID) throws -> ManagedObject? {
+        lookAgain(for: id)
         if identityMap[id] == nil, try underlyingRow(of: id) == nil { return nil }
         let object = object(id)
         if object.isFault {
@@ -219,6 +220,7 @@ extension ManagedObjectContext {
     }
 
     private func exists(_ id: GraphID) throws -> Bool {
+        lookAgain(for: id)
         if let object = identityMap[id], !object.isFault { return !object.isDeleted }
         return try underlyingRow(of: id) != nil
     }

@@ -39,6 +39,16 @@ extension ManagedObjectContext {
         shouldHandleInaccessibleFault?(object, error) ?? shouldDeleteInaccessibleFaults
     }
 
+    /// Lets an object that was found gone be read again where it is there after all: somebody has
+    /// brought it back, and what a save comes to depends on it.
+    func lookAgain(for id: GraphID) {
+        guard let object = identityMap[id], object.status.contains(.gone), isUnderlying(id) else {
+            return
+        }
+        object.becomeFault(.fault)
+        changed.note(object, as: .refreshed)
+    }
+
     /// The row to make an object of, shared with other contexts.
     func sharedRow(
         for object: ManagedObject, _ rows: RowCache, from origin: RowOrigin

@@ -271,8 +271,11 @@ extension ManagedObjectContext {
                 object: change.object,
                 kind: .update(edits: rebased, members: joins.filter { !$0.isEmpty }),
                 cause: change.cause)
+            // Lists that have nothing to do with the object stay as they were read.
+            withdrawReferences(of: change, object)
             pending.replace(object.graphID, with: kept.isEmpty ? nil : kept)
-            noteAllReferences()
+            for touching in [change, kept] { forgetLists(touchedBy: touching, object.graphID) }
+            noteReferences(of: kept, object)
         case .delete(let seen, _):
             let schema = object.binding.schema
             let members = schema.storedToMany.map { property in

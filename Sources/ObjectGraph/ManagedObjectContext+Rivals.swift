@@ -71,11 +71,14 @@ struct ArrivingReferences {
 
     private var known: [GraphID: Bool] = [:]
     private var released: Set<Link> = []
+    /// What the save deletes holds nothing any more.
+    private var deleted: Set<ObjectID> = []
 
     init(_ save: ChildSave) {
         for item in save.items {
             // What the child makes and deletes itself is its own business.
             if item.change.isInsert || item.change.isDelete { known[item.id] = true }
+            if item.change.isDelete { deleted.insert(item.id.object) }
             if case .update(let edits, _) = item.change.kind {
                 for edit in edits {
                     guard let old = edit.old.reference else { continue }
@@ -104,7 +107,8 @@ struct ArrivingReferences {
 
     /// Whether the save itself makes an owner let go.
     func isReleased(_ member: ObjectID, by owner: ObjectID, _ property: PropertyNumber) -> Bool {
-        released.contains(Link(owner: owner, property: property, member: member))
+        deleted.contains(owner)
+            || released.contains(Link(owner: owner, property: property, member: member))
     }
 }
 

@@ -345,6 +345,12 @@ extension ManagedObjectContext {
                 object.values[slot] = mine[slot]
             }
         }
+        for property in schema.referenceSlots {
+            guard let target = property.slot.flatMap({ object.values[$0].reference }) else {
+                continue
+            }
+            lookAgain(for: GraphID(store: object.graphID.store, object: target))
+        }
         if mine != object.values { awake(object, .mergePolicy) }
     }
 

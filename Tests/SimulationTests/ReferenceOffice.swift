@@ -143,6 +143,21 @@ struct ReferenceOffice {
         return .many(field.kind == .list ? kept + joined : (kept + joined).sorted())
     }
 
+    /// What a cell leads to that is there.
+    static func living(_ cell: Cell, in world: World) -> Cell {
+        cell.destinations.filter { world[$0] == nil }.reduce(cell) { $0.removing($1) }
+    }
+
+    /// Whether a cell may read as it does.
+    ///
+    /// A reference to an object that is gone reads as that object's fault until somebody has looked
+    /// for the record, and as none from then on.
+    static func reads(_ have: Cell, for want: Cell, in world: World) -> Bool {
+        let living = living(want, in: world)
+        if case .one = want { return self.living(have, in: world) == living }
+        return have == living
+    }
+
     /// Whether a cell that reads as none may hold a reference left dangling.
     func dangles(_ field: Field, _ cell: Cell?, reads have: Cell?, in world: World) -> Bool {
         guard have == .one(nil), case .one(let target?)? = cell, world[target] == nil

@@ -343,4 +343,43 @@ import Testing
             #expect(badge.team === team)
         }
     }
+
+    @Test func `rollback makes a list what it was, though others have made it something else`()
+        throws
+    {
+        try ours.performAndWait {
+            let (first, second) = (try make(Step.self), try make(Step.self))
+            let plan = try make(Plan.self) { $0.steps = [first] }
+            plan.steps = []
+            second.title = "ours"
+            try change(plan) { plan, _ in plan.steps = [try twin(second)] }
+            ours.refresh(second, mergeChanges: true)
+            #expect(plan.steps.isEmpty)
+
+            ours.rollback()
+
+            #expect(plan.steps == [first])
+        }
+    }
+
+    @Test func `what others put into a list not read here goes out of it at the other end`() throws
+    {
+        try ours.performAndWait {
+            let step = try make(Step.self)
+            let plan = try make(Plan.self)
+            ours.refresh(step, mergeChanges: false)
+            ours.refresh(plan, mergeChanges: false)
+            #expect(plan.title.isEmpty)
+            try change(plan) { plan, _ in plan.steps = [try twin(step)] }
+
+            step.plan = nil
+            try ours.save()
+
+            try theirs.performAndWait {
+                try theirs.mergeChanges()
+                #expect(try twin(plan).steps.isEmpty)
+                #expect(try twin(step).plan == nil)
+            }
+        }
+    }
 }

@@ -47,11 +47,7 @@ extension Simulation {
 
     private func withoutDangling(_ world: World, _ index: Int) -> World {
         let view = view(index)
-        return world.mapValues { record in
-            record.mapValues { cell in
-                cell.destinations.filter { view[$0] == nil }.reduce(cell) { $0.removing($1) }
-            }
-        }
+        return world.mapValues { $0.mapValues { ReferenceOffice.living($0, in: view) } }
     }
 
     /// Merges what was saved last.

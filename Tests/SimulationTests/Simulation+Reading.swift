@@ -117,9 +117,7 @@ extension Simulation {
             let ids = rules.related(id, field, in: world)
             want = field.kind == .toOne ? .one(ids.first) : .many(ids)
         }
-        let living = want.destinations.filter { world[$0] == nil }
-            .reduce(want) { $0.removing($1) }
-        guard have == want || have == living else {
+        guard have == want || have == ReferenceOffice.living(want, in: world) else {
             throw Mismatch(
                 "\(name): \(rules.entity(id)) \(id).\(field.name) is \(have), should be \(want).")
         }

@@ -33,8 +33,12 @@ extension Simulation {
         }
         for (id, ours) in sight.mine where sight.isDirty(id) {
             guard let base = sight.seen[id] else {
-                // Others have brought back what an undo brings back here.
-                if head[id] != nil { forecast.isTangled = true }
+                // Others have brought back what an undo brings back here, or have changed it below a
+                // parent that has deleted it.
+                let isBelow = shape.contexts[index].parent.map {
+                    sights[$0].deleted.contains(id) && !isCurrent($0)
+                }
+                if head[id] != nil || isBelow == true { forecast.isTangled = true }
                 forecast.world[id] = ours
                 continue
             }
@@ -65,7 +69,27 @@ extension Simulation {
         if !rules.flaws(in: forecast.world, afterSave: !isChild).isEmpty {
             forecast.isTangled = true
         }
+        forecast.told.formUnion(hiddenEdits(index))
         return forecast
+    }
+
+    /// The lists that a context which is behind has changed although they read as before: it has taken
+    /// out, at the other end, what others had put in and this end did not know yet.
+    private func hiddenEdits(_ index: Int) -> Set<[String]> {
+        guard !isCurrent(index) else { return [] }
+        let sight = sights[index]
+        var hidden: Set<[String]> = []
+        for object in contexts[index].updatedObjects {
+            let id = object.objectID.object
+            let edits = object.changedValues()
+            for field in rules.fields(id) where field.isStored && edits[field.name] != nil {
+                guard case .many? = sight.mine[id]?[field.name],
+                    sight.mine[id]?[field.name] == sight.seen[id]?[field.name]
+                else { continue }
+                hidden.insert(["\(id)", field.name])
+            }
+        }
+        return hidden
     }
 
     private func settle(
@@ -312,10 +336,15 @@ extension Simulation {
                 continue
             }
             let isChanged = base == nil || base?[field.name] != record[field.name]
-            if have != saved && (isChanged || have != record[field.name]) {
+            let isOld =
+                record[field.name].map { ReferenceOffice.reads(have, for: $0, in: head) } == true
+                || have == .one(nil) && isUnsought(record[field.name], index)
+            if have != saved && (isChanged || !isOld) {
                 throw Mismatch(
                     "After the save \(rules.entity(id)) \(id).\(field.name) is \(have) in the "
-                        + "context, \(saved) in the store.")
+                        + "context, \(saved) in the store; it was read as "
+                        + "\(base?[field.name].map { "\($0)" } ?? "new") and made "
+                        + "\(record[field.name].map { "\($0)" } ?? "missing").")
             }
             result[field.name] = have
         }

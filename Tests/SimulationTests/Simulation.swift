@@ -211,7 +211,9 @@ final class Simulation {
             throw Mismatch("\(id) should count as inserted in context \(index).")
         }
         for (id, object) in objects where sights[index].mine[id] == nil {
-            guard !object.isFault, !object.isDeleted, let record = head[id] else { continue }
+            guard !object.isFault, !object.isDeleted, let stored = head[id] else { continue }
+            // What was there before and has come back may have been read long ago.
+            let record = isCurrent(index) ? stored : read(object)
             sights[index].seen[id] = record
             sights[index].mine[id] = record
             try compare(object, id, index, view)
@@ -239,9 +241,12 @@ final class Simulation {
 
     private func compareFlags(_ index: Int, _ context: ManagedObjectContext) throws {
         let sight = sights[index]
-        let isDirty = (Set(sight.mine.keys).union(sight.deleted)).contains(where: sight.isDirty)
-        if isDirty && !context.hasChanges {
-            throw Mismatch("Context \(index) should have changes.")
+        let dirty = Set(sight.mine.keys).union(sight.deleted).filter(sight.isDirty)
+        if !dirty.isEmpty && !context.hasChanges {
+            let changes = difference(
+                sight.mine.filter { dirty.contains($0.key) },
+                sight.seen.filter { dirty.contains($0.key) })
+            throw Mismatch("Context \(index) should have changes: \(changes)")
         }
         guard sight.foreseesUndo else { return }
         let can = (context.undoManager?.canUndo == true, context.undoManager?.canRedo == true)
@@ -260,25 +265,39 @@ final class Simulation {
         for field in rules.fields(id) where field.isStored {
             guard let want = expected[field.name], let have = found[field.name] else { continue }
             if want == have { continue }
-            let living = want.destinations.filter { view[$0] == nil }
-                .reduce(want) { $0.removing($1) }
-            // An instance that was deleted here is not looked for again before a refresh.
-            if have == .one(nil), !isCurrent(index), let target = want.destinations.first,
-                identifiers[target].flatMap({ contexts[index].registeredObject(for: $0) })?
-                    .isDeleted != false
+            let isEdited = object.changedValues()[field.name] != nil
+            if have == .one(nil),
+                isUnsought(want, index) || rules.dangles(field, want, reads: have, in: view)
             {
+                if !isEdited, sights[index].seen[id]?[field.name] == have {
+                    sights[index].mine[id]?[field.name] = have
+                }
                 continue
             }
-            guard have == living else {
+            let below = under(index)[id]?[field.name]
+            // A reference that led to nothing leads on once its object has come back.
+            let leadsOn =
+                want == .one(nil) && !isCurrent(index) && (below == nil || have == below)
+            guard leadsOn || ReferenceOffice.reads(have, for: want, in: view) else {
                 throw Mismatch(
                     "Context \(index): \(rules.entity(id)) \(id).\(field.name) is \(have), "
-                        + "should be \(want).")
+                        + "should be \(want); it was read as "
+                        + "\(sights[index].seen[id]?[field.name].map { "\($0)" } ?? "new") and is "
+                        + "\(below.map { "\($0)" } ?? "missing") below.")
             }
-            if rules.dangles(field, want, reads: have, in: view) { continue }
+            if want == .one(nil), !leadsOn, !isEdited { continue }
             let wasDirty = sights[index].isDirty(id)
             sights[index].mine[id]?[field.name] = have
-            if !wasDirty { sights[index].seen[id]?[field.name] = have }
+            if !wasDirty, !isEdited { sights[index].seen[id]?[field.name] = have }
         }
+    }
+
+    /// Whether a reference leads to an instance that was found gone in a context that is behind: that
+    /// is not looked for again before a refresh.
+    func isUnsought(_ cell: Cell?, _ index: Int) -> Bool {
+        guard !isCurrent(index), case .one(let target?)? = cell else { return false }
+        let object = identifiers[target].flatMap { contexts[index].registeredObject(for: $0) }
+        return object?.isDeleted != false
     }
 
     /// The record of a changed fault is read now, under the changes.
@@ -327,6 +346,7 @@ final class Simulation {
             }
             var record = read(object)
             if object.isDeleted { continue }
+            let edits = object.changedValues()
             for field in rules.fields(id) where field.isStored {
                 if isForeseen, field.isAttribute, let want = sight.mine[id]?[field.name],
                     want != record[field.name]
@@ -337,8 +357,17 @@ final class Simulation {
                             + "\(want), whatever others have done.")
                 }
                 let known = sight.mine[id]?[field.name] ?? head[id]?[field.name]
-                if rules.dangles(field, known, reads: record[field.name], in: view) {
+                let living = record[field.name].map { ReferenceOffice.living($0, in: view) }
+                if rules.dangles(field, known, reads: record[field.name], in: view)
+                    || known == .one(nil) && living == known && edits[field.name] == nil
+                {
                     record[field.name] = known
+                }
+                // What reads as none, since it leads to nothing, has not been emptied.
+                if object.hasChanges, record[field.name] == .one(nil), edits[field.name] == nil,
+                    let seen = sight.seen[id]?[field.name]
+                {
+                    record[field.name] = seen
                 }
             }
             if sight.inserted.contains(id) {

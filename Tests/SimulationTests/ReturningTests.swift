@@ -1,0 +1,164 @@
+import ObjectGraph
+import ObjectModel
+import Testing
+
+/// What becomes of objects that a context has found gone and that others have brought back: laws that
+/// random runs have found broken, in their shortest form.
+@Suite struct ReturningTests {
+    private let office: OfficeStore
+    private let root: ManagedObjectContext
+    private let parent: ManagedObjectContext
+    private let child: ManagedObjectContext
+
+    init() throws {
+        office = try OfficeStore()
+        root = office.container.newBackgroundContext()
+        parent = ManagedObjectContext(parent: root)
+        child = ManagedObjectContext(parent: parent)
+        for context in [root, parent, child] { context.retainsRegisteredObjects = true }
+    }
+
+    /// A person with a room, saved.
+    private func makeOccupant() throws -> (person: ManagedObjectID, room: ManagedObjectID) {
+        try root.performAndWait {
+            let person = Person(context: root)
+            let room = Room(context: root)
+            person.room = room
+            try root.save()
+            return (person.objectID, room.objectID)
+        }
+    }
+
+    private func delete(_ id: ManagedObjectID, in context: ManagedObjectContext) throws {
+        try context.performAndWait {
+            context.delete(try context.existingObject(with: id))
+            context.processPendingChanges()
+        }
+    }
+
+    private func read<Object: ManagedObject>(
+        _ id: ManagedObjectID, as type: Object.Type, in context: ManagedObjectContext
+    ) throws -> Object {
+        try #require(try context.existingObject(with: id) as? Object)
+    }
+
+    @Test func `F72 a save leads to what others have brought back`() throws {
+        let ids = try makeOccupant()
+        let ours = office.container.newBackgroundContext()
+        try ours.performAndWait {
+            let person = try read(ids.person, as: Person.self, in: ours)
+            let room = try read(ids.room, as: Room.self, in: ours)
+            try delete(ids.room, in: root)
+            _ = try root.performAndWait { try root.save() }
+            try ours.mergeChanges()
+            #expect(room.isDeleted)
+            #expect(person.room == nil)
+            try root.performAndWait {
+                root.undo()
+                try root.save()
+            }
+
+            person.first = "Ada"
+            try ours.save()
+
+            #expect(person.room === room)
+            #expect(!room.isDeleted)
+            #expect(room.occupant === person)
+        }
+    }
+
+    @Test func `F86 a child's edit reaches an object that was gone in its parent for a while`()
+        throws
+    {
+        let ids = try makeOccupant()
+        let edited = try child.performAndWait {
+            try read(ids.person, as: Person.self, in: child)
+        }
+        let found = try parent.performAndWait {
+            try read(ids.person, as: Person.self, in: parent)
+        }
+        try delete(ids.person, in: root)
+        _ = try parent.performAndWait { try parent.mergeChanges() }
+        root.performAndWait { root.undo() }
+
+        try child.performAndWait {
+            edited.first = "Ada"
+            try child.save()
+        }
+
+        parent.performAndWait {
+            #expect(!found.isDeleted)
+            #expect(found.first == "Ada")
+            #expect(parent.updatedObjects == [found])
+        }
+    }
+
+    @Test func `F86 a child's reference leads to what was gone in its parent for a while`() throws {
+        let ids = try makeOccupant()
+        let newcomer = try child.performAndWait {
+            let newcomer = Badge(context: child)
+            let team = Team(context: child)
+            newcomer.team = team
+            try child.save()
+            return (badge: newcomer, team: team)
+        }
+        let id = child.performAndWait { newcomer.team.objectID }
+        _ = try parent.performAndWait { try parent.save() }
+        try delete(id, in: root)
+        _ = try parent.performAndWait { try parent.mergeChanges() }
+        root.performAndWait { root.undo() }
+
+        try child.performAndWait {
+            let person = try read(ids.person, as: Person.self, in: child)
+            person.team = newcomer.team
+            try child.save()
+        }
+
+        try parent.performAndWait {
+            let person = try read(ids.person, as: Person.self, in: parent)
+            #expect(person.team?.objectID == id)
+        }
+    }
+
+    @Test func `S90 what no action leaves behind is a fault until its record is looked for`() throws
+    {
+        let id = try root.performAndWait {
+            let badge = Badge(context: root)
+            let team = Team(context: root)
+            badge.team = team
+            try root.save()
+            root.delete(team)
+            try root.save()
+            return badge.objectID
+        }
+        let ours = office.container.newBackgroundContext()
+        try ours.performAndWait {
+            let badge = try read(id, as: Badge.self, in: ours)
+            let team = try #require(badge.team)
+            #expect(team.isFault)
+
+            #expect(team.name == nil)
+
+            #expect(team.isDeleted)
+            #expect(badge.team == nil)
+            #expect(!ours.hasChanges)
+        }
+    }
+
+    @Test func `F86 a child gives on what an object held that the same save deletes`() throws {
+        let ids = try makeOccupant()
+
+        let successor = try child.performAndWait {
+            let successor = Person(context: child)
+            successor.room = try read(ids.room, as: Room.self, in: child)
+            child.delete(try read(ids.person, as: Person.self, in: child))
+            try child.save()
+            return successor.objectID
+        }
+
+        try parent.performAndWait {
+            let room = try read(ids.room, as: Room.self, in: parent)
+            #expect(room.occupant?.objectID == successor)
+        }
+    }
+}
