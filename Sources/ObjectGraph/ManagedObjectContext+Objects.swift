@@ -18,7 +18,8 @@ extension ManagedObjectContext {
     /// - Returns: Nil when the identifier belongs to a store that the coordinator does not have.
     public func object(with id: ManagedObjectID) -> ManagedObject? {
         assertOnQueue()
-        return graphID(of: id).map { object($0) }
+        guard let id = graphID(of: id) else { return nil }
+        return object(id)
     }
 
     /// The object for an identifier, read from the store.
@@ -138,9 +139,10 @@ extension ManagedObjectContext {
     }
 
     /// Makes a fault an object with the values of a row as the store has it.
-    func install(_ row: PackedRow, in object: ManagedObject) {
+    func install(_ row: consuming PackedRow, in object: ManagedObject) {
+        let since = row.since
         object.take(row)
-        finishReading(object, of: row.since)
+        finishReading(object, of: since)
     }
 
     private func finishReading(_ object: ManagedObject, of since: SequenceNumber) {
