@@ -143,7 +143,7 @@ open class ManagedObject {
     }
 
     /// Takes the values that were read.
-    final func take(_ row: consuming PackedRow) {
+    final func take(_ row: PackedRow) {
         packed = row
         if !list.isEmpty { list = [] }
         if let observation { tellOfValues(observation) }

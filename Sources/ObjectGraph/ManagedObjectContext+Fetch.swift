@@ -17,8 +17,8 @@ extension ManagedObjectContext {
         var objects: [Object] = []
         let readiness: Readiness
         do {
-            readiness = try forEachFound(by: request) { (found: consuming ManagedObject) in
-                if let object = (consume found) as? Object { objects.append(object) }
+            readiness = try forEachFound(by: request) {
+                if let object = $0 as? Object { objects.append(object) }
             }
         } catch {
             // What was found before stays as it was.
@@ -45,11 +45,11 @@ extension ManagedObjectContext {
 
     /// Hands out the objects that meet a request. What is called must not use the context.
     @usableFromInline func forEachFound<Object>(
-        by request: FetchRequest<Object>, _ body: (consuming ManagedObject) -> Void
+        by request: FetchRequest<Object>, _ body: (ManagedObject) -> Void
     ) throws -> Readiness {
         let paths = try request.prefetchPaths(in: coordinator.model)
         guard let (query, store) = try readOfRows(by: request) else {
-            for object in try found(by: request, prefetching: paths) { body(object) }
+            try found(by: request, prefetching: paths).forEach(body)
             return .ready
         }
         let readiness = request.returnsObjectsAsFaults ? Readiness.ready : .prepared
@@ -102,7 +102,7 @@ extension ManagedObjectContext {
     /// are faults.
     private func forEachObjectWithRow(
         _ query: Query, _ store: PersistentStore, _ readiness: Readiness,
-        _ body: (consuming ManagedObject) -> Void
+        _ body: (ManagedObject) -> Void
     ) throws {
         let cache = queryGeneration == nil ? coordinator.rows : nil
         let ticket = coordinator.rows.ticket()

@@ -139,10 +139,9 @@ extension ManagedObjectContext {
     }
 
     /// Makes a fault an object with the values of a row as the store has it.
-    func install(_ row: consuming PackedRow, in object: ManagedObject) {
-        let since = row.since
+    func install(_ row: PackedRow, in object: ManagedObject) {
         object.take(row)
-        finishReading(object, of: since)
+        finishReading(object, of: row.since)
     }
 
     private func finishReading(_ object: ManagedObject, of since: SequenceNumber) {
