@@ -27,10 +27,16 @@ extension Environment {
     /// - Throws: ``LMDBError`` when the file cannot be read.
     /// - Complexity: O(log *n*) page reads.
     package func copy(_ table: Table, under key: ObjectKey) throws -> [UInt8]? {
-        try core.checkUsable()
-        let loan = try core.pool.borrow()
-        defer { core.pool.giveBack(loan) }
-        let access = TransactionAccess(pointer: loan.pointer, environment: core.identifier)
+        try core.copy(table, under: key)
+    }
+}
+
+extension EnvironmentCore {
+    fileprivate func copy(_ table: Table, under key: ObjectKey) throws -> [UInt8]? {
+        try checkUsable()
+        let loan = try pool.borrow()
+        defer { pool.giveBack(loan) }
+        let access = TransactionAccess(pointer: loan.pointer, environment: identifier)
         return try key.withBytes { key in
             try access.get(table, key) { bytes in bytes.withUnsafeBytes { Array($0) } }
         }

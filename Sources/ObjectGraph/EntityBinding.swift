@@ -73,8 +73,11 @@ final class EntityBinding {
     /// Takes an object that goes out of the registry: at once where that may be touched, which makes
     /// its memory the next object's; elsewhere it is swept later.
     func noteEnd(of object: ManagedObject) {
-        guard let registry else { return }
-        if lane?.isOfThisThread == true { registry.forget(object) } else { registry.noteEnd() }
+        if lane?.isOfThisThread == true {
+            registry?.forget(object)
+        } else {
+            registry?.noteEnd()
+        }
     }
 
     /// Makes the object that stands for a record.

@@ -53,6 +53,7 @@ final class IdentityMap {
     ///   - id: The record.
     ///   - make: Makes the new one. It may use the map.
     /// - Returns: The instance.
+    @inline(__always)
     func object(_ id: GraphID, orMake make: () -> ManagedObject) -> ManagedObject {
         makeRoom()
         let key = id.word

@@ -44,7 +44,7 @@ open class ManagedObject {
     /// The row that the values are read from as long as none of them has been set.
     // Unchecked, both, because each fault would pay for the checks; the values are set by plain
     // assignments, and nobody is told before one is done.
-    @exclusivity(unchecked) private(set) final var packed: PackedRow?
+    @exclusivity(unchecked) private(set) final var held = HeldRow()
     /// The values otherwise.
     @exclusivity(unchecked) private final var list: [Value] = []
     /// The entry that last changed the row the values were read from.
@@ -64,6 +64,12 @@ open class ManagedObject {
     }
     /// What is watched of the object; nil when nobody does.
     final var observation: ObjectObservation?
+
+    /// A copy of the row that the values are read from.
+    private(set) final var packed: PackedRow? {
+        get { held.row }
+        set { held = HeldRow(newValue) }
+    }
 
     /// The values in slot order, transient ones last; empty while the object is a fault.
     ///
@@ -92,20 +98,20 @@ open class ManagedObject {
     }
 
     /// Whether there are values: those that were read, or that a fault shows which could not be.
-    final var hasValues: Bool { packed != nil || !list.isEmpty }
+    final var hasValues: Bool { !held.isEmpty || !list.isEmpty }
 
     /// The value in a slot.
     final func value(inSlot slot: Int) -> Value {
         // An object whose record could not be read has no values; all read as empty.
-        guard let packed else { return slot < list.count ? list[slot] : .null }
+        guard !held.isEmpty else { return slot < list.count ? list[slot] : .null }
         let schema = binding.schema
         return slot < schema.storedSlotCount
-            ? packed.value(inSlot: slot) : schema.defaults[slot]
+            ? held.value(inSlot: slot) : schema.defaults[slot]
     }
 
     /// Whether the value in a slot is a certain one.
     final func has(_ value: Value, inSlot slot: Int) -> Bool {
-        packed == nil ? list[slot] == value : self.value(inSlot: slot) == value
+        held.isEmpty ? list[slot] == value : self.value(inSlot: slot) == value
     }
 
     /// Takes edits back if the values are those to which they lead.
@@ -155,7 +161,7 @@ open class ManagedObject {
     ///
     /// - Returns: Whether it was one.
     final func becomePrepared() -> Bool {
-        guard status.contains(.fault), packed != nil else { return false }
+        guard status.contains(.fault), !held.isEmpty else { return false }
         status.remove(.fault)
         if let observation { tellOfValues(observation) }
         return true
@@ -163,7 +169,7 @@ open class ManagedObject {
 
     /// Takes back what ``prepare(_:)`` has done, unless the object is no fault any more.
     final func forgetPrepared() {
-        guard status.contains(.fault), packed != nil else { return }
+        guard status.contains(.fault), !held.isEmpty else { return }
         packed = nil
         rowBatch = nil
     }
@@ -210,8 +216,12 @@ open class ManagedObject {
         status = .fault
     }
 
-    deinit {
-        if holdsRow { letGoOfRow() }
+    deinit { leave() }
+
+    /// Has everybody who knows of the object forget it.
+    // Not in the deinitializer, where each call would count references to what the object refers to.
+    @inline(never) private final func leave() {
+        letGoOfRow()
         binding.noteEnd(of: self)
     }
 

@@ -18,7 +18,8 @@ extension ManagedObjectContext {
     /// - Returns: Nil when the identifier belongs to a store that the coordinator does not have.
     public func object(with id: ManagedObjectID) -> ManagedObject? {
         assertOnQueue()
-        return graphID(of: id).map { object($0) }
+        guard let id = graphID(of: id) else { return nil }
+        return object(id)
     }
 
     /// The object for an identifier, read from the store.

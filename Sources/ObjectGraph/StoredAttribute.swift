@@ -19,25 +19,25 @@ public struct StoredAttribute {
     public var value: Value { object.value(inSlot: slot) }
 
     /// Whether there is no value.
-    public var isNull: Bool { packed?.isNull(inSlot: slot) ?? value.isNull }
+    public var isNull: Bool { isInRow ? object.held.isNull(inSlot: slot) : value.isNull }
 
     /// The integer; nil when there is another value or none.
     public var integer: Int64? {
-        if let packed { return packed.integer(inSlot: slot) }
+        if isInRow { return object.held.integer(inSlot: slot) }
         guard case .int(let value) = value else { return nil }
         return value
     }
 
     /// The floating-point number; nil when there is another value or none.
     public var double: Double? {
-        if let packed { return packed.double(inSlot: slot) }
+        if isInRow { return object.held.double(inSlot: slot) }
         guard case .double(let value) = value else { return nil }
         return value
     }
 
     /// The text; nil when there is another value or none.
     public var text: String? {
-        if let packed { return packed.text(inSlot: slot) }
+        if isInRow { return object.held.text(inSlot: slot) }
         guard case .string(let value) = value else { return nil }
         return value
     }
@@ -45,14 +45,14 @@ public struct StoredAttribute {
     /// The seconds since the reference date, 2001-01-01T00:00:00Z, of a date; nil when there is
     /// another value or none.
     public var seconds: Double? {
-        if let packed { return packed.seconds(inSlot: slot) }
+        if isInRow { return object.held.seconds(inSlot: slot) }
         guard case .date(let value) = value else { return nil }
         return value.timeIntervalSinceReferenceDate
     }
 
-    /// The record that the attribute is in; nil when the object has been edited, or the attribute is
-    /// in memory only.
-    private var packed: PackedRow? {
-        slot < object.binding.schema.storedSlotCount ? object.packed : nil
+    /// Whether the attribute is read from the object's record: not when the object has been edited, or
+    /// the attribute is in memory only.
+    private var isInRow: Bool {
+        slot < object.binding.schema.storedSlotCount && !object.held.isEmpty
     }
 }

@@ -187,8 +187,13 @@ struct Projection: Sendable {
         do {
             return try body()
         } catch {
-            throw StoreError.rowUnreadable(schema.name(of: object), cause: error)
+            throw unreadable(object, error)
         }
+    }
+
+    /// That the row of an object is not what a row has.
+    func unreadable(_ object: ObjectID, _ failure: DecodingFailure) -> StoreError {
+        .rowUnreadable(schema.name(of: object), cause: failure)
     }
 }
 

@@ -115,8 +115,10 @@ extension Store {
         return try wrapping {
             let record = try openEnvironment().copy(parts.tables.rows, under: ObjectKey(object))
             guard let record else { return nil }
-            return try parts.projection.decoding(object) { () throws(DecodingFailure) in
-                try PackedRow(record)
+            do throws(DecodingFailure) {
+                return try PackedRow(record)
+            } catch {
+                throw parts.projection.unreadable(object, error)
             }
         }
     }

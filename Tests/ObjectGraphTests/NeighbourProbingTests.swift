@@ -22,12 +22,22 @@ import Testing
         }
     }
 
-    @Test func `eight numbers in a row begin side by side`() {
-        for first in stride(from: 8 as UInt64, to: 8_000, by: 8) {
-            let homes = (first..<first + 8).map { NeighbourProbing.home(of: $0, 1023) }
+    @Test func `the numbers of a page begin side by side`() {
+        for first in stride(from: 64 as UInt64, to: 64_000, by: 64) {
+            let homes = (first..<first + 64).map { NeighbourProbing.home(of: $0, 1023) }
+            let start = homes[0] & ~63
 
-            #expect(homes == Array(homes[0]..<homes[0] + 8))
-            #expect(homes[0] % 8 == 0)
+            #expect(Set(homes) == Set(start..<start + 64))
         }
+    }
+
+    @Test(arguments: [8, 64, 1024] as [UInt64])
+    func `numbers in steps begin at all places of a page`(step: UInt64) {
+        let homes = (1...4_096 as ClosedRange<UInt64>).map {
+            NeighbourProbing.home(of: $0 * step, 8191)
+        }
+
+        #expect(Set(homes.map { $0 & 63 }) == Set(0..<64))
+        #expect(Set(homes).count > 2_000)
     }
 }
