@@ -34,13 +34,13 @@ extension WriteTransaction {
 
     /// Removes the last records of a table, in the order of their keys.
     ///
-    /// - Precondition: The table has so many. No bytes handed out by this transaction are in hand.
+    /// - Precondition: No bytes handed out by this transaction are in hand.
+    /// - Throws: ``LMDBError`` also when the table has fewer records, as a damaged one may where another
+    ///   has been seen.
     /// - Complexity: O(*k*) page reads and writes, *k* the number of records.
     package func removeLast(_ count: Int, of table: Table) throws {
-        let countBefore = try access.count(table)
-        precondition(count <= countBefore, "No more records are removed than there are.")
         // The pages of a whole table are given up without being looked at.
-        guard count < countBefore else { return try clear(table) }
+        guard try access.count(table) != count else { return try clear(table) }
         state.requireNoLoans()
         let cursor = try openCursor(on: table)
         defer { mdb_cursor_close(cursor) }

@@ -130,14 +130,16 @@ extension PutBatch {
         }
     }
 
-    /// What stands in a table from the first record on; nil for nothing, and for so much that to
-    /// write it anew would cost more pages than it saves.
+    /// What stands in a table from the first record on, or all of it when that is not too much; nil
+    /// for nothing, and for so much that to write it anew would cost more pages than it saves.
     private func tail(
         of table: Table, in transaction: borrowing WriteTransaction
     ) throws -> PutBatch? {
         guard let first = records.first else { return nil }
         let limit = records.count * Self.tailMaximum
-        let start = bytes.span.bytes.extracting(first.start..<first.keyEnd)
+        let isShortTable = try transaction.count(table) <= limit
+        let start = bytes.span.bytes.extracting(
+            first.start..<(isShortTable ? first.start : first.keyEnd))
         var tail = PutBatch()
         var isShort = true
         try transaction.scan(table, from: start, to: nil, order: .ascending) { key, value in

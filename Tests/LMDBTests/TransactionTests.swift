@@ -213,17 +213,15 @@ import Testing
         #expect(left == keys.dropLast(count))
     }
 
-    @Test func `more records than there are cannot be removed`() async {
-        await #expect(processExitsWith: .failure) {
-            let directory = try TemporaryDirectory()
-            let environment = try Environment.open(
-                at: directory.path("file"), options: EnvironmentOptions(tables: ["a"]))
-            let table = try environment.table("a")
-            try environment.write {
-                try $0.put(table, "x".bytes.span.bytes, "1".bytes.span.bytes, .upsert)
-                try $0.removeLast(2, of: table)
-            }
+    @Test func `more records than there are cannot be removed, and none is`() throws {
+        try put([("x", "1"), ("y", "2")])
+        let table = table
+
+        #expect(throws: LMDBError.self) {
+            try environment.write { try $0.removeLast(3, of: table) }
         }
+
+        #expect(try environment.read { try $0.count(table) } == 2)
     }
 
     // MARK: - Remembering
