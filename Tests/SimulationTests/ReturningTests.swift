@@ -161,4 +161,35 @@ import Testing
             #expect(room.occupant?.objectID == successor)
         }
     }
+
+    @Test
+    func `F86 what leads to an object brought back here stays when the parent saves its delete`()
+        throws
+    {
+        let follower = ManagedObjectContext(parent: root)
+        let (ids, other) = (try makeOccupant(), try makeOccupant())
+        let (person, pupil) = try follower.performAndWait {
+            follower.automaticallyMergesChangesFromParent = true
+            let person = try read(ids.person, as: Person.self, in: follower)
+            let pupil = try read(other.person, as: Person.self, in: follower)
+            try delete(ids.person, in: follower)
+            try follower.save()
+            follower.undo()
+            pupil.mentor = person
+            return (person, pupil)
+        }
+
+        _ = try root.performAndWait { try root.save() }
+
+        try follower.performAndWait {
+            #expect(person.isInserted)
+            #expect(pupil.mentor === person)
+            try follower.save()
+        }
+        try root.performAndWait {
+            try root.save()
+            let pupil = try read(other.person, as: Person.self, in: root)
+            #expect(pupil.mentor?.objectID == ids.person)
+        }
+    }
 }
