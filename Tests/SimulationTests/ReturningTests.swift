@@ -192,4 +192,27 @@ import Testing
             #expect(pupil.mentor?.objectID == ids.person)
         }
     }
+
+    @Test func `F86 every save of a child that is behind reads what it saved again`() throws {
+        let (ids, other) = (try makeOccupant(), try makeOccupant())
+        let (person, sibling) = try child.performAndWait {
+            (
+                try read(ids.person, as: Person.self, in: child),
+                try read(other.person, as: Person.self, in: child)
+            )
+        }
+        try parent.performAndWait {
+            try read(ids.person, as: Person.self, in: parent).last = "Lovelace"
+            parent.processPendingChanges()
+        }
+
+        try child.performAndWait {
+            sibling.first = "Grace"
+            try child.save()
+            person.first = "Ada"
+            try child.save()
+
+            #expect(person.last == "Lovelace")
+        }
+    }
 }
