@@ -215,4 +215,35 @@ import Testing
             #expect(person.last == "Lovelace")
         }
     }
+
+    @Test func `F86 undo of all brings back what came, went and came again`() throws {
+        let id = try root.performAndWait {
+            let step = Step(context: root)
+            try root.save()
+            root.undoManager?.removeAllActions()
+            return step.objectID
+        }
+        let nested = ManagedObjectContext(parent: root)
+        try delete(id, in: nested)
+        _ = try nested.performAndWait { try nested.save() }
+        _ = try root.performAndWait { try root.save() }
+        try nested.performAndWait {
+            nested.undo()
+            try nested.save()
+        }
+        try delete(id, in: root)
+        try root.performAndWait {
+            try root.save()
+            root.undo()
+            root.undo()
+            root.undo()
+            #expect(root.insertedObjects.map(\.objectID) == [id])
+            _ = Plan(context: root)
+            root.processPendingChanges()
+            #expect(root.insertedObjects.map(\.objectID).contains(id))
+            try root.save()
+            let new = office.container.newBackgroundContext()
+            #expect(try new.performAndWait { try new.count(FetchRequest<Step>()) } == 1)
+        }
+    }
 }
