@@ -428,6 +428,28 @@ extension PersistentContainer {
         }
     }
 
+    @Test func `a row that leads to what another object holds alone says so`() throws {
+        let store = try StaffStore()
+        try store.inContext { (context) throws in
+            let ada = Employee(context: context)
+            Desk(context: context).occupant = ada
+            try context.save()
+
+            let error = #expect(throws: StoreError.self) {
+                try context.execute(
+                    BatchInsertRequest<Desk>(0..<1) { _, row in
+                        row.relate(\.occupant, to: ada.objectID)
+                    })
+            }
+
+            #expect(error?.code == .conflict)
+            #expect(
+                error?.message
+                    == "Nothing was saved: Row 1 of the batch: 'occupant' leads to an object that "
+                    + "is gone or that another holds.")
+        }
+    }
+
     @Test func `a policy of the program's own settles each of many rows`() throws {
         struct Sorting: CustomMergePolicy {
             func resolve(optimisticLockingConflicts conflicts: inout [ObjectConflict]) {
