@@ -39,13 +39,15 @@ extension ManagedObjectContext {
         guard !rows.isEmpty else {
             return BatchInsertResult(sequence: nil, count: 0, objectIDs: [])
         }
-        let batch = InsertedBatch(
-            entity: entity.schema, first: try store.store.allocateObjectNumbers(rows.count),
-            count: rows.count)
         guard refusals.isEmpty else {
+            // Nothing will be saved, so any numbers tell the rows apart.
+            let batch = InsertedBatch(entity: entity.schema, first: 1, count: rows.count)
             throw StoreError.validation(
                 batch.failures(in: rows, beside: refusals, of: coordinator.model.schema))
         }
+        let batch = InsertedBatch(
+            entity: entity.schema, first: try store.store.allocateObjectNumbers(rows.count),
+            count: rows.count)
         let header = EntryHeader(
             kind: .batch, author: author ?? self.author, note: note, context: name,
             occurredAt: date?.microseconds, base: try store.head())
@@ -144,14 +146,17 @@ private struct InsertedBatch {
         in rows: [[Value]], beside refusals: [Int: [ValidationFailure]], of schema: Schema
     ) -> [ValidationFailure] {
         rows.indices.flatMap { index in
-            let misfits = zip(entity.slots, rows[index]).compactMap { property, value in
-                property.misfit(of: value).map { misfit in
-                    explained(
-                        ValidationFailure(
-                            misfit, of: property, in: object(ofRow: index), schema))
-                }
+            let refused = refusals[index] ?? []
+            let misfits = zip(entity.slots, rows[index]).compactMap {
+                property, value -> ValidationFailure? in
+                // What could not be set is not missing as well.
+                guard !refused.contains(where: { $0.property == property.name }),
+                    let misfit = property.misfit(of: value)
+                else { return nil }
+                return explained(
+                    ValidationFailure(misfit, of: property, in: object(ofRow: index), schema))
             }
-            return (refusals[index] ?? []) + misfits
+            return refused + misfits
         }
     }
 
