@@ -155,14 +155,13 @@ private struct SQLNames {
         var tables = DistinctNames()
         var all: [EntityNumber: SQLNames] = [:]
         let entities = schema.entities.filter { !$0.isAbstract }
-        for entity in entities {
-            all[entity.number] = SQLNames(entity, table: tables.give(entity.name))
+        for (entity, table) in zip(entities, tables.give(entities.map(\.name))) {
+            all[entity.number] = SQLNames(entity, table: table)
         }
-        for entity in entities {
-            for property in entity.storedToMany {
-                all[entity.number]?.linkTables[property.name] = tables.give(
-                    "\(entity.name)_\(property.name)")
-            }
+        let links = entities.flatMap { entity in entity.storedToMany.map { (entity, $0.name) } }
+        let linkTables = tables.give(links.map { entity, name in "\(entity.name)_\(name)" })
+        for ((entity, name), table) in zip(links, linkTables) {
+            all[entity.number]?.linkTables[name] = table
         }
         return all
     }
@@ -173,7 +172,10 @@ private struct SQLNames {
         key =
             ["id", "object", "object_id"].first { !names.contains($0) } ?? "daybook_object_id"
         var distinct = DistinctNames(reserved: [key])
-        for property in entity.columns { columns[property.name] = distinct.give(property.name) }
+        let properties = entity.columns.map(\.name)
+        for (property, column) in zip(properties, distinct.give(properties)) {
+            columns[property] = column
+        }
     }
 
     func column(_ property: String) -> String { columns[property] ?? property }

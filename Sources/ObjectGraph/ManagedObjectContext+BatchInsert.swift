@@ -20,9 +20,9 @@ extension ManagedObjectContext {
     /// - Throws: ``StoreError`` with code `validation` and every failure, which names row (from 1)
     ///   and property; after a hundred rows that set what cannot be set no more are asked for; with
     ///   `duplicate` for a value that must be unique and is taken and `conflict` for a reference to
-    ///   an object that is gone, which name the rows, unless the merge policy settles it; with
-    ///   `noSuchEntity`, `noSuchStore`, `readOnly`, `full` or `inputOutput`; or what the request's
-    ///   closure throws. Nothing has been saved then.
+    ///   an object that is gone, or that another holds where only one can, which name the rows,
+    ///   unless the merge policy settles it; with `noSuchEntity`, `noSuchStore`, `readOnly`, `full` or
+    ///   `inputOutput`; or what the request's closure throws. Nothing has been saved then.
     /// - Complexity: O(*k* log *n*), *k* the number of rows, *n* of objects in the store. All
     ///   values are in memory until the entry is saved: several entries of 100,000 rows take less
     ///   than one of millions.
@@ -39,13 +39,15 @@ extension ManagedObjectContext {
         guard !rows.isEmpty else {
             return BatchInsertResult(sequence: nil, count: 0, objectIDs: [])
         }
-        let batch = InsertedBatch(
-            entity: entity.schema, first: try store.store.allocateObjectNumbers(rows.count),
-            count: rows.count)
         guard refusals.isEmpty else {
+            // Nothing will be saved, so any numbers tell the rows apart.
+            let batch = InsertedBatch(entity: entity.schema, first: 1, count: rows.count)
             throw StoreError.validation(
                 batch.failures(in: rows, beside: refusals, of: coordinator.model.schema))
         }
+        let batch = InsertedBatch(
+            entity: entity.schema, first: try store.store.allocateObjectNumbers(rows.count),
+            count: rows.count)
         let header = EntryHeader(
             kind: .batch, author: author ?? self.author, note: note, context: name,
             occurredAt: date?.microseconds, base: try store.head())
@@ -144,14 +146,17 @@ private struct InsertedBatch {
         in rows: [[Value]], beside refusals: [Int: [ValidationFailure]], of schema: Schema
     ) -> [ValidationFailure] {
         rows.indices.flatMap { index in
-            let misfits = zip(entity.slots, rows[index]).compactMap { property, value in
-                property.misfit(of: value).map { misfit in
-                    explained(
-                        ValidationFailure(
-                            misfit, of: property, in: object(ofRow: index), schema))
-                }
+            let refused = refusals[index] ?? []
+            let misfits = zip(entity.slots, rows[index]).compactMap {
+                property, value -> ValidationFailure? in
+                // What could not be set is not missing as well.
+                guard !refused.contains(where: { $0.property == property.name }),
+                    let misfit = property.misfit(of: value)
+                else { return nil }
+                return explained(
+                    ValidationFailure(misfit, of: property, in: object(ofRow: index), schema))
             }
-            return (refusals[index] ?? []) + misfits
+            return refused + misfits
         }
     }
 
@@ -198,11 +203,15 @@ private struct InsertedBatch {
         }
     }
 
-    /// A conflict, which can only be that a row leads to an object that others have deleted.
+    /// A conflict, which can only be that a row leads to an object that others have deleted, or that
+    /// another object holds where only one can.
     private func line(_ conflict: MergeConflict, told detail: String) -> String {
         guard let row = row(of: conflict.object) else { return detail }
         let name = conflict.propertyName.map { "'\($0)'" } ?? "it"
-        return "Row \(row) of the batch: \(name) leads to an object that is gone."
+        let end = conflict.propertyName.flatMap { entity.property(named: $0) }?.end
+        let isForOne = end.map { $0.inverse != nil && !$0.inverseIsToMany } ?? false
+        return "Row \(row) of the batch: \(name) leads to an object that is gone"
+            + (isForOne ? " or that another holds." : ".")
     }
 
     private func explained(_ failure: ValidationFailure) -> ValidationFailure {

@@ -147,7 +147,8 @@ extension ManagedObjectContext {
         return isAsRead && conflicts.isEmpty
     }
 
-    /// Brings what a child saves onto what is here, and changes nothing yet.
+    /// Brings what a child saves onto what is here. No object changes yet, but those concerned are
+    /// read, and those that have come back are faults again.
     ///
     /// - Throws: ``StoreError`` with code `conflict` where the child's policy is to refuse.
     private func merge(

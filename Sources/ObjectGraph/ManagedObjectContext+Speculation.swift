@@ -43,12 +43,15 @@ extension ManagedObjectContext {
     ///
     /// Looks for collisions with what others have saved since the context read what it changes: in a
     /// speculative context, with everything after the point it stands on. The rules of the model are
-    /// checked before that, as in a save. The hooks of objects are not called, and a
+    /// checked before that, as in a save. The hooks of a save are not called, and a
     /// ``customMergePolicy`` is not asked. An undo that was blocked is told of and stays to be thrown by
     /// the save.
     ///
     /// For a child it tells what the save into its parent would come to, and looks at no store
-    /// beyond what the parent has to read.
+    /// beyond what the parent has to read. The parent gets no change and no step of undo by it. But
+    /// what is pending there is processed, as by ``processPendingChanges()``; objects that the child
+    /// changed are read there, with `awakeFromFetch`; and those known there to be deleted whose
+    /// records others have brought back become faults.
     ///
     /// - Returns: What collides, and what the save would throw.
     /// - Throws: ``StoreError`` with code `readOnly` for a context that reads at a point in the past;

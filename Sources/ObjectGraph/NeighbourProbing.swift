@@ -9,8 +9,9 @@
 enum NeighbourProbing {
     /// The slot a key begins at, in a table of `mask + 1` slots.
     static func home(of key: UInt64, _ mask: Int) -> Int {
-        // Fibonacci hashing: the high bits of the product depend on all bits of the key.
-        let hash = (key >> 6) &* 0x9E37_79B9_7F4A_7C15
+        // Fibonacci hashing: a bit of the product depends on the bits of the key up to it. So the
+        // store, which is at the top, comes in once more below the bits that are used.
+        let hash = (key >> 6 ^ key >> 25) &* 0x9E37_79B9_7F4A_7C15
         let place = (key ^ hash >> 58) & 63
         return Int(truncatingIfNeeded: (hash >> 32) << 6 | place) & mask
     }

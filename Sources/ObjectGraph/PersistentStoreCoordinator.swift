@@ -87,19 +87,22 @@ public final class PersistentStoreCoordinator: Sendable {
         _ store: Store, _ place: StorePlace, headWhenAdded: SequenceNumber
     ) throws -> PersistentStore {
         defer { attachments.add(1, ordering: .releasing) }
-        return try attached.withLock { stores in
+        let added = try attached.withLock { stores in
             if let other = stores.current.first(where: { $0.identifier == store.uuid }) {
                 throw StoreError.alreadyAdded(place.url, as: other)
             }
             return stores.append(
                 place, store, headWhenAdded, rows, number: identifiers.number(for: store.uuid))
         }
+        rows.forgetAll(of: added.number)
+        return added
     }
 
     /// Puts another opening of the same store in a store's place, or nothing.
     func replace(_ number: UInt32, with store: PersistentStore?) {
-        rows.forgetAll(of: number)
         attached.withLock { $0.replace(number, with: store) }
+        // After it, so that no row is taken in that was read before.
+        rows.forgetAll(of: number)
         attachments.add(1, ordering: .releasing)
     }
 

@@ -15,6 +15,8 @@ import Synchronization
 ///   under way nothing is served or taken in, and after it what it changed is read again.
 /// - A row is never older than what a context is known to have followed: as soon as anybody here
 ///   learns of an entry that came from elsewhere, nothing that was kept is served any more.
+/// - Of one object, a row of a later entry is a later row, between two times that the store is
+///   forgotten: ``forgetAll(of:)`` comes after every change of the file a store's number stands for.
 ///
 /// So only what other processes have saved, and nobody here has heard of, goes unseen; the
 /// staleness interval of a context bounds for how long.
@@ -352,11 +354,14 @@ final class RowCache: Sendable {
 
     // MARK: - Age
 
-    /// Forgets the rows of a store that is removed or opened anew.
+    /// Forgets a store that was added or removed, or whose number now stands for another file: the
+    /// last entry as well, as in a backup that was put in its place others may come after an earlier.
     func forgetAll(of store: UInt32) {
         state.withLock { state in
             generation.add(1, ordering: .releasing)
             state.forgetAll(of: store)
+            state.known[store] = nil
+            state.ahead[store] = nil
         }
     }
 

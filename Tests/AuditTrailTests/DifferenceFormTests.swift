@@ -249,6 +249,27 @@ import Testing
         #expect(found == Set(expected))
     }
 
+    @Test func `a name that nobody else has stays, though another gets a number`() throws {
+        let columns = ["Name", "name", "name_2"].map {
+            AttributeDescription(name: $0, type: .string)
+        }
+        let schema = try Schema(
+            ManagedObjectModel(
+                entities: ["Item", "item", "item_2"].map {
+                    EntityDescription(name: $0, attributes: columns)
+                }))
+
+        let tables = SQLText(schema).header().dropFirst()
+
+        for name in ["Item", "item_2", "item_3"] {
+            #expect(tables.contains { $0.hasPrefix("-- CREATE TABLE \"\(name)\" ") }, "\(tables)")
+        }
+        #expect(
+            tables.allSatisfy {
+                $0.hasSuffix("\"Name\" TEXT, \"name_3\" TEXT, \"name_2\" TEXT);")
+            }, "\(tables)")
+    }
+
     @Test func `inserts and deletes take their links along`() throws {
         let change = try insert(["ID": .string("x")])
 

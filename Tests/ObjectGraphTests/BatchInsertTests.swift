@@ -428,6 +428,71 @@ extension PersistentContainer {
         }
     }
 
+    @Test func `a row that leads to what another object holds alone says so`() throws {
+        let store = try StaffStore()
+        try store.inContext { (context) throws in
+            let ada = Employee(context: context)
+            Desk(context: context).occupant = ada
+            try context.save()
+
+            let error = #expect(throws: StoreError.self) {
+                try context.execute(
+                    BatchInsertRequest<Desk>(0..<1) { _, row in
+                        row.relate(\.occupant, to: ada.objectID)
+                    })
+            }
+
+            #expect(error?.code == .conflict)
+            #expect(
+                error?.message
+                    == "Nothing was saved: Row 1 of the batch: 'occupant' leads to an object that "
+                    + "is gone or that another holds.")
+        }
+    }
+
+    @Test func `a batch that is refused for its rows takes no numbers from the store`() throws {
+        let store = try StaffStore()
+        try store.inContext { (context) throws in
+            let file = try #require(
+                store.container.persistentStoreCoordinator.persistentStores.first
+            ).store
+            let before = try file.allocateObjectNumbers(1)
+
+            #expect(throws: StoreError.self) {
+                try context.execute(
+                    BatchInsertRequest<Employee>(0..<5) { _, row in row["frstName"] = .null })
+            }
+
+            #expect(try file.allocateObjectNumbers(1) == before + 1)
+        }
+    }
+
+    @Test func `what could not be set is told once, though the property must not stay empty`()
+        throws
+    {
+        let store = try ClassStore(motorpool)
+        let other = try ClassStore(motorpool)
+        let elsewhere = try other.inContext { (context) throws in
+            let inspector = Inspector(context: context)
+            try context.save()
+            return inspector.objectID
+        }
+        let context = store.container.newBackgroundContext()
+        try context.performAndWait { () throws in
+            let error = #expect(throws: StoreError.self) {
+                try context.execute(
+                    BatchInsertRequest<Truck>(0..<1) { _, row in
+                        row[\.keeper] = "Ada"
+                        row[\.seats] = 12
+                        row.relate(\.inspector, to: elsewhere)
+                    })
+            }
+
+            let failures = error?.failures ?? []
+            #expect(failures.map(\.property) == ["inspector", "seats"], "\(failures)")
+        }
+    }
+
     @Test func `a policy of the program's own settles each of many rows`() throws {
         struct Sorting: CustomMergePolicy {
             func resolve(optimisticLockingConflicts conflicts: inout [ObjectConflict]) {

@@ -40,4 +40,26 @@ import Testing
         #expect(Set(homes.map { $0 & 63 }) == Set(0..<64))
         #expect(Set(homes).count > 2_000)
     }
+
+    @Test(arguments: [4_096, 65_536])
+    func `objects of two stores with the same numbers stay out of each other's way`(
+        capacity: Int
+    ) {
+        let mask = capacity - 1
+        var isTaken = [Bool](repeating: false, count: capacity)
+        var steps = 0
+
+        for store in 1...2 as ClosedRange<UInt64> {
+            for number in 1...UInt64(capacity / 4) {
+                var slot = NeighbourProbing.home(of: store << 48 | number, mask)
+                while isTaken[slot] {
+                    slot = NeighbourProbing.next(slot, mask)
+                    steps += 1
+                }
+                isTaken[slot] = true
+            }
+        }
+
+        #expect(steps < capacity / 8)
+    }
 }

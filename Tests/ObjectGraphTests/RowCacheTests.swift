@@ -111,6 +111,20 @@ import Testing
         withExtendedLifetime(batch) {}
     }
 
+    @Test func `a store in whose place a backup was put is followed from its own last entry`()
+        throws
+    {
+        cache.learn(of: SequenceNumber(rawValue: 120), in: 1)
+        cache.forgetAll(of: 1)
+        cache.learn(of: SequenceNumber(rawValue: 60), in: 1)
+        cache.hold(try row(since: 50), of: held, cache.ticket(), isNewHolder: true)
+        #expect(isServed)
+
+        cache.learn(of: SequenceNumber(rawValue: 61), in: 1)
+
+        #expect(!isServed)
+    }
+
     @Test func `an older batch that goes leaves the newer one that took its place`() throws {
         var older: RowBatch? = try batch()
         older.map { cache.hold($0, cache.ticket()) }

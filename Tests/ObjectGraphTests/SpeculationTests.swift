@@ -735,6 +735,33 @@ import Testing
         withExtendedLifetime(store) {}
     }
 
+    @Test func `the preview of a child's save leaves its parent without change or step of undo`()
+        throws
+    {
+        let store = try StaffStore()
+        let parent = store.context()
+        let child = ManagedObjectContext(parent: parent)
+        let (adaID, graceID) = try store.inContext { (context) throws in
+            let people = (0..<2).map { _ in Employee(context: context) }
+            try context.save()
+            return (people[0].objectID, people[1].objectID)
+        }
+
+        try child.performAndWait { () throws in
+            try #require(child.object(with: adaID) as? Employee).firstName = "Augusta"
+            child.delete(try #require(child.object(with: graceID)))
+            Employee(context: child).firstName = "Linus"
+            #expect(try child.previewSave().refusal == nil)
+        }
+
+        try parent.performAndWait { () throws in
+            #expect(!parent.hasChanges)
+            #expect(parent.undoManager?.canUndo == false)
+            #expect(try parent.count(FetchRequest<Employee>()) == 2)
+            #expect(try parent.hired(adaID).firstName == "")
+        }
+    }
+
     @Test func `what is pending can be brought to the head before it is saved`() throws {
         let whatIf = try WhatIf()
         try whatIf.others(edit: whatIf.ada) {

@@ -367,4 +367,40 @@ import Testing
         }
         #expect(try StoreSet.lastNames(at: set.url("old")) == ["Lovelace", "King"])
     }
+
+    @Test func `a store in whose place a backup was put is followed as if nothing came after it`()
+        throws
+    {
+        let set = try StoreSet("staff")
+        let store = set.coordinator.persistentStores[0]
+        let id = try set.hire("Byron", in: store)[0]
+        try set.coordinator.replacePersistentStore(
+            at: set.url("backup"), withPersistentStoreFrom: set.url("staff"))
+        try set.hire("Hopper", "King", in: store)
+        try set.hire("Curie", in: store)
+        try set.coordinator.remove(store)
+        try set.coordinator.replacePersistentStore(
+            at: set.url("staff"), withPersistentStoreFrom: set.url("backup"))
+        try set.coordinator.addPersistentStore(at: set.url("staff"))
+        let holder = set.context()
+        let held = try holder.performAndWait { () throws in
+            let ada = try #require(try holder.existingObject(with: id) as? Employee)
+            #expect(ada.lastName == "Byron")
+            return ada
+        }
+        let elsewhere = try PersistentStoreCoordinator(classes: staff)
+        try elsewhere.addPersistentStore(at: set.url("staff"))
+        let other = ManagedObjectContext(coordinator: elsewhere)
+        try other.performAndWait { () throws in
+            let ada = try #require(try other.existingObject(with: id) as? Employee)
+            ada.lastName = "Lovelace"
+            try other.save()
+        }
+
+        try set.inContext { (context) throws in
+            let ada = try #require(try context.existingObject(with: id) as? Employee)
+            #expect(ada.lastName == "Lovelace")
+        }
+        holder.performAndWait { #expect(held.lastName == "Byron") }
+    }
 }

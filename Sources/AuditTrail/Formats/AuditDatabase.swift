@@ -174,16 +174,17 @@ final class AuditDatabase {
     /// For each entity the current objects and all versions, those of its sub-entities included.
     private static func views(of schema: Schema) -> [String] {
         var names = DistinctNames()
-        return schema.entities.flatMap { entity -> [String] in
-            let name = names.give(entity.name)
+        let entityNames = names.give(schema.entities.map(\.name))
+        return zip(schema.entities, entityNames).flatMap { entity, name -> [String] in
             var columnNames = DistinctNames(reserved: ["object", "valid_from", "valid_to"])
             let family = entity.family.compactMap { schema.entity($0)?.name.literal }
                 .joined(separator: ", ")
-            let columns = entity.properties
+            let properties = entity.properties
                 .filter { $0.isPersistent && ($0.slot != nil || $0.isStoredToMany) }
-                .map { property in
-                    let column = columnNames.give(property.name).identifier
-                    return ", json_extract(state, \("$.\"\(property.name)\"".literal)) AS \(column)"
+                .map(\.name)
+            let columns = zip(properties, columnNames.give(properties))
+                .map { property, column in
+                    ", json_extract(state, \("$.\"\(property)\"".literal)) AS \(column.identifier)"
                 }
                 .joined()
             let source = "FROM object_version WHERE entity IN (\(family))"
