@@ -161,4 +161,46 @@ import Testing
             #expect(room.occupant?.objectID == successor)
         }
     }
+
+    @Test(arguments: [MergePolicy.mergeByPropertyStoreTrump, .rollback])
+    func `F86 a child's delete that loses gives away nothing`(_ policy: MergePolicy) throws {
+        let ids = try makeOccupant()
+
+        try child.performAndWait {
+            child.mergePolicy = policy
+            child.delete(try read(ids.person, as: Person.self, in: child))
+            let successor = Person(context: child)
+            successor.room = try read(ids.room, as: Room.self, in: child)
+            try parent.performAndWait {
+                try read(ids.person, as: Person.self, in: parent).first = "Ada"
+            }
+            #expect(try child.previewSave().conflicts.map(\.kind).contains(.reference))
+            try child.save()
+        }
+
+        try parent.performAndWait {
+            let room = try read(ids.room, as: Room.self, in: parent)
+            #expect(room.occupant?.objectID == ids.person)
+        }
+    }
+
+    @Test func `F86 a child's move that loses gives away nothing`() throws {
+        let ids = try makeOccupant()
+
+        try child.performAndWait {
+            child.mergePolicy = .rollback
+            try read(ids.person, as: Person.self, in: child).first = "Grace"
+            let successor = Person(context: child)
+            successor.room = try read(ids.room, as: Room.self, in: child)
+            try parent.performAndWait {
+                try read(ids.person, as: Person.self, in: parent).first = "Ada"
+            }
+            try child.save()
+        }
+
+        try parent.performAndWait {
+            let room = try read(ids.room, as: Room.self, in: parent)
+            #expect(room.occupant?.objectID == ids.person)
+        }
+    }
 }
