@@ -59,8 +59,9 @@ extension ManagedObjectContext {
             return isAsSent
         }
         finishPending()
+        var sought: Set<GraphID> = []
         for index in items.indices where !items[index].isAnnihilated {
-            settleSaved(items, index, wasSaved: true, nil, isAsSent)
+            settleSaved(items, index, wasSaved: true, nil, isAsSent, &sought)
         }
         if !isAsSent { for item in items { forgetLists(of: item) } }
         forgetLists(

@@ -1,5 +1,6 @@
 import ObjectGraph
 import ObjectModel
+import SnapshotStore
 import Testing
 
 /// What becomes of objects that a context has found gone and that others have brought back: laws that
@@ -201,6 +202,66 @@ import Testing
         try parent.performAndWait {
             let room = try read(ids.room, as: Room.self, in: parent)
             #expect(room.occupant?.objectID == ids.person)
+        }
+    }
+
+    @Test func `F72 a list read while its object was gone is read again when it is back`() throws {
+        let ids = try root.performAndWait {
+            let person = Person(context: root)
+            let team = Team(context: root)
+            person.team = team
+            try root.save()
+            return (person: person.objectID, team: team.objectID)
+        }
+        let ours = office.container.newBackgroundContext()
+        try ours.performAndWait {
+            let person = try read(ids.person, as: Person.self, in: ours)
+            let team = try read(ids.team, as: Team.self, in: ours)
+            try delete(ids.team, in: root)
+            _ = try root.performAndWait { try root.save() }
+            try ours.mergeChanges()
+            #expect(team.people.isEmpty)
+            try root.performAndWait {
+                root.undo()
+                try root.save()
+            }
+
+            person.first = "Ada"
+            try ours.save()
+
+            #expect(person.team === team)
+            #expect(team.people == [person])
+        }
+    }
+
+    @Test func `F86 what cannot be looked for stays gone, and is looked for once`() throws {
+        let ids = try root.performAndWait {
+            let team = Team(context: root)
+            let badges = [Badge(context: root), Badge(context: root)]
+            for badge in badges { badge.team = team }
+            try root.save()
+            root.delete(team)
+            try root.save()
+            return badges.map(\.objectID)
+        }
+        var failures = 0
+        try parent.performAndWait {
+            parent.mergeFailureHandler = { _ in failures += 1 }
+            let badges = try ids.map { try read($0, as: Badge.self, in: parent) }
+            let team = try #require(badges[0].team)
+            #expect(team.name == nil)
+            for badge in badges { badge.label = "blue" }
+            root.performAndWait {
+                _ = Plan(context: root)
+                root.processPendingChanges()
+            }
+            let stores = office.container.persistentStoreCoordinator.persistentStores
+            for store in stores { try store.store.close() }
+
+            try parent.save()
+
+            #expect(team.isDeleted)
+            #expect(failures == 1)
         }
     }
 }
