@@ -23,7 +23,12 @@ extension Journal {
     ) throws -> Bool {
         let key = Self.key(sequence, chunk: 0)
         return try asJournalError {
-            try transaction.get(records, key.span.bytes) { Self.isLong($0.byteCount) } ?? false
+            try transaction.get(records, key.span.bytes) { bytes in
+                guard Self.isLong(bytes.byteCount) else { return false }
+                // One that was made longer by damage still says how long it was.
+                guard case .success(let header) = EntryHeader.decode(bytes) else { return true }
+                return Self.isLong(EntryHeader.byteCount + header.payloadCount)
+            } ?? false
         }
     }
 

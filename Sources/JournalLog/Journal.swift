@@ -158,7 +158,9 @@ package struct Journal: Sendable {
 
     /// The longest entry kept in one record inside a leaf page.
     ///
-    /// LMDB moves a record above 2,038 bytes with its key to pages of its own.
+    /// LMDB moves a record above 2,038 bytes with its key to pages of its own. Which entries note their
+    /// own times depends on this number, and so the bytes of the table `times` do: another one is another
+    /// format of the store.
     private static let wholeBytesMaximum = 2_000
 
     /// Whether so many bytes are those of a long entry, or of its first chunk: more than fit into

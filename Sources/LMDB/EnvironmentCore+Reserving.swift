@@ -21,19 +21,37 @@ extension EnvironmentCore {
         else { return }
         let range = Self.reserveRange
         let reserve = min(max(extent.used / 4, range.lowerBound), range.upperBound)
-        guard extent.length - extent.used < reserve / 4, !hasManyFreePages(in: transaction),
+        guard extent.length - extent.used < reserve / 4,
+            !usesFreePages(in: transaction, extent.used),
             daybook_room(path) > Int64(reserve * Self.roomFactor)
         else { return }
         append(zeros: reserve, to: extent.descriptor)
     }
 
-    /// Whether a write has given up so many pages, not in use again, that LMDB's list of them takes
-    /// pages of its own: as after a save of many updates. These are used before the file grows.
-    private func hasManyFreePages(in transaction: OpaquePointer) -> Bool {
+    /// Whether writes use free pages again rather than make the file longer.
+    ///
+    /// So it is where a write has given up so many that LMDB's list of them takes pages of its own, as
+    /// after a save of many updates; unless the file has grown all the same by more than the few pages it
+    /// takes before the first are used, as it does while a reader still looks at them.
+    private func usesFreePages(in transaction: OpaquePointer, _ used: Int) -> Bool {
         var pages = MDB_stat()
-        return mdb_stat(transaction, Self.freePages, &pages) == MDB_SUCCESS
-            && pages.ms_overflow_pages > 0
+        guard mdb_stat(transaction, Self.freePages, &pages) == MDB_SUCCESS,
+            pages.ms_overflow_pages > 0
+        else {
+            usedBesideFreePages.store(.max, ordering: .relaxed)
+            return false
+        }
+        let before = usedBesideFreePages.load(ordering: .relaxed)
+        if before < used - Self.growthBesideFreePages * Int(pages.ms_psize) {
+            usedBesideFreePages.store(used, ordering: .relaxed)
+            return false
+        }
+        if before == .max { usedBesideFreePages.store(used, ordering: .relaxed) }
+        return true
     }
+
+    /// By how many pages a file may grow though there are many free ones.
+    private static let growthBesideFreePages = 64
 
     /// The table in which LMDB lists the pages that are free (`FREE_DBI` in `mdb.c`).
     private static let freePages: MDB_dbi = 0

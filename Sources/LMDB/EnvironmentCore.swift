@@ -21,6 +21,9 @@ final class EnvironmentCore: Sendable {
     /// How many write transactions this process has begun.
     let writesBegun = Atomic<UInt32>(0)
 
+    /// How many bytes belonged to pages when many were first found free; the greatest number while not.
+    let usedBesideFreePages = Atomic<Int>(.max)
+
     /// Why nothing more may be written, once that is so.
     let brokenReason = Mutex<String?>(nil)
 

@@ -55,7 +55,8 @@ extension ManagedObjectContext {
         let save = childSave(of: items, credit)
         let isAsSent = try parent.performForChild {
             let isAsSent = try parent.accept(save, from: self)
-            parentRevision = parent.revision.load(ordering: .relaxed)
+            // What has changed there besides is still to be taken in.
+            if isAsSent { parentRevision = parent.revision.load(ordering: .relaxed) }
             return isAsSent
         }
         finishPending()

@@ -63,12 +63,12 @@ extension ManagedObjectContext {
         gatheringRebases {
             for change in changes {
                 merged.note(change.change, of: change.id)
+                let object = identityMap[change.id]
+                // What is to be inserted anew owes nothing to what others did with it before.
+                if object?.status.contains(.temporary) == true { continue }
                 let isThere = !change.change.isDelete || isUnderlying(change.id)
                 if !isThere { lost[change.id.store, default: []].insert(change.id.object) }
-                guard let object = identityMap[change.id], !object.status.contains(.temporary)
-                else {
-                    continue
-                }
+                guard let object else { continue }
                 guard isThere else {
                     if !object.status.contains(.gone) {
                         mergeDelete(of: object, &conflicts)

@@ -144,7 +144,7 @@ struct PendingChanges {
             }
         }
 
-        let object: ManagedObject
+        fileprivate(set) var object: ManagedObject
         /// The net change, which changes something; nil when the edits cancel each other (A→B→A).
         fileprivate(set) var change: Change? {
             didSet {
@@ -197,6 +197,8 @@ struct PendingChanges {
                 return items.count - 1
             }
             items[place].follow(with: change, move)
+            // Undo may go on with the instance that a record had before it was deleted and came back.
+            if items[place].object !== object { items[place].object = object }
             guard !items[place].isClean else {
                 remove(object.graphID)
                 return nil

@@ -94,7 +94,7 @@ struct PutBatch {
 
 extension PutBatch {
     /// Writes everything to a table where it belongs between other records, as what an object was
-    /// belongs between what it and its neighbours were before.
+    /// belongs between what it and its neighbours were before (decision 0012).
     ///
     /// LMDB halves a page that has no room for one record more, unless that is the last of all, so
     /// pages would be two thirds full, and half as many more would be written. Many records at once
@@ -130,32 +130,46 @@ extension PutBatch {
         }
     }
 
-    /// What stands in a table from the first record on, or all of it when that is not too much; nil
-    /// for nothing, and for so much that to write it anew would cost more pages than it saves.
+    /// What stands in a table from the first record on; nil for nothing, and for so much that to
+    /// write it anew would cost more than it saves.
     private func tail(
         of table: Table, in transaction: borrowing WriteTransaction
     ) throws -> PutBatch? {
-        guard let first = records.first else { return nil }
-        let limit = records.count * Self.tailMaximum
-        let isShortTable = try transaction.count(table) <= limit
-        let start = bytes.span.bytes.extracting(
-            first.start..<(isShortTable ? first.start : first.keyEnd))
-        var tail = PutBatch()
-        var isShort = true
+        guard let first = records.first, bytes.count <= records.count * Self.averageMaximum else {
+            return nil
+        }
+        let start = bytes.span.bytes.extracting(first.start..<first.keyEnd)
+        let limit = (count: records.count * Self.tailMaximum, bytes: bytes.count * Self.tailMaximum)
+        var found = (count: 0, bytes: 0)
         try transaction.scan(table, from: start, to: nil, order: .ascending) { key, value in
-            isShort = tail.records.count < limit
-            guard isShort else { return .stop }
+            found.count += 1
+            found.bytes += key.byteCount + value.byteCount
+            return found.count <= limit.count && found.bytes <= limit.bytes ? .proceed : .stop
+        }
+        guard found.count > 0, found.count <= limit.count, found.bytes <= limit.bytes else {
+            return nil
+        }
+        // Nothing is copied before it is known to be little.
+        var tail = PutBatch()
+        tail.bytes.reserveCapacity(found.bytes)
+        tail.records.reserveCapacity(found.count)
+        try transaction.scan(table, from: start, to: nil, order: .ascending) { key, value in
             tail.add(key, value)
             return .proceed
         }
-        return isShort && !tail.records.isEmpty ? tail : nil
+        return tail
     }
 
     /// How many records are many: some pages full, so that it matters how full.
     private static let wovenMinimum = 1024
 
-    /// How many times the records that are written may stand behind the first of them. Were half of
-    /// these behind the last one, as many pages would be written as without weaving.
+    /// How many bytes the records may have on average: of larger ones so few share a page that
+    /// halving it costs little beside them.
+    private static let averageMaximum = 1024
+
+    /// How many times the records that are written, and their bytes, may stand behind the first of
+    /// them. Were half of these behind the last one, as many pages would be written as without
+    /// weaving.
     private static let tailMaximum = 2
 }
 

@@ -329,6 +329,56 @@ import Testing
         #expect(statistics.fileSize <= pages * statistics.pageSize)
     }
 
+    /// A file in which one write has given up some 3,000 pages, and how far it goes.
+    private func giveUpPages() throws -> EnvironmentStatistics {
+        for _ in 0..<2 {
+            try environment.write { [table] transaction in
+                for number in 0..<3_000 {
+                    let (key, value) = ("many \(number)".bytes, [UInt8](repeating: 7, count: 3_000))
+                    try transaction.put(table, key.span.bytes, value.span.bytes, .upsert)
+                }
+            }
+        }
+        return try environment.statistics
+    }
+
+    private static func used(_ statistics: EnvironmentStatistics) -> Int {
+        (statistics.pagesUsed + statistics.pagesFree) * statistics.pageSize
+    }
+
+    @Test func `a file with many free pages uses them before it grows ahead`() throws {
+        for number in 0..<10 { try put("key \(number)") }
+        let before = try giveUpPages()
+
+        for number in 0..<40 { try put("key \(number)") }
+
+        let after = try environment.statistics
+        #expect(Self.used(after) - Self.used(before) <= 8 * after.pageSize)
+        #expect(after.fileSize <= max(before.fileSize, Self.used(after)))
+    }
+
+    @Test func `a file whose free pages are still read grows ahead`() throws {
+        for number in 0..<10 { try put("key \(number)") }
+
+        let (isReading, isWritten) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        try onThreads(2) { thread in
+            if thread == 0 {
+                try environment.read { _ in
+                    isReading.signal()
+                    isWritten.wait()
+                }
+                return
+            }
+            defer { isWritten.signal() }
+            isReading.wait()
+            _ = try giveUpPages()
+            for number in 0..<40 { try put("key \(number)") }
+        }
+
+        let statistics = try environment.statistics
+        #expect(statistics.fileSize > Self.used(statistics))
+    }
+
     @Test func `a file that has grown ahead ends with its last page when it is closed`() throws {
         let path = directory.path("other")
         let options = EnvironmentOptions(tables: ["a"])

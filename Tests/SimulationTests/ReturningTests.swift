@@ -163,6 +163,91 @@ import Testing
         }
     }
 
+    @Test
+    func `F86 what leads to an object brought back here stays when the parent saves its delete`()
+        throws
+    {
+        let follower = ManagedObjectContext(parent: root)
+        let (ids, other) = (try makeOccupant(), try makeOccupant())
+        let (person, pupil) = try follower.performAndWait {
+            follower.automaticallyMergesChangesFromParent = true
+            let person = try read(ids.person, as: Person.self, in: follower)
+            let pupil = try read(other.person, as: Person.self, in: follower)
+            try delete(ids.person, in: follower)
+            try follower.save()
+            follower.undo()
+            pupil.mentor = person
+            return (person, pupil)
+        }
+
+        _ = try root.performAndWait { try root.save() }
+
+        try follower.performAndWait {
+            #expect(person.isInserted)
+            #expect(pupil.mentor === person)
+            try follower.save()
+        }
+        try root.performAndWait {
+            try root.save()
+            let pupil = try read(other.person, as: Person.self, in: root)
+            #expect(pupil.mentor?.objectID == ids.person)
+        }
+    }
+
+    @Test func `F86 every save of a child that is behind reads what it saved again`() throws {
+        let (ids, other) = (try makeOccupant(), try makeOccupant())
+        let (person, sibling) = try child.performAndWait {
+            (
+                try read(ids.person, as: Person.self, in: child),
+                try read(other.person, as: Person.self, in: child)
+            )
+        }
+        try parent.performAndWait {
+            try read(ids.person, as: Person.self, in: parent).last = "Lovelace"
+            parent.processPendingChanges()
+        }
+
+        try child.performAndWait {
+            sibling.first = "Grace"
+            try child.save()
+            person.first = "Ada"
+            try child.save()
+
+            #expect(person.last == "Lovelace")
+        }
+    }
+
+    @Test func `F86 undo of all brings back what came, went and came again`() throws {
+        let id = try root.performAndWait {
+            let step = Step(context: root)
+            try root.save()
+            root.undoManager?.removeAllActions()
+            return step.objectID
+        }
+        let nested = ManagedObjectContext(parent: root)
+        try delete(id, in: nested)
+        _ = try nested.performAndWait { try nested.save() }
+        _ = try root.performAndWait { try root.save() }
+        try nested.performAndWait {
+            nested.undo()
+            try nested.save()
+        }
+        try delete(id, in: root)
+        try root.performAndWait {
+            try root.save()
+            root.undo()
+            root.undo()
+            root.undo()
+            #expect(root.insertedObjects.map(\.objectID) == [id])
+            _ = Plan(context: root)
+            root.processPendingChanges()
+            #expect(root.insertedObjects.map(\.objectID).contains(id))
+            try root.save()
+            let new = office.container.newBackgroundContext()
+            #expect(try new.performAndWait { try new.count(FetchRequest<Step>()) } == 1)
+        }
+    }
+
     @Test(arguments: [MergePolicy.mergeByPropertyStoreTrump, .rollback])
     func `F86 a child's delete that loses gives away nothing`(_ policy: MergePolicy) throws {
         let ids = try makeOccupant()

@@ -1,5 +1,6 @@
 import ObjectGraph
 import ObjectModel
+import SnapshotStore
 import Testing
 
 /// Laws that random runs have found broken, in their shortest form.
@@ -380,6 +381,33 @@ import Testing
                 #expect(try twin(plan).steps.isEmpty)
                 #expect(try twin(step).plan == nil)
             }
+        }
+    }
+
+    @Test
+    func `what others have emptied and is set anew here is in conflict, though it reads as none`()
+        throws
+    {
+        try ours.performAndWait {
+            let (old, new) = (try make(Team.self), try make(Team.self))
+            let room = try make(Room.self)
+            let person = try make(Person.self) { $0.team = old }
+            try change(person) { person, theirs in
+                person.room = try twin(room)
+                theirs.delete(try twin(old))
+            }
+            ours.refresh(old, mergeChanges: false)
+            #expect(old.name == nil)
+            #expect(person.team == nil)
+
+            person.team = new
+
+            let refusal = #expect(throws: StoreError.self) { try ours.save() }
+            #expect(refusal?.code == .conflict)
+            ours.mergePolicy = .overwrite
+            try ours.save()
+            #expect(person.team === new)
+            #expect(person.room == nil)
         }
     }
 }

@@ -364,8 +364,9 @@ final class Simulation {
                     record[field.name] = known
                 }
                 // What reads as none, since it leads to nothing, has not been emptied.
-                if object.hasChanges, record[field.name] == .one(nil), edits[field.name] == nil,
-                    let seen = sight.seen[id]?[field.name]
+                if record[field.name] == .one(nil), edits[field.name] == nil,
+                    let seen = sight.seen[id]?[field.name],
+                    object.hasChanges || isUnsought(seen, index)
                 {
                     record[field.name] = seen
                 }

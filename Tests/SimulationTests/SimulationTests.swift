@@ -4,10 +4,6 @@ import Testing
 
 /// How the runs are made: from the environment, or so that all of them take about two minutes.
 struct SimulationPlan {
-    /// The seed whose run breaks the undo law at step 230: after undo and redo `mentor` of a person is
-    /// none. Why is not known yet. It runs only when it is asked for by number.
-    private static let undecidedSeed: UInt64 = 224
-
     let seeds: [UInt64]
     let steps: Int
     /// The numbers of the only steps to take; nil for all.
@@ -31,7 +27,7 @@ struct SimulationPlan {
         let first = UInt64(max(number("SEED") ?? 1, 1))
         let isChosen = number("SEED") != nil
         let count = UInt64(max(number("SEEDS") ?? (isChosen ? 1 : 412), 1))
-        seeds = (first..<first + count).filter { isChosen || $0 != Self.undecidedSeed }
+        seeds = Array(first..<first + count)
     }
 
     func run(seed: UInt64) -> [SimulationStep] {

@@ -124,6 +124,51 @@ struct PutBatchTests {
         #expect(Double(bytes) / Double(leaves * statistics.pageSize) > 0.95)
     }
 
+    /// How many pages are written anew or given up by what `body` writes.
+    private func pagesTouched(_ body: () throws -> Void) throws -> Int {
+        let before = try environment.statistics
+        try body()
+        let after = try environment.statistics
+        return after.pagesUsed + after.pagesFree - before.pagesUsed - before.pagesFree
+    }
+
+    @Test func `records behind all others leave these where they are`() throws {
+        try write(Self.records(0..<3_000, "a"), weaving: false)
+
+        let pages = try pagesTouched { try write(Self.records(5_000..<8_000, "b"), weaving: true) }
+
+        // About 34 records share a page; those that were there have as many pages again.
+        #expect(pages < 120)
+    }
+
+    @Test func `large records behind small ones are left where they are`() throws {
+        let large = (5_000..<7_000).map {
+            Record(key: $0, value: String(repeating: "l", count: 6_000))
+        }
+        try write(large, weaving: false)
+        let small = Self.records(0..<1_500, "b")
+
+        let pages = try pagesTouched { try write(small, weaving: true) }
+
+        #expect(pages < 150)
+        #expect(try records() == small + large)
+    }
+
+    @Test func `large records are written among others without moving these`() throws {
+        func large(_ keys: [Int], _ letter: Character) -> [Record] {
+            keys.map { Record(key: $0, value: String(repeating: letter, count: 6_000)) }
+        }
+        let before = large((0..<1_100).map { 2 * $0 }, "a")
+        let added = large((0..<1_100).map { 2 * $0 + 1 }, "b")
+        try write(before, weaving: false)
+
+        let pages = try pagesTouched { try write(added, weaving: true) }
+
+        // Two pages for each new one, and the leaves with the keys.
+        #expect(pages < 2 * 1_100 + 150)
+        #expect(try records() == (before + added).sorted { $0.key < $1.key })
+    }
+
     @Test(arguments: 1...8 as ClosedRange<UInt64>)
     func `weaving comes to the same as writing`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
