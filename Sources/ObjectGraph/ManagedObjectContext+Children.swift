@@ -60,8 +60,9 @@ extension ManagedObjectContext {
             return isAsSent
         }
         finishPending()
+        var sought: Set<GraphID> = []
         for index in items.indices where !items[index].isAnnihilated {
-            settleSaved(items, index, wasSaved: true, nil, isAsSent)
+            settleSaved(items, index, wasSaved: true, nil, isAsSent, &sought)
         }
         if !isAsSent { for item in items { forgetLists(of: item) } }
         forgetLists(
@@ -156,9 +157,15 @@ extension ManagedObjectContext {
     ) throws -> (arrivals: [Arrival], conflicts: [MergeConflict]) {
         var conflicts: [MergeConflict] = []
         var arrivals: [Arrival] = []
-        var references = ArrivingReferences(save)
-        for item in save.items {
-            let outcome = try merge(item, of: save, &references)
+        var references = ArrivingReferences()
+        var outcomes = try save.items.map { try merge($0, of: save) }
+        for (item, outcome) in zip(save.items, outcomes) {
+            references.note(sent: item.change, of: item.id)
+            if let change = outcome.change { references.note(merged: change, of: item.id) }
+        }
+        for (item, index) in zip(save.items, outcomes.indices) {
+            try settleReferences(of: &outcomes[index], item.id, save.policy, &references)
+            let outcome = outcomes[index]
             conflicts += outcome.conflicts
             guard let change = outcome.change else { continue }
             arrivals.append(Arrival(id: item.id, object: outcome.object, change: change))
@@ -176,7 +183,7 @@ extension ManagedObjectContext {
     }
 
     private func merge(
-        _ item: ChildSave.Item, of save: ChildSave, _ references: inout ArrivingReferences
+        _ item: ChildSave.Item, of save: ChildSave
     ) throws -> ArrivalOutcome {
         let schema = binding(item.id.object.entity).schema
         let object = try currentObject(item.id)
@@ -187,21 +194,27 @@ extension ManagedObjectContext {
             change.startTransients(from: current.values, of: schema)
             isMoved = !change.isInsert && !current.values.elementsEqual(item.seen)
         }
-        var outcome = ThreeWayMerge(of: schema, policy: save.policy).merge(
+        let outcome = ThreeWayMerge(of: schema, policy: save.policy).merge(
             ours: change, seen: item.seen, current: current,
             hasMoved: save.granularity == .row && isMoved)
-        if var kept = outcome.change, !kept.isDelete {
-            let lost = try kept.destinations.filter {
-                let id = GraphID(store: item.id.store, object: $0)
-                return try !references.isThere(id) { try exists(id) }
-            }
-            outcome.conflicts += kept.dropReferences(to: Set(lost), of: schema)
-            outcome.conflicts += try settleRivals(
-                of: &kept, item.id, schema, save.policy, references)
-            outcome.change = kept.isEmpty ? nil : kept
-        }
         return ArrivalOutcome(
             object: object, change: outcome.change, conflicts: outcome.conflicts)
+    }
+
+    /// Leaves out of a merged change what leads to objects that are gone or that others hold.
+    private func settleReferences(
+        of outcome: inout ArrivalOutcome, _ id: GraphID, _ policy: MergePolicy,
+        _ references: inout ArrivingReferences
+    ) throws {
+        guard var kept = outcome.change, !kept.isDelete else { return }
+        let schema = binding(id.object.entity).schema
+        let lost = try kept.destinations.filter {
+            let target = GraphID(store: id.store, object: $0)
+            return try !references.isThere(target) { try exists(target) }
+        }
+        outcome.conflicts += kept.dropReferences(to: Set(lost), of: schema)
+        outcome.conflicts += try settleRivals(of: &kept, id, schema, policy, references)
+        outcome.change = kept.isEmpty ? nil : kept
     }
 
     /// An object as it stands here, read; nil when there is no such object.

@@ -42,11 +42,23 @@ extension ManagedObjectContext {
     /// Lets an object that was found gone be read again where it is there after all: somebody has
     /// brought it back, and what a save comes to depends on it.
     func lookAgain(for id: GraphID) {
-        guard let object = identityMap[id], object.status.contains(.gone), isUnderlying(id) else {
+        guard let object = identityMap[id], object.status.contains(.gone), isBack(id) else {
             return
         }
+        object.relations = [:]
         object.becomeFault(.fault)
         changed.note(object, as: .refreshed)
+    }
+
+    /// Whether an object that was found gone is there again: what cannot be read stays gone, and of
+    /// a row that another context still holds nothing follows.
+    private func isBack(_ id: GraphID) -> Bool {
+        do {
+            return try parent == nil ? storedRow(of: id) != nil : underlyingRow(of: id) != nil
+        } catch {
+            mergeFailureHandler?(error)
+            return false
+        }
     }
 
     /// The row to make an object of, shared with other contexts.

@@ -77,6 +77,7 @@ extension ManagedObjectContext {
                     continue
                 }
                 if object.status.contains(.gone) {
+                    object.relations = [:]
                     object.becomeFault(.fault)
                     changed.note(object, as: .refreshed)
                 } else if !object.isFault {

@@ -144,6 +144,7 @@ extension ManagedObjectContext {
         case .insert:
             // A deleted object that somebody has brought back is read again.
             guard object.status.contains(.gone) else { return }
+            object.relations = [:]
             object.becomeFault(.fault)
             incoming.refreshed.insert(object)
         case .update(let edits, let members):

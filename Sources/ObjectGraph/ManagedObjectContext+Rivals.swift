@@ -15,7 +15,8 @@ extension ManagedObjectContext {
         for (property, member) in change.joins(of: entity) {
             guard let property = entity.property(property), property.isExclusive else { continue }
             let rivals = try rivals(of: owner, property, member).filter {
-                !references.isReleased(member, by: $0, property.number)
+                !references.isReleased(
+                    member, by: GraphID(store: owner.store, object: $0), property.number)
             }
             guard !rivals.isEmpty else { continue }
             conflicts.append(
@@ -61,10 +62,10 @@ extension SchemaProperty {
     }
 }
 
-/// What the references in a child's save lead to and leave.
+/// What the references in a child's save lead to and leave, as far as the child's side has won.
 struct ArrivingReferences {
     private struct Link: Hashable {
-        let owner: ObjectID
+        let owner: GraphID
         let property: PropertyNumber
         let member: ObjectID
     }
@@ -72,27 +73,27 @@ struct ArrivingReferences {
     private var known: [GraphID: Bool] = [:]
     private var released: Set<Link> = []
     /// What the save deletes holds nothing any more.
-    private var deleted: Set<ObjectID> = []
+    private var deleted: Set<GraphID> = []
 
-    init(_ save: ChildSave) {
-        for item in save.items {
-            // What the child makes and deletes itself is its own business.
-            if item.change.isInsert || item.change.isDelete { known[item.id] = true }
-            if item.change.isDelete { deleted.insert(item.id.object) }
-            if case .update(let edits, _) = item.change.kind {
-                for edit in edits {
-                    guard let old = edit.old.reference else { continue }
-                    released.insert(
-                        Link(owner: item.id.object, property: edit.property, member: old))
-                }
+    /// Notes a change as the child has sent it.
+    mutating func note(sent change: Change, of id: GraphID) {
+        // What the child makes and deletes itself is its own business.
+        if change.isInsert || change.isDelete { known[id] = true }
+    }
+
+    /// Notes what the merge has left of a change: what has lost to the parent lets go of nothing.
+    mutating func note(merged change: Change, of id: GraphID) {
+        if change.isDelete { deleted.insert(id) }
+        if case .update(let edits, _) = change.kind {
+            for edit in edits {
+                guard let old = edit.old.reference else { continue }
+                released.insert(Link(owner: id, property: edit.property, member: old))
             }
-            for edit in item.change.members {
-                let staying = Set(edit.added.map(\.object))
-                for member in edit.removed where !staying.contains(member.object) {
-                    released.insert(
-                        Link(
-                            owner: item.id.object, property: edit.property, member: member.object))
-                }
+        }
+        for edit in change.members {
+            let staying = Set(edit.added.map(\.object))
+            for member in edit.removed where !staying.contains(member.object) {
+                released.insert(Link(owner: id, property: edit.property, member: member.object))
             }
         }
     }
@@ -106,7 +107,7 @@ struct ArrivingReferences {
     }
 
     /// Whether the save itself makes an owner let go.
-    func isReleased(_ member: ObjectID, by owner: ObjectID, _ property: PropertyNumber) -> Bool {
+    func isReleased(_ member: ObjectID, by owner: GraphID, _ property: PropertyNumber) -> Bool {
         deleted.contains(owner)
             || released.contains(Link(owner: owner, property: property, member: member))
     }

@@ -272,6 +272,7 @@ extension ManagedObjectContext {
         let replaced = receipt?.replaced ?? [:]
         // A reference without inverse to a deleted object is taken back by the store alone.
         var sentCount = 0
+        var sought: Set<GraphID> = []
         gatheringRebases {
             for index in items.indices {
                 if items[index].kind != .nothing { sentCount += 1 }
@@ -287,11 +288,11 @@ extension ManagedObjectContext {
                     || saved.contains(object.graphID.object)
                 // Nobody else can have changed what was not there before.
                 let isAsStored = isAsSent || isUntouched && items[index].kind == .insert
-                settleSaved(items, index, wasSaved: wasSaved, sequence, isAsStored)
+                settleSaved(items, index, wasSaved: wasSaved, sequence, isAsStored, &sought)
             }
         }
         if let receipt, !isAsSent || receipt.changes.count > sentCount {
-            mergeAdditions(of: receipt.changes, to: items, save.store)
+            mergeAdditions(of: receipt.changes, to: items, save.store, &sought)
         }
         if !replaced.isEmpty {
             undoManager?.dropReferences(to: Set(replaced.keys), inStore: save.store.number)
@@ -299,10 +300,11 @@ extension ManagedObjectContext {
         if let sequence { positions[save.store.number]?.noteSave(sequence) }
     }
 
-    /// Makes the object of an item agree with what the store has made of its change.
+    /// Makes the object of an item agree with what the store has made of its change. What has been
+    /// looked for already for this save, in case it is back, is not looked for again.
     func settleSaved(
         _ items: [PendingChanges.Item], _ index: Int, wasSaved: Bool,
-        _ sequence: SequenceNumber?, _ isAsSent: Bool
+        _ sequence: SequenceNumber?, _ isAsSent: Bool, _ sought: inout Set<GraphID>
     ) {
         let object = items[index].object
         let kind = items[index].kind
@@ -319,13 +321,13 @@ extension ManagedObjectContext {
         if kind != .nothing { object.rowBatch = nil }
         if let sequence, wasSaved { object.since = sequence.rawValue }
         guard !isAsSent, kind != .nothing else { return }
-        readAgain(object)
+        readAgain(object, &sought)
         // Others have deleted it as well.
         if kind == .delete, object.status.contains(.gone) { detach(object) }
     }
 
     /// Takes the values that others have saved or that a policy has settled.
-    func readAgain(_ object: ManagedObject) {
+    private func readAgain(_ object: ManagedObject, _ sought: inout Set<GraphID>) {
         let schema = object.binding.schema
         let mine = object.values
         object.status.insert(.fault)
@@ -346,17 +348,18 @@ extension ManagedObjectContext {
             }
         }
         for property in schema.referenceSlots {
-            guard let target = property.slot.flatMap({ object.values[$0].reference }) else {
-                continue
-            }
-            lookAgain(for: GraphID(store: object.graphID.store, object: target))
+            guard let target = property.slot.flatMap({ object.value(inSlot: $0).reference })
+            else { continue }
+            let id = GraphID(store: object.graphID.store, object: target)
+            if sought.insert(id).inserted { lookAgain(for: id) }
         }
         if mine != object.values { awake(object, .mergePolicy) }
     }
 
     /// Makes the rest of the context follow where the store has saved something else than was sent.
     private func mergeAdditions(
-        of saved: [Change], to items: [PendingChanges.Item], _ store: PersistentStore
+        of saved: [Change], to items: [PendingChanges.Item], _ store: PersistentStore,
+        _ sought: inout Set<GraphID>
     ) {
         let sent = Set(items.map(\.object.graphID))
         for item in items {
@@ -369,7 +372,7 @@ extension ManagedObjectContext {
             guard !sent.contains(id), let object = identityMap[id], !object.isFault else {
                 continue
             }
-            readAgain(object)
+            readAgain(object, &sought)
         }
     }
 }

@@ -141,4 +141,38 @@ import Testing
 
         root.performAndWait { #expect(!root.hasChanges) }
     }
+
+    @Test func `F86 what a child deletes in one store gives away nothing in another`() throws {
+        let set = try StoreSet("first", "second")
+        let stores = set.coordinator.persistentStores
+        let ids = try stores.map { try set.hire("Byron", in: $0)[0] }
+        try #require(ids[0].object == ids[1].object)
+        let place = try set.inContext { (context) throws in
+            let desk = Desk(context: context)
+            try context.assign(desk, to: stores[1])
+            try context.save()
+            return desk.objectID
+        }
+        let root = set.context()
+        let child = ManagedObjectContext(parent: root)
+        func desk(in context: ManagedObjectContext) throws -> Desk {
+            try #require(try context.existingObject(with: place) as? Desk)
+        }
+
+        try child.performAndWait { () throws in
+            child.mergePolicy = .mergeByPropertyStoreTrump
+            child.delete(try child.existingObject(with: ids[0]))
+            let successor = Employee(context: child)
+            try child.assign(successor, to: stores[1])
+            successor.desk = try desk(in: child)
+            try root.performAndWait { () throws in
+                try desk(in: root).occupant = try root.existingObject(with: ids[1]) as? Employee
+            }
+            try child.save()
+        }
+
+        try root.performAndWait { () throws in
+            #expect(try desk(in: root).occupant?.objectID == ids[1])
+        }
+    }
 }

@@ -1,5 +1,6 @@
 import ObjectGraph
 import ObjectModel
+import SnapshotStore
 import Testing
 
 /// What becomes of objects that a context has found gone and that others have brought back: laws that
@@ -244,6 +245,108 @@ import Testing
             try root.save()
             let new = office.container.newBackgroundContext()
             #expect(try new.performAndWait { try new.count(FetchRequest<Step>()) } == 1)
+        }
+    }
+
+    @Test(arguments: [MergePolicy.mergeByPropertyStoreTrump, .rollback])
+    func `F86 a child's delete that loses gives away nothing`(_ policy: MergePolicy) throws {
+        let ids = try makeOccupant()
+
+        try child.performAndWait {
+            child.mergePolicy = policy
+            child.delete(try read(ids.person, as: Person.self, in: child))
+            let successor = Person(context: child)
+            successor.room = try read(ids.room, as: Room.self, in: child)
+            try parent.performAndWait {
+                try read(ids.person, as: Person.self, in: parent).first = "Ada"
+            }
+            #expect(try child.previewSave().conflicts.map(\.kind).contains(.reference))
+            try child.save()
+        }
+
+        try parent.performAndWait {
+            let room = try read(ids.room, as: Room.self, in: parent)
+            #expect(room.occupant?.objectID == ids.person)
+        }
+    }
+
+    @Test func `F86 a child's move that loses gives away nothing`() throws {
+        let ids = try makeOccupant()
+
+        try child.performAndWait {
+            child.mergePolicy = .rollback
+            try read(ids.person, as: Person.self, in: child).first = "Grace"
+            let successor = Person(context: child)
+            successor.room = try read(ids.room, as: Room.self, in: child)
+            try parent.performAndWait {
+                try read(ids.person, as: Person.self, in: parent).first = "Ada"
+            }
+            try child.save()
+        }
+
+        try parent.performAndWait {
+            let room = try read(ids.room, as: Room.self, in: parent)
+            #expect(room.occupant?.objectID == ids.person)
+        }
+    }
+
+    @Test func `F72 a list read while its object was gone is read again when it is back`() throws {
+        let ids = try root.performAndWait {
+            let person = Person(context: root)
+            let team = Team(context: root)
+            person.team = team
+            try root.save()
+            return (person: person.objectID, team: team.objectID)
+        }
+        let ours = office.container.newBackgroundContext()
+        try ours.performAndWait {
+            let person = try read(ids.person, as: Person.self, in: ours)
+            let team = try read(ids.team, as: Team.self, in: ours)
+            try delete(ids.team, in: root)
+            _ = try root.performAndWait { try root.save() }
+            try ours.mergeChanges()
+            #expect(team.people.isEmpty)
+            try root.performAndWait {
+                root.undo()
+                try root.save()
+            }
+
+            person.first = "Ada"
+            try ours.save()
+
+            #expect(person.team === team)
+            #expect(team.people == [person])
+        }
+    }
+
+    @Test func `F86 what cannot be looked for stays gone, and is looked for once`() throws {
+        let ids = try root.performAndWait {
+            let team = Team(context: root)
+            let badges = [Badge(context: root), Badge(context: root)]
+            for badge in badges { badge.team = team }
+            try root.save()
+            root.delete(team)
+            try root.save()
+            return badges.map(\.objectID)
+        }
+        var failures = 0
+        try parent.performAndWait {
+            parent.mergeFailureHandler = { _ in failures += 1 }
+            let badges = try ids.map { try read($0, as: Badge.self, in: parent) }
+            let team = try #require(badges[0].team)
+            #expect(team.name == nil)
+            for badge in badges { badge.label = "blue" }
+            root.performAndWait {
+                _ = Plan(context: root)
+                root.processPendingChanges()
+            }
+            let stores = office.container.persistentStoreCoordinator.persistentStores
+            for store in stores { try store.store.close() }
+
+            try parent.save()
+
+            #expect(team.isDeleted)
+            #expect(failures == 1)
         }
     }
 }
