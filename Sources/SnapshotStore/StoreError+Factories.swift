@@ -147,7 +147,7 @@ extension MergeConflict {
             }
         guard let origin else { return claim + "." }
         let author = origin.author.map { " by '\($0)'" } ?? ""
-        let time = TimeText.text(ofMicroseconds: origin.time)
+        let time = DateText.text(microseconds: origin.time)
         return "\(claim); theirs is entry \(origin.entry)\(author) at \(time)."
     }
 }
