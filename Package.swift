@@ -3,12 +3,11 @@ import PackageDescription
 
 let package = Package(
     name: "Daybook",
+    // What other packages are offered. The tools of this one are built by their names all the same.
     products: [
         .library(name: "Daybook", targets: ["Daybook"]),
-        .library(name: "DaybookAudit", targets: ["AuditTrail"]),
+        .library(name: "DaybookAudit", targets: ["DaybookAudit"]),
         .executable(name: "daybook", targets: ["daybook"]),
-        .executable(name: "daybook-benchmark", targets: ["daybook-benchmark"]),
-        .executable(name: "daybook-counts", targets: ["daybook-counts"]),
     ],
     targets: [
         // System libraries.
@@ -44,7 +43,7 @@ let package = Package(
             dependencies: ["SnapshotStore", "ObjectModel", "JournalLog", "CObjectLiveness"]),
         .target(name: "SQLite", dependencies: ["CSQLite"]),
         .target(
-            name: "AuditTrail",
+            name: "DaybookAudit",
             dependencies: ["SnapshotStore", "ObjectModel", "JournalLog", "SQLite"]),
         .target(
             name: "Daybook",
@@ -54,13 +53,14 @@ let package = Package(
         .executableTarget(
             name: "daybook",
             dependencies: [
-                "Daybook", "AuditTrail", "SnapshotStore", "ObjectModel", "JournalLog", "CTerminal",
+                "Daybook", "DaybookAudit", "SnapshotStore", "ObjectModel", "JournalLog",
+                "CTerminal",
             ],
             path: "Tools/daybook"),
         .executableTarget(
             name: "daybook-benchmark",
             dependencies: [
-                "Daybook", "AuditTrail", "SnapshotStore", "ObjectModel", "JournalLog", "CLMDB",
+                "Daybook", "DaybookAudit", "SnapshotStore", "ObjectModel", "JournalLog", "CLMDB",
                 "CSQLite",
             ],
             path: "Tools/daybook-benchmark"),
@@ -92,9 +92,9 @@ let package = Package(
                 "ObjectGraph", "SnapshotStore", "ObjectModel", "JournalLog", "LMDB", "TestSupport",
             ]),
         .testTarget(
-            name: "AuditTrailTests",
+            name: "DaybookAuditTests",
             dependencies: [
-                "AuditTrail", "SnapshotStore", "ObjectModel", "JournalLog", "SQLite",
+                "DaybookAudit", "SnapshotStore", "ObjectModel", "JournalLog", "SQLite",
                 "TestSupport",
             ]),
         .testTarget(name: "DaybookTests", dependencies: ["Daybook", "TestSupport"]),

@@ -5,7 +5,7 @@ import SnapshotStore
 import TestSupport
 import Testing
 
-@testable import AuditTrail
+@testable import DaybookAudit
 
 @Suite struct TilesExportTests {
     private let key: SigningKey

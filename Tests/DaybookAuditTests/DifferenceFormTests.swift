@@ -6,7 +6,7 @@ import SnapshotStore
 import TestSupport
 import Testing
 
-@testable import AuditTrail
+@testable import DaybookAudit
 
 /// Changes as JSON Patch and as SQL.
 @Suite struct DifferenceFormTests {
