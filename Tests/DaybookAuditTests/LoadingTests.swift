@@ -120,7 +120,8 @@ import Testing
 
         #expect(error?.kind == .malformed)
         #expect(
-            error?.description.contains("order: a number that 64 bits can hold was expected") == true,
+            error?.description.contains("order: a number that 64 bits can hold was expected")
+                == true,
             "\(String(describing: error))")
         #expect(try filesLeft().isEmpty)
     }
