@@ -8,6 +8,15 @@ import ObjectModel
 extension ObjectChangeKind: CustomStringConvertible {
     /// `inserted`, `updated` or `deleted`.
     public var description: String { rawValue }
+
+    /// What of a property's change there is to be told.
+    fileprivate var sides: ReadableText.Sides {
+        switch self {
+        case .inserted: .new
+        case .updated: .both
+        case .deleted: .old
+        }
+    }
 }
 
 extension PropertyChange: CustomStringConvertible {
@@ -18,36 +27,20 @@ extension PropertyChange: CustomStringConvertible {
     /// department: Department/3 → none
     /// members: without Person/4; with Person/9
     /// ```
-    public var description: String { text(of: .updated) }
+    public var description: String { text(.both) }
 
-    /// What is to be told where the object itself was inserted or deleted: only what it has or had.
-    fileprivate func text(of kind: ObjectChangeKind) -> String {
-        guard !old.isNull || !new.isNull else { return "\(name): \(membersText(of: kind))" }
-        let before = old.text(isCoded: isCoded, naming: { self.name(of: $0, among: removed) })
-        let after = new.text(isCoded: isCoded, naming: { self.name(of: $0, among: added) })
-        return switch kind {
-        case .inserted: "\(name): \(after)"
-        case .updated: "\(name): \(before) → \(after)"
-        case .deleted: "\(name): \(before)"
+    fileprivate func text(_ sides: ReadableText.Sides) -> String {
+        guard !old.isNull || !new.isNull else {
+            let (left, joined) = (removed.map(\.description), added.map(\.description))
+            return "\(name): " + ReadableText.members(removed: left, added: joined, sides)
         }
+        let before = old.text(isCoded: isCoded) { self.name(of: $0, among: removed) }
+        let after = new.text(isCoded: isCoded) { self.name(of: $0, among: added) }
+        return "\(name): " + ReadableText.change(from: before, to: after, sides)
     }
 
     private func name(of object: ObjectID, among objects: [ManagedObjectID]) -> String {
         objects.first { $0.object == object }?.description ?? object.description
-    }
-
-    private func membersText(of kind: ObjectChangeKind) -> String {
-        func list(_ objects: [ManagedObjectID]) -> String {
-            objects.map(\.description).joined(separator: ", ")
-        }
-        guard kind == .updated else { return list(kind == .inserted ? added : removed) }
-        let stayed = Set(added).intersection(removed)
-        let groups = [
-            ("without ", removed.filter { !stayed.contains($0) }),
-            ("with ", added.filter { !stayed.contains($0) }),
-            ("in another order: ", added.filter { stayed.contains($0) }),
-        ]
-        return groups.filter { !$0.1.isEmpty }.map { $0 + list($1) }.joined(separator: "; ")
     }
 }
 
@@ -60,7 +53,7 @@ extension ObjectRevision: CustomStringConvertible {
     /// ```
     public var description: String {
         let entry = EntryCredit(sequence, author, note, time)
-        return ([entry.text(after: "\(kind) by ")] + changes.map { "  " + $0.text(of: kind) })
+        return ([entry.text(after: "\(kind) by ")] + changes.map { "  " + $0.text(kind.sides) })
             .joined(separator: "\n")
     }
 }
@@ -73,7 +66,7 @@ extension ObjectDifference: CustomStringConvertible {
     ///   name: "Turkey" → "Türkiye"
     /// ```
     public var description: String {
-        (["\(kind) \(objectID)"] + changes.map { "  " + $0.text(of: kind) })
+        (["\(kind) \(objectID)"] + changes.map { "  " + $0.text(kind.sides) })
             .joined(separator: "\n")
     }
 }
@@ -115,7 +108,8 @@ private struct EntryCredit {
     private let note: String
 
     init(_ sequence: SequenceNumber, _ author: String?, _ note: String?, _ time: Date) {
-        entry = ReadableText.entry(sequence.rawValue, by: author, at: DateText.text(time))
+        entry = ReadableText.entry(
+            sequence.rawValue, by: author, at: DateText.text(microseconds: time.nearestMicrosecond))
         self.note = note.map { ": " + ReadableText.quoted($0) } ?? ""
     }
 

@@ -11,8 +11,9 @@ import Testing
 /// What history, blame, differences, conflicts and previews say on a screen: names, and no numbers of
 /// the model.
 @Suite struct DescriptionTests {
-    private static let day = Date(timeIntervalSince1970: 1_000_000_000.25)
-    private static let time = "2001-09-09T01:46:40.25Z"
+    // A time that no binary fraction is, as most are.
+    private static let day = Date(timeIntervalSince1970: 1_000_000_000.996_008)
+    private static let time = "2001-09-09T01:46:40.996008Z"
 
     /// That a description tells nothing of how Swift lays the type out.
     private func expectReadable(

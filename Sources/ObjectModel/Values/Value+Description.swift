@@ -13,6 +13,7 @@ extension Value: CustomStringConvertible {
     /// - Parameters:
     ///   - isCoded: Whether bytes are the JSON of a coded value.
     ///   - name: What an object is called.
+    /// - Returns: The text; ``description`` with names for references.
     package func text(isCoded: Bool = false, naming name: (ObjectID) -> String) -> String {
         switch self {
         case .null: return "none"
