@@ -111,13 +111,20 @@ enum Examples {
             if line == "```swift" {
                 open = []
             } else if line == "```", let lines = open {
-                if lines.first != "// Package.swift" { blocks.append(text(lines)) }
+                if lines.first?.hasPrefix("// swift-tools-version") != true {
+                    blocks.append(text(withoutImports(lines)))
+                }
                 open = nil
             } else {
                 open?.append(line)
             }
         }
         return blocks
+    }
+
+    /// An example without its imports, which stand at the head of a test's file.
+    private static func withoutImports(_ lines: [String]) -> [String] {
+        Array(lines.drop { $0.hasPrefix("import ") || $0.isEmpty })
     }
 
     /// The examples in the tests of this folder.
