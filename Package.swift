@@ -42,9 +42,13 @@ let package = Package(
             name: "ObjectGraph",
             dependencies: ["SnapshotStore", "ObjectModel", "JournalLog", "CObjectLiveness"]),
         .target(name: "SQLite", dependencies: ["CSQLite"]),
+        // The report's script and style, the tables of an export: files, compiled in as texts.
+        .target(name: "CDaybookAuditFiles", exclude: ["report", "sqlite"]),
         .target(
             name: "DaybookAudit",
-            dependencies: ["SnapshotStore", "ObjectModel", "JournalLog", "SQLite"]),
+            dependencies: [
+                "SnapshotStore", "ObjectModel", "JournalLog", "SQLite", "CDaybookAuditFiles",
+            ]),
         .target(
             name: "Daybook",
             dependencies: ["ObjectGraph", "SnapshotStore", "ObjectModel", "JournalLog"]),
@@ -63,7 +67,8 @@ let package = Package(
                 "Daybook", "DaybookAudit", "SnapshotStore", "ObjectModel", "JournalLog", "CLMDB",
                 "CSQLite",
             ],
-            path: "Tools/daybook-benchmark"),
+            path: "Tools/daybook-benchmark",
+            resources: [.embedInCode("Peers/contacts.sql"), .embedInCode("chart.css")]),
         // Counts calls; nothing that is measured with a clock links it.
         .target(name: "CallCounts", path: "Tools/CallCounts"),
         .executableTarget(

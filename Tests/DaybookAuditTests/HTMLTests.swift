@@ -129,6 +129,26 @@ import Testing
         #expect(!page.html.contains("innerHTML") && !page.html.contains("http://www.w3.org/1999"))
     }
 
+    @Test func `each file of the script, the style and the views stands in the page once`() throws {
+        let story = try AtlasStory.write()
+        let folder = Fixture.folder.deletingLastPathComponent()
+            .appendingPathComponent("Sources/CDaybookAuditFiles/report")
+
+        let files = try FileManager.default.contentsOfDirectory(
+            at: folder, includingPropertiesForKeys: nil)
+
+        let page = try Page(of: story.store)
+
+        #expect(Set(files.map(\.pathExtension)) == ["js", "css", "html"])
+        for file in files {
+            let text = try String(contentsOf: file, encoding: .utf8)
+            // In the page the last line end of the script and of a style is left out.
+            let parts = page.html.split(
+                separator: text.dropLast(), omittingEmptySubsequences: false)
+            #expect(parts.count == 2, "\(file.lastPathComponent)")
+        }
+    }
+
     // MARK: - Confidential
 
     @Test func `how much is kept back stands before the records`() throws {

@@ -1,3 +1,4 @@
+private import CDaybookAuditFiles
 internal import Foundation
 internal import JournalLog
 internal import ObjectModel
@@ -18,7 +19,12 @@ final class AuditDatabase {
     /// Makes the tables in an empty file.
     init(path: String) throws {
         connection = try Connection(path: path)
-        try connection.run(Self.tables)
+        try connection.run(
+            """
+            PRAGMA application_id = \(SQLiteFormat.applicationIdentifier);
+            PRAGMA user_version = \(SQLiteFormat.tablesVersion);
+            """)
+        try connection.run(String(cString: audit_sqlite_tables()))
         entries = try connection.statement(
             "INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
         changes = try connection.statement("INSERT INTO change VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
@@ -90,7 +96,7 @@ final class AuditDatabase {
 
     /// Adds indexes and views, and ends the writing: the file is on the disk then.
     func finish(in schema: Schema) throws {
-        try connection.run(Self.endings)
+        try connection.run(String(cString: audit_sqlite_endings()))
         for view in Self.views(of: schema) { try connection.run(view) }
         try connection.run("COMMIT; PRAGMA optimize;")
         try close()
@@ -101,75 +107,7 @@ final class AuditDatabase {
         try connection.close()
     }
 
-    // MARK: - Tables
-
-    private static let tables = """
-        PRAGMA application_id = \(SQLiteFormat.applicationIdentifier);
-        PRAGMA user_version = \(SQLiteFormat.tablesVersion);
-        PRAGMA cache_size = -16384;
-        PRAGMA temp_store = FILE;
-        BEGIN IMMEDIATE;
-        CREATE TABLE entry(
-            sequence INTEGER PRIMARY KEY,
-            time TEXT NOT NULL,
-            time_microseconds INTEGER NOT NULL,
-            recorded TEXT NOT NULL,
-            recorded_microseconds INTEGER NOT NULL,
-            kind TEXT NOT NULL CHECK(kind IN ('save', 'batch', 'undo', 'model')),
-            author TEXT,
-            note TEXT,
-            context TEXT,
-            base INTEGER NOT NULL,
-            undoes INTEGER,
-            undoes_through INTEGER,
-            digest TEXT) STRICT;
-        CREATE TABLE change(
-            id INTEGER PRIMARY KEY,
-            sequence INTEGER NOT NULL REFERENCES entry,
-            place INTEGER NOT NULL,
-            operation TEXT NOT NULL CHECK(operation IN ('insert', 'update', 'delete')),
-            object TEXT NOT NULL,
-            entity TEXT NOT NULL,
-            number INTEGER NOT NULL,
-            cause TEXT) STRICT;
-        CREATE TABLE value(
-            change INTEGER NOT NULL REFERENCES change,
-            property TEXT NOT NULL,
-            old ANY,
-            new ANY,
-            is_confidential INTEGER NOT NULL,
-            PRIMARY KEY(change, property)) STRICT, WITHOUT ROWID;
-        CREATE TABLE membership(
-            change INTEGER NOT NULL REFERENCES change,
-            property TEXT NOT NULL,
-            action TEXT NOT NULL CHECK(action IN ('added', 'removed')),
-            object TEXT NOT NULL,
-            place REAL,
-            PRIMARY KEY(change, property, action, object)) STRICT, WITHOUT ROWID;
-        CREATE TABLE object_version(
-            object TEXT NOT NULL,
-            entity TEXT NOT NULL,
-            number INTEGER NOT NULL,
-            valid_from INTEGER NOT NULL REFERENCES entry,
-            valid_to INTEGER REFERENCES entry,
-            state TEXT CHECK(state IS NULL OR json_valid(state))) STRICT;
-        """
-
-    /// A version ends where the next one of its object begins; a delete is no version but an end.
-    private static let endings = """
-        CREATE UNIQUE INDEX change_place ON change(sequence, place);
-        CREATE INDEX change_object ON change(object, sequence);
-        CREATE INDEX entry_author ON entry(author);
-        CREATE INDEX entry_time ON entry(time_microseconds);
-        CREATE INDEX membership_object ON membership(object);
-        CREATE UNIQUE INDEX version_object ON object_version(object, valid_from);
-        UPDATE object_version SET valid_to = (
-            SELECT min(later.valid_from) FROM object_version AS later
-            WHERE later.object = object_version.object
-                AND later.valid_from > object_version.valid_from);
-        DELETE FROM object_version WHERE state IS NULL;
-        CREATE INDEX version_entity ON object_version(entity, valid_to);
-        """
+    // MARK: - Views
 
     /// For each entity the current objects and all versions, those of its sub-entities included.
     private static func views(of schema: Schema) -> [String] {

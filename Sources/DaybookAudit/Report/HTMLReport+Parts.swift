@@ -1,18 +1,19 @@
+private import CDaybookAuditFiles
+
 extension HTMLReport {
     /// How the page looks.
-    static let style = [stylePage, styleTables, stylePaper].joined(separator: "\n\n")
+    static let style = text(String(cString: audit_report_style()))
 
     /// How it looks where scripts are switched off.
-    static let styleWithoutScript = """
-        nav, main { display: none; }
-        script.entries { display: block; white-space: pre-wrap; overflow-wrap: anywhere;
-            margin-top: 1rem;
-            font: .8rem/1.6 var(--code); }
-        """
+    static let styleWithoutScript = text(
+        String(cString: audit_report_style_without_script()))
 
     /// What the page does, part by part, in one strict scope.
-    static let script = [
-        scriptReading, scriptValues, scriptTimeline, scriptSpan, scriptObject, scriptSummary,
-        scriptPlaces,
-    ].joined(separator: "\n\n")
+    static let script = text(String(cString: audit_report_script()))
+
+    /// The views that the script fills.
+    static let views = HTMLText(trusted: String(cString: audit_report_views()))
+
+    /// A file without its last line end.
+    private static func text(_ file: String) -> String { String(file.dropLast()) }
 }
