@@ -108,13 +108,21 @@ package final class ChildProcess {
 
     // MARK: - Its end
 
+    /// Its number.
+    package var number: Int32 { process.processIdentifier }
+
+    /// Sends it a signal.
+    package func send(_ signal: Int32) {
+        #if canImport(Glibc)
+        Glibc.kill(process.processIdentifier, signal)
+        #else
+        Darwin.kill(process.processIdentifier, signal)
+        #endif
+    }
+
     /// Kills it at once, wherever it is.
     package func kill() {
-        #if canImport(Glibc)
-        Glibc.kill(process.processIdentifier, SIGKILL)
-        #else
-        Darwin.kill(process.processIdentifier, SIGKILL)
-        #endif
+        send(SIGKILL)
     }
 
     /// Waits for its end.

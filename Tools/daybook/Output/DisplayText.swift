@@ -36,45 +36,10 @@ enum DisplayText {
     ///
     /// A value in a store may hold anything, also sequences that repaint a terminal or turn the
     /// order of letters round; what is printed must be what is there.
-    static func escaped(_ text: String) -> String {
-        escaped(text) { _, _ in false }
-    }
+    static func escaped(_ text: String) -> String { ReadableText.escaped(text) }
 
     /// Several lines with control characters written out, but for tabs and those that end the lines.
-    static func escapedLines(_ text: String) -> String {
-        escaped(text) { scalar, next in
-            scalar == "\n" || scalar == "\t" || scalar == "\r" && next == "\n"
-        }
-    }
-
-    private static func escaped(
-        _ text: String, but isKept: (_ scalar: Unicode.Scalar, _ next: Unicode.Scalar?) -> Bool
-    ) -> String {
-        let scalars = text.unicodeScalars
-        if !scalars.contains(where: \.isHidden) { return text }
-        var result = ""
-        var place = scalars.startIndex
-        while place < scalars.endIndex {
-            let scalar = scalars[place]
-            scalars.formIndex(after: &place)
-            let next = place < scalars.endIndex ? scalars[place] : nil
-            if scalar.isHidden, !isKept(scalar, next) {
-                result += escape(of: scalar)
-            } else {
-                result.unicodeScalars.append(scalar)
-            }
-        }
-        return result
-    }
-
-    private static func escape(of scalar: Unicode.Scalar) -> String {
-        switch scalar {
-        case "\n": "\\n"
-        case "\r": "\\r"
-        case "\t": "\\t"
-        default: "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
-        }
-    }
+    static func escapedLines(_ text: String) -> String { ReadableText.escapedLines(text) }
 
     private static func isRegionalIndicator(_ scalar: Unicode.Scalar) -> Bool {
         (0x1F1E6...0x1F1FF).contains(scalar.value)
