@@ -35,17 +35,20 @@ let package = Package(
         .systemLibrary(name: "CObjectLiveness"),
 
         // The layers, bottom first. A target may use only what stands in its list.
+        .target(name: "NewFiles"),
         .target(name: "LMDB", dependencies: ["CLMDB"]),
         .target(name: "JournalLog", dependencies: ["LMDB", "CCrypto"]),
         .target(name: "ObjectModel"),
-        .target(name: "SnapshotStore", dependencies: ["ObjectModel", "JournalLog", "LMDB"]),
+        .target(
+            name: "SnapshotStore",
+            dependencies: ["ObjectModel", "JournalLog", "LMDB", "NewFiles"]),
         .target(
             name: "ObjectGraph",
             dependencies: ["SnapshotStore", "ObjectModel", "JournalLog", "CObjectLiveness"]),
         .target(name: "SQLite", dependencies: ["CSQLite"]),
         .target(
             name: "AuditTrail",
-            dependencies: ["SnapshotStore", "ObjectModel", "JournalLog", "SQLite"]),
+            dependencies: ["SnapshotStore", "ObjectModel", "JournalLog", "SQLite", "NewFiles"]),
         .target(
             name: "Daybook",
             dependencies: ["ObjectGraph", "SnapshotStore", "ObjectModel", "JournalLog"]),
@@ -54,7 +57,8 @@ let package = Package(
         .executableTarget(
             name: "daybook",
             dependencies: [
-                "Daybook", "AuditTrail", "SnapshotStore", "ObjectModel", "JournalLog", "CTerminal",
+                "Daybook", "AuditTrail", "SnapshotStore", "ObjectModel", "JournalLog", "NewFiles",
+                "CTerminal",
             ],
             path: "Tools/daybook"),
         .executableTarget(
