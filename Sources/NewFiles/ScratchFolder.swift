@@ -37,9 +37,10 @@ package final class ScratchFolder: Sendable {
         discard()
     }
 
-    /// The path of a file in it.
+    /// The path of a file that is made in it.
     package func path(_ name: String) -> String {
-        "\(path)/\(name)"
+        UnfinishedFolders.note(name, in: number)
+        return "\(path)/\(name)"
     }
 
     /// Removes the folder and the files in it.

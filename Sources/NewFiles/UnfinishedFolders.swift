@@ -10,8 +10,14 @@ internal import Synchronization
 /// - A folder is here as long as it exists.
 /// - A file gets its own name while nobody removes, and none gets one, and no folder is made, after that.
 package enum UnfinishedFolders {
+    private struct Folder {
+        let path: String
+        /// What is made in it, as far as it is known.
+        var names: Set<String> = []
+    }
+
     private struct State {
-        var paths: [UInt64: String] = [:]
+        var folders: [UInt64: Folder] = [:]
         var next: UInt64 = 0
         var prepare: (@Sendable () -> Void)?
     }
@@ -28,8 +34,8 @@ package enum UnfinishedFolders {
     package static func removeAll(_ end: @Sendable () -> Never) -> Never {
         state.withLock { state in
             // One that stands in another is the younger one.
-            for number in state.paths.keys.sorted(by: >) {
-                if let path = state.paths[number] { remove(path) }
+            for number in state.folders.keys.sorted(by: >) {
+                if let folder = state.folders[number] { remove(folder) }
             }
             end()
         }
@@ -48,8 +54,16 @@ package enum UnfinishedFolders {
         return try state.withLock { state throws(NewFileError) in
             guard mkdir(path, 0o700) == 0 else { throw .system(target, "made", errno) }
             state.next += 1
-            state.paths[state.next] = path
+            state.folders[state.next] = Folder(path: path)
             return state.next
+        }
+    }
+
+    /// Notes that a file of that name will be made in a folder.
+    static func note(_ name: String, in number: UInt64) {
+        state.withLock { state in
+            state.folders[number]?.names.insert(name)
+            return
         }
     }
 
@@ -63,13 +77,18 @@ package enum UnfinishedFolders {
     /// Removes a folder with all that is in it. What cannot be removed is in nobody's way.
     static func discard(_ number: UInt64) {
         state.withLock { state in
-            guard let path = state.paths.removeValue(forKey: number) else { return }
-            remove(path)
+            guard let folder = state.folders.removeValue(forKey: number) else { return }
+            remove(folder)
         }
     }
 
     /// Once the folder itself is gone, nobody can make a file in it any more.
-    private static func remove(_ path: String) {
+    private static func remove(_ folder: Folder) {
+        let path = folder.path
+        // What is known goes without a look, for which there may be no descriptor left.
+        for name in folder.names {
+            for companion in companions { unlink("\(path)/\(name)\(companion)") }
+        }
         for _ in 0..<attemptsMaximum {
             guard rmdir(path) != 0, errno == ENOTEMPTY || errno == EEXIST else { return }
             do {
@@ -81,6 +100,9 @@ package enum UnfinishedFolders {
             }
         }
     }
+
+    /// Nothing, and what other libraries put beside a file: LMDB its lock file, SQLite its journal.
+    private static let companions = ["", "-lock", "-journal"]
 
     /// How often another thread may make a file while its folder is being emptied.
     private static let attemptsMaximum = 1_000
