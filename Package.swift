@@ -34,10 +34,13 @@ let package = Package(
         .systemLibrary(name: "CObjectLiveness"),
 
         // The layers, bottom first. A target may use only what stands in its list.
+        .target(name: "NewFiles"),
         .target(name: "LMDB", dependencies: ["CLMDB"]),
         .target(name: "JournalLog", dependencies: ["LMDB", "CCrypto"]),
         .target(name: "ObjectModel"),
-        .target(name: "SnapshotStore", dependencies: ["ObjectModel", "JournalLog", "LMDB"]),
+        .target(
+            name: "SnapshotStore",
+            dependencies: ["ObjectModel", "JournalLog", "LMDB", "NewFiles"]),
         .target(
             name: "ObjectGraph",
             dependencies: ["SnapshotStore", "ObjectModel", "JournalLog", "CObjectLiveness"]),
@@ -47,7 +50,8 @@ let package = Package(
         .target(
             name: "DaybookAudit",
             dependencies: [
-                "SnapshotStore", "ObjectModel", "JournalLog", "SQLite", "CDaybookAuditFiles",
+                "SnapshotStore", "ObjectModel", "JournalLog", "SQLite", "NewFiles",
+                "CDaybookAuditFiles",
             ]),
         .target(
             name: "Daybook",
@@ -57,7 +61,7 @@ let package = Package(
         .executableTarget(
             name: "daybook",
             dependencies: [
-                "Daybook", "DaybookAudit", "SnapshotStore", "ObjectModel", "JournalLog",
+                "Daybook", "DaybookAudit", "SnapshotStore", "ObjectModel", "JournalLog", "NewFiles",
                 "CTerminal",
             ],
             path: "Tools/daybook"),
