@@ -33,14 +33,20 @@ let package = Package(
         // Declares what every Swift program is linked with already.
         .systemLibrary(name: "CObjectLiveness"),
 
+        // How every layer stops a program that cannot go on.
+        .target(name: "Stopping"),
+
         // The layers, bottom first. A target may use only what stands in its list.
-        .target(name: "LMDB", dependencies: ["CLMDB"]),
-        .target(name: "JournalLog", dependencies: ["LMDB", "CCrypto"]),
-        .target(name: "ObjectModel"),
-        .target(name: "SnapshotStore", dependencies: ["ObjectModel", "JournalLog", "LMDB"]),
+        .target(name: "LMDB", dependencies: ["CLMDB", "Stopping"]),
+        .target(name: "JournalLog", dependencies: ["LMDB", "CCrypto", "Stopping"]),
+        .target(name: "ObjectModel", dependencies: ["Stopping"]),
+        .target(
+            name: "SnapshotStore", dependencies: ["ObjectModel", "JournalLog", "LMDB", "Stopping"]),
         .target(
             name: "ObjectGraph",
-            dependencies: ["SnapshotStore", "ObjectModel", "JournalLog", "CObjectLiveness"]),
+            dependencies: [
+                "SnapshotStore", "ObjectModel", "JournalLog", "CObjectLiveness", "Stopping",
+            ]),
         .target(name: "SQLite", dependencies: ["CSQLite"]),
         // The report's script and style, the tables of an export: files, compiled in as texts.
         .target(name: "CDaybookAuditFiles", exclude: ["report", "sqlite"]),
@@ -48,6 +54,7 @@ let package = Package(
             name: "DaybookAudit",
             dependencies: [
                 "SnapshotStore", "ObjectModel", "JournalLog", "SQLite", "CDaybookAuditFiles",
+                "Stopping",
             ]),
         .target(
             name: "Daybook",
@@ -94,7 +101,8 @@ let package = Package(
         .testTarget(
             name: "ObjectGraphTests",
             dependencies: [
-                "ObjectGraph", "SnapshotStore", "ObjectModel", "JournalLog", "LMDB", "TestSupport",
+                "ObjectGraph", "SnapshotStore", "ObjectModel", "JournalLog", "LMDB", "Stopping",
+                "TestSupport",
             ]),
         .testTarget(
             name: "DaybookAuditTests",
