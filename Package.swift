@@ -110,7 +110,8 @@ let package = Package(
                 "DaybookAudit", "SnapshotStore", "ObjectModel", "JournalLog", "SQLite",
                 "TestSupport",
             ]),
-        .testTarget(name: "DaybookTests", dependencies: ["Daybook", "TestSupport"]),
+        .testTarget(
+            name: "DaybookTests", dependencies: ["Daybook", "DaybookAudit", "TestSupport"]),
         .testTarget(
             name: "SimulationTests",
             dependencies: [

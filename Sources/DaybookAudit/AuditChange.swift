@@ -28,6 +28,9 @@ public struct AuditChange: Sendable {
     /// The confidential properties that change, sorted, whose values are left out.
     public let omitted: [String]
 
+    /// What becomes of one property that is kept as a value; nil when it does not change.
+    public subscript(property: String) -> AuditField? { fields.first { $0.name == property } }
+
     /// Makes a change readable.
     ///
     /// - Parameters:

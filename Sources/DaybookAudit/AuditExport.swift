@@ -4,10 +4,10 @@ internal import SnapshotStore
 /// A journal on its way to other programs.
 ///
 /// ```swift
-/// let reader = try AuditReader(path: "iso.daybook")
+/// var csv: [UInt8] = []
 /// var export = AuditExport(of: reader)
-/// export.filter.entities = ["Country"]
-/// try export.write(CSVFormat()) { bytes in try output.write(contentsOf: bytes) }
+/// export.filter.entities = ["Employee"]
+/// try export.write(CSVFormat()) { bytes in csv += bytes }
 /// ```
 public struct AuditExport: Sendable {
     /// Which records, and which of their changes.

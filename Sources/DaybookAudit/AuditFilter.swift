@@ -1,3 +1,4 @@
+public import Foundation
 public import JournalLog
 package import ObjectModel
 package import SnapshotStore
@@ -24,12 +25,25 @@ public struct AuditFilter: Sendable, Hashable {
     public var notes: Set<String> = []
     /// The first and the last place that is wanted.
     public var range: ClosedRange<SequenceNumber> = .zero...SequenceNumber(.max)
-    /// The first and the last time that is wanted, in microseconds since 1970: when it happened, as
-    /// the author said, else when it was recorded.
-    public var times: ClosedRange<Int64> = .min ... .max
+    /// The first and the last time that is wanted, in microseconds since 1970.
+    package var earliest = Int64.min
+    package var latest = Int64.max
 
     /// A filter that wants everything.
     public init() {}
+
+    /// Entries that happened then or later, as the author said, else as they were recorded; nil for
+    /// those from the beginning. To the microsecond.
+    public var since: Date? {
+        get { earliest == .min ? nil : Date(microseconds: earliest) }
+        set { earliest = newValue?.nearestMicrosecond ?? .min }
+    }
+
+    /// Entries that happened then or before; nil for those up to the end.
+    public var until: Date? {
+        get { latest == .max ? nil : Date(microseconds: latest) }
+        set { latest = newValue?.nearestMicrosecond ?? .max }
+    }
 
     /// The filter with the numbers of a model in place of names.
     ///
@@ -73,9 +87,9 @@ package struct ResolvedFilter: Sendable {
 
     /// The record of an entry with the changes that are wanted; nil when it is not wanted.
     package func record(of entry: Entry) -> AuditRecord? {
-        guard filter.range.contains(entry.sequence), filter.times.contains(entry.time) else {
-            return nil
-        }
+        guard filter.range.contains(entry.sequence), filter.earliest <= entry.time,
+            entry.time <= filter.latest
+        else { return nil }
         if !filter.authors.isEmpty {
             guard let author = entry.header.author, filter.authors.contains(author) else {
                 return nil

@@ -1,3 +1,4 @@
+public import Foundation
 public import JournalLog
 internal import ObjectModel
 package import SnapshotStore
@@ -8,9 +9,9 @@ package import SnapshotStore
 /// the journal is, and no lock is held between them, so a slow reader keeps nobody waiting.
 ///
 /// ```swift
-/// let reader = try AuditReader(path: "iso.daybook")
+/// let reader = try AuditReader(url)
 /// try reader.records { record in
-///     print(record.sequence, record.author ?? "", record.changes.count)
+///     print(record)
 ///     return .proceed
 /// }
 /// ```
@@ -32,6 +33,14 @@ public struct AuditReader: Sendable {
     }
 
     let store: Store
+
+    /// Opens a store for reading.
+    ///
+    /// - Parameter url: The file, which is not written.
+    /// - Throws: `StoreError` when it is not a store or cannot be read.
+    public init(_ url: URL) throws {
+        try self.init(path: url.path)
+    }
 
     /// Opens a store for reading.
     ///
@@ -81,6 +90,11 @@ public struct AuditReader: Sendable {
             }
         }
     }
+
+    /// The last entry there is; zero when the journal is empty.
+    ///
+    /// - Throws: `StoreError` when the store cannot be read.
+    public func head() throws -> SequenceNumber { try store.head() }
 
     /// The record of one entry.
     ///

@@ -137,7 +137,8 @@ extension AuditRecord.Kind {
 }
 
 extension Date {
-    fileprivate init(microseconds: Int64) {
+    /// The date of microseconds since 1970.
+    init(microseconds: Int64) {
         self.init(timeIntervalSince1970: Double(microseconds) / 1_000_000)
     }
 }

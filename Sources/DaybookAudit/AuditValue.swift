@@ -1,11 +1,14 @@
 package import ObjectModel
 
 /// A value of a property, with the name of an object in place of its numbers.
+///
+/// ``content`` has it as a Swift type, to be switched over; ``value(as:)`` asks for one type; ``text``
+/// and ``description`` are for files and screens.
 public struct AuditValue: Sendable {
     /// The value as it is kept.
     package let value: Value
-    private let type: AttributeType?
-    private let schema: Schema
+    let type: AttributeType?
+    let schema: Schema
 
     /// Makes a value readable; the type is nil for a relationship.
     package init(_ value: Value, type: AttributeType?, in schema: Schema) {

@@ -77,7 +77,7 @@ extension ManagedObjectContext {
         let save = childSave(of: pending.items, SaveCredit())
         return try parent.performForChild {
             parent.processPendingChanges()
-            return try parent.merge(save).conflicts
+            return try parent.merge(save).conflicts.named(in: coordinator.model.schema)
         }
     }
 

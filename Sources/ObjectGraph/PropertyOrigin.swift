@@ -47,6 +47,10 @@ public struct PropertyOrigin: Sendable, Hashable {
     /// The last entry that brought the value back after it had been taken away; nil when it has been
     /// there ever since it was written.
     public let broughtBackBy: Return?
+    /// Whether the value is bytes that hold the JSON of a coded one.
+    let isCoded: Bool
+    /// Whether the property leads to any number of objects.
+    let isToMany: Bool
 
     init(_ blame: PropertyBlame, in store: PersistentStore) {
         func objects(_ value: Value, _ members: [Member]) -> [ManagedObjectID] {
@@ -60,6 +64,8 @@ public struct PropertyOrigin: Sendable, Hashable {
         isInsert = blame.isInsert
         value = blame.value
         previous = blame.previous
+        isCoded = blame.property.attribute?.type == .codable
+        isToMany = blame.property.relationship?.isToMany == true
         self.objects = objects(blame.value, blame.members)
         previousObjects = objects(blame.previous, blame.previousMembers)
         broughtBackBy = blame.returning.map {

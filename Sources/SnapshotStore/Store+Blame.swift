@@ -326,7 +326,7 @@ extension StoreError {
         _ name: String, by sequence: SequenceNumber, _ heading: EntryHeading?
     ) -> StoreError {
         let author = heading?.author.map { " by '\($0)'" } ?? ""
-        let time = heading.map { " at " + TimeText.text(ofMicroseconds: $0.time) } ?? ""
+        let time = heading.map { " at " + DateText.text(microseconds: $0.time) } ?? ""
         return StoreError(
             .objectDeleted,
             "\(name) was deleted in entry \(sequence)\(author)\(time). Ask as of entry "

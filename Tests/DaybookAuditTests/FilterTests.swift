@@ -1,4 +1,5 @@
 import DaybookAudit
+import Foundation
 import JournalLog
 import SnapshotStore
 import TestSupport
@@ -50,9 +51,29 @@ import Testing
 
     @Test func `times are those at which entries happened`() throws {
         var filter = AuditFilter()
-        filter.times = .min...1_323_907_200_000_000
-
+        filter.until = Date(timeIntervalSince1970: 1_323_907_200)
         #expect(try sequences(filter) == [2, 5])
+
+        filter.since = Date(timeIntervalSince1970: 1_323_907_200)
+        #expect(try sequences(filter) == [5])
+
+        filter.since = filter.until?.addingTimeInterval(0.000_001)
+        #expect(try sequences(filter).isEmpty)
+        filter.until = nil
+        #expect(try sequences(filter) == [1, 3, 4, 6, 7, 8, 9, 10])
+    }
+
+    @Test func `the time of a record finds just that record`() throws {
+        let story = try AtlasStory.write()
+        let reader = AuditReader(story.store)
+        for number in 1...10 as ClosedRange<UInt64> {
+            let record = try reader.record(at: SequenceNumber(number))
+            var filter = AuditFilter()
+            (filter.since, filter.until) = (record.time, record.time)
+
+            #expect(try sequences(filter) == [number])
+            #expect(filter.since == record.time && filter.until == record.time)
+        }
     }
 
     @Test func `a range beyond the journal ends at its head`() throws {

@@ -1,6 +1,7 @@
 // Object: its life, and who wrote each of its values last.
 
 let shownObject = "";
+let drawnLife = null;
 
 async function drawObject(name) {
     shownObject = name;
@@ -9,6 +10,7 @@ async function drawObject(name) {
     const title = make("h2", { id: "object-title", tabindex: "-1" }, name);
     byId("to-object").textContent = name;
     byId("to-object").href = `#object-${name}`;
+    drawnLife = null;
     if (number === undefined) {
         view.replaceChildren(title, make("p", {}, isRead
             ? "No change of this object is in the report." : "Reading …"));
@@ -23,6 +25,7 @@ async function drawObject(name) {
             "This report does not hold the whole journal: changes may be missing."));
     }
     view.append(blameTable(life), lifeTable(life));
+    drawnLife = life;
 }
 
 /** The changes of an object, oldest first, and what is known of its values after them. */
@@ -30,7 +33,7 @@ async function lifeOf(number) {
     const steps = [];
     const values = new Map();
     let until = performance.now() + slice;
-    for (const [index, place] of lives[number].toReversed()) {
+    for (const [index, place] of lives[number].slice().reverse()) {
         const step = { index, change: record(index).changes[place] };
         steps.push(step);
         for (const row of rowsOf(step.change)) learn(row, step, values);
@@ -44,17 +47,28 @@ async function lifeOf(number) {
 /** Learns what a row says of its property. A delete says what was, and writes nothing. */
 function learn(row, step, values) {
     const known = values.get(row.name);
-    if (step.change.op === "delete" && known) return;
-    if (row.removed || row.added) {
+    if (step.change.op === "delete") {
+        const was = row.removed
+            ? { row, members: new Set(row.removed.map(memberName)) } : { row, value: row.old };
+        values.set(row.name, { ...was, step: known && isSame(known, was) ? known.step : null });
+    } else if (row.removed || row.added) {
         const members = new Set(known?.members);
         for (const member of row.removed ?? []) members.delete(memberName(member));
         for (const member of row.added ?? []) members.add(memberName(member));
         values.set(row.name, { row, members, step });
     } else {
-        const isDelete = step.change.op === "delete";
-        values.set(row.name, isDelete
-            ? { row, value: row.old, step: null } : { row, value: row.new, step });
+        values.set(row.name, { row, value: row.new, step });
     }
+}
+
+/** Whether both say the same of a property: if not, what was written in between is missing. */
+function isSame(one, other) {
+    if (!one.members || !other.members) {
+        return !one.members && !other.members
+            && JSON.stringify(one.value) === JSON.stringify(other.value);
+    }
+    return one.members.size === other.members.size
+        && Array.from(one.members).every((name) => other.members.has(name));
 }
 
 function statusOf({ steps, isDeleted }) {
@@ -81,7 +95,7 @@ function mentions(name) {
     return button;
 }
 
-function blameTable({ values, isDeleted }) {
+function blameTable({ values, isDeleted }, isWhole = false) {
     const names = Array.from(values.keys()).sort();
     const title = isDeleted ? "Values when it was deleted, and who wrote them last"
         : `Values after entry ${digits.format(scope.last)}, and who wrote them last`;
@@ -92,12 +106,12 @@ function blameTable({ values, isDeleted }) {
             make("thead", {}, make("tr", {},
                 ["Property", "Value", "Entry", "Time (UTC)", "Author", "Note"].map((name) =>
                     make("th", { scope: "col" }, name)))),
-            make("tbody", {}, names.map((name) => blameRow(name, values.get(name)))))));
+            make("tbody", {}, names.map((name) => blameRow(name, values.get(name), isWhole))))));
 }
 
-function blameRow(name, { row, value: known, members: set, step }) {
+function blameRow(name, { row, value: known, members: set, step }, isWhole) {
     const shown = row.isKeptBack ? make("em", { class: "nothing" }, "kept back")
-        : set ? memberSet(set) : value(known, row.isReference);
+        : set ? memberSet(set, isWhole) : value(known, row.isReference, isWhole);
     const cells = [make("td", {}, shown)];
     if (step) {
         const entry = entries[step.index];
@@ -112,11 +126,12 @@ function blameRow(name, { row, value: known, members: set, step }) {
     return make("tr", {}, make("th", { scope: "row" }, name), cells);
 }
 
-function memberSet(set) {
+function memberSet(set, isWhole) {
     if (set.size === 0) return make("em", { class: "nothing" }, "no member");
     const names = Array.from(set);
-    const links = names.slice(0, memberLimit).flatMap((name) => [", ", objectName(name)]);
-    const rest = names.length - memberLimit;
+    const limit = isWhole ? names.length : memberLimit;
+    const links = names.slice(0, limit).flatMap((name) => [", ", objectName(name)]);
+    const rest = names.length - limit;
     return make("span", {}, links.slice(1),
         rest > 0 ? ` and ${digits.format(rest)} more` : "");
 }
@@ -159,4 +174,20 @@ function lifeStep({ index, change }, isWhole) {
     const rows = rowsOf(change).map((row) =>
         make("tr", {}, make("th", { scope: "row" }, row.name), cells(row, isWhole)));
     return make("tbody", {}, head, rows);
+}
+
+let lifeOnScreen = [];
+
+/** Shows all of the life in the place of its two tables; `foldLife` puts them back as they were. */
+function unfoldLife() {
+    if (!drawnLife) return;
+    const view = byId("view-object");
+    lifeOnScreen = Array.from(view.childNodes);
+    view.replaceChildren(...lifeOnScreen.slice(0, -2),
+        blameTable(drawnLife, true), lifeTable(drawnLife, true));
+}
+
+function foldLife() {
+    if (lifeOnScreen.length > 0) byId("view-object").replaceChildren(...lifeOnScreen);
+    lifeOnScreen = [];
 }

@@ -199,8 +199,9 @@ function move(event) {
 
 // MARK: Paper
 
-/** On paper stands everything that the filters want, whole. */
+/** On paper stands everything that the filters want, or the life of the object, whole. */
 window.addEventListener("beforeprint", () => {
+    if (shownView === "object") unfoldLife();
     if (shownView !== "timeline") return;
     const paper = byId("print");
     paper.hidden = false;
@@ -212,6 +213,7 @@ window.addEventListener("beforeprint", () => {
             entryPanel(index, true))));
 });
 window.addEventListener("afterprint", () => {
+    foldLife();
     byId("print").replaceChildren();
     byId("print").hidden = true;
 });

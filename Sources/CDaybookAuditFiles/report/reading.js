@@ -95,7 +95,7 @@ function add(read, block, line) {
     const index = entries.length;
     const entry = {
         sequence: read.sequence, when: read.time, time: Date.parse(read.time),
-        author: authors.number(read.author ?? ""), kind: read.kind, 
+        author: authors.number(read.author ?? ""), kind: read.kind,
         undoes: read.undoes === undefined ? undefined : [read.undoes].flat(),
         note: read.note ?? "", words: (read.note ?? "").toLowerCase(),
         counts: [0, 0, 0], changes: [], block, line,

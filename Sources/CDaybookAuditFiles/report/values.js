@@ -24,9 +24,7 @@ function shortTime(text) {
 const fullTime = (text) => text.replace("T", " ").replace("Z", " UTC");
 
 /** What cannot be seen, or turns the direction of what follows, is named. */
-const hidden = new RegExp("[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u00ad"
-    + "\\u061c\\u180e\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff"
-    + "\\ufff9-\\ufffb]", "u");
+const hidden = /(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 function visible(text) {
     if (!hidden.test(text)) return [text];
     return text.split(new RegExp(`(${hidden.source})`, "u")).filter((part) => part !== "")

@@ -3,7 +3,7 @@ internal import SnapshotStore
 
 /// An array of JSON Patch operations (RFC 6902) for each entry, one a line.
 ///
-/// The line of the first entry makes the document that ``JSONPatch`` describes, without objects; each
+/// The line of the first entry makes the document of `daybook document`, without objects; each
 /// further line takes it over to the next state. Every old value is tested before it is replaced or
 /// removed. So whoever applies all lines has the state of the store, and whoever applies them to
 /// another state is told.

@@ -17,9 +17,8 @@ internal import SnapshotStore
 /// stand in files of their own instead, under their place counted from 0.
 ///
 /// ```swift
-/// let reader = try AuditReader(path: "iso.daybook")
-/// let export = try TilesExport(reader, into: folder, checkpoint: note)
-/// try export.write()
+/// let tiles = try TilesExport(reader, into: folder, checkpoint: note)
+/// try tiles.write()
 /// ```
 ///
 /// Exported once more under a later checkpoint, the folder is only added to: whole tiles are never written

@@ -121,11 +121,11 @@ struct HTMLReport: Sendable {
         add("property", filter.properties)
         add("operation", filter.operations.map(\.rawValue))
         add("text", filter.texts)
-        if filter.times.lowerBound != .min {
-            parts.append("from \(DateText.readable(filter.times.lowerBound))")
+        if filter.earliest != .min {
+            parts.append("from \(DateText.readable(filter.earliest))")
         }
-        if filter.times.upperBound != .max {
-            parts.append("up to \(DateText.readable(filter.times.upperBound))")
+        if filter.latest != .max {
+            parts.append("up to \(DateText.readable(filter.latest))")
         }
         return parts.isEmpty ? "none: everything is shown" : HTMLText(parts, separator: "; ")
     }
@@ -135,7 +135,7 @@ struct HTMLReport: Sendable {
         let filter = scope.filter
         return !filter.authors.isEmpty || !filter.entities.isEmpty || !filter.objects.isEmpty
             || !filter.properties.isEmpty || !filter.operations.isEmpty || !filter.texts.isEmpty
-            || filter.times != Int64.min...Int64.max
+            || filter.earliest != .min || filter.latest != .max
     }
 
     /// What the script has to know: which values are names of objects, and what may be missing.
