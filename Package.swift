@@ -33,17 +33,22 @@ let package = Package(
         // Declares what every Swift program is linked with already.
         .systemLibrary(name: "CObjectLiveness"),
 
+        // How every layer stops a program that cannot go on.
+        .target(name: "Stopping"),
+
         // The layers, bottom first. A target may use only what stands in its list.
         .target(name: "NewFiles"),
-        .target(name: "LMDB", dependencies: ["CLMDB"]),
-        .target(name: "JournalLog", dependencies: ["LMDB", "CCrypto"]),
-        .target(name: "ObjectModel"),
+        .target(name: "LMDB", dependencies: ["CLMDB", "Stopping"]),
+        .target(name: "JournalLog", dependencies: ["LMDB", "CCrypto", "Stopping"]),
+        .target(name: "ObjectModel", dependencies: ["Stopping"]),
         .target(
             name: "SnapshotStore",
-            dependencies: ["ObjectModel", "JournalLog", "LMDB", "NewFiles"]),
+            dependencies: ["ObjectModel", "JournalLog", "LMDB", "NewFiles", "Stopping"]),
         .target(
             name: "ObjectGraph",
-            dependencies: ["SnapshotStore", "ObjectModel", "JournalLog", "CObjectLiveness"]),
+            dependencies: [
+                "SnapshotStore", "ObjectModel", "JournalLog", "CObjectLiveness", "Stopping",
+            ]),
         .target(name: "SQLite", dependencies: ["CSQLite"]),
         // The report's script and style, the tables of an export: files, compiled in as texts.
         .target(name: "CDaybookAuditFiles", exclude: ["report", "sqlite"]),
@@ -51,7 +56,7 @@ let package = Package(
             name: "DaybookAudit",
             dependencies: [
                 "SnapshotStore", "ObjectModel", "JournalLog", "SQLite", "NewFiles",
-                "CDaybookAuditFiles",
+                "CDaybookAuditFiles", "Stopping",
             ]),
         .target(
             name: "Daybook",
@@ -98,7 +103,8 @@ let package = Package(
         .testTarget(
             name: "ObjectGraphTests",
             dependencies: [
-                "ObjectGraph", "SnapshotStore", "ObjectModel", "JournalLog", "LMDB", "TestSupport",
+                "ObjectGraph", "SnapshotStore", "ObjectModel", "JournalLog", "LMDB", "Stopping",
+                "TestSupport",
             ]),
         .testTarget(
             name: "DaybookAuditTests",

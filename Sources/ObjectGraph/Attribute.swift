@@ -1,4 +1,5 @@
 public import ObjectModel
+import Stopping
 
 /// What a model says of an attribute besides its type.
 public struct AttributeOptions: OptionSet, Sendable {
@@ -31,17 +32,19 @@ public struct AttributeOptions: OptionSet, Sendable {
 /// ```
 ///
 /// A value that breaks a rule may be set, and is refused when the context is saved.
-public struct AttributeRule<Value: AttributeValue> {
-    let apply: (inout AttributeRules) -> Void
+public struct AttributeRule<Value: AttributeValue>: Sendable {
+    let apply: @Sendable (inout AttributeRules) -> Void
 
     /// The least value of a number or a date.
     public static func minimum(_ value: Value) -> AttributeRule {
-        AttributeRule { $0.minimum = value.storedValue }
+        let stored = value.storedValue
+        return AttributeRule { $0.minimum = stored }
     }
 
     /// The greatest value of a number or a date.
     public static func maximum(_ value: Value) -> AttributeRule {
-        AttributeRule { $0.maximum = value.storedValue }
+        let stored = value.storedValue
+        return AttributeRule { $0.maximum = stored }
     }
 
     /// The least length: of text in Unicode scalars, of data in bytes.
@@ -129,8 +132,8 @@ public struct Attribute<Value: AttributeValue> {
     /// Only properties of managed objects can be attributes.
     @available(*, unavailable, message: "only a property of a ManagedObject can be an @Attribute")
     public var wrappedValue: Value {
-        get { preconditionFailure("Only a property of a ManagedObject can be an attribute.") }
-        set { preconditionFailure("Only a property of a ManagedObject can be an attribute.") }
+        get { stop("Only a property of a ManagedObject can be an attribute.") }
+        set { stop("Only a property of a ManagedObject can be an attribute.") }
     }
 
     /// Reads and sets the attribute of `object`.
@@ -184,8 +187,8 @@ public struct Transient<Value: AttributeValue> {
     /// Only properties of managed objects can be transient.
     @available(*, unavailable, message: "only a property of a ManagedObject can be @Transient")
     public var wrappedValue: Value {
-        get { preconditionFailure("Only a property of a ManagedObject can be transient.") }
-        set { preconditionFailure("Only a property of a ManagedObject can be transient.") }
+        get { stop("Only a property of a ManagedObject can be transient.") }
+        set { stop("Only a property of a ManagedObject can be transient.") }
     }
 
     /// Reads and sets the property of `object`.

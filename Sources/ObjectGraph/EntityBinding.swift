@@ -1,5 +1,6 @@
 import Foundation
 import ObjectModel
+import Stopping
 import Synchronization
 
 /// What all objects of one entity in one context share: the entity, the way to the context, and the
@@ -93,7 +94,7 @@ final class EntityBinding {
             return try Schema(ManagedObjectModel(entities: [EntityDescription(name: "Prototype")]))
                 .entities[0]
         } catch {
-            preconditionFailure("A model of one entity without properties is always valid.")
+            stop("A model of one entity without properties is always valid.")
         }
     }()
 }

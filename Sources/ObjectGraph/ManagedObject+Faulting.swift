@@ -1,5 +1,6 @@
 import ObjectModel
 import SnapshotStore
+import Stopping
 
 // None of these reads a record: isFault, objectID, entity, managedObjectContext, isInserted,
 // isUpdated, isDeleted, hasChanges, ==, hashValue, hasFault(forRelationshipNamed:).
@@ -49,7 +50,10 @@ extension ManagedObject {
     /// - Complexity: O(*k*), *k* the number of members; and O(log *n*) page reads the first time.
     public func objectIDs(forRelationshipNamed name: String) -> [ManagedObjectID] {
         let property = relationship(named: name)
-        guard let context = binding.context else { return [] }
+        guard let context = binding.context else {
+            noteUnreadable()
+            return []
+        }
         guard let slot = property.slot else {
             return memberList(of: property, context).sorted.map { id(of: $0, context) }
         }
@@ -58,13 +62,23 @@ extension ManagedObject {
             .map { id(of: $0, context) }
     }
 
+    /// Says that the object is asked for what it has not read and cannot read any more.
+    ///
+    /// An object whose context is gone stops a debug build. Otherwise, and for one from before a reset,
+    /// standard error is told, once for each entity.
+    func noteUnreadable() {
+        let sentence = StoreError.noContext(binding.schema.name).message
+        if binding.context == nil { stopDebugBuild(sentence) }
+        Warning.once("without context: \(binding.schema.name)", sentence)
+    }
+
     private func id(of destination: ObjectID, _ context: ManagedObjectContext) -> ManagedObjectID {
         context.managedObjectID(of: GraphID(store: graphID.store, object: destination))
     }
 
     private func relationship(named name: String) -> SchemaProperty {
         let property = property(named: name)
-        precondition(property.relationship != nil, "hasFault and objectIDs take a relationship.")
+        require(property.relationship != nil, "hasFault and objectIDs take a relationship.")
         return property
     }
 }

@@ -1,4 +1,5 @@
 public import ObjectModel
+import Stopping
 
 extension ManagedObject {
     /// The place of a property by its wrapper; nil for a prototype, which has none.
@@ -12,7 +13,7 @@ extension ManagedObject {
             let name = prototype.definition(ordinal(prototype, storage))?.name,
             let property = binding.schema.property(named: name)
         else {
-            precondition(binding.isPrototype, "The class of an object must be in its model.")
+            require(binding.isPrototype, "The class of an object must be in its model.")
             return nil
         }
         let place =
@@ -33,7 +34,7 @@ extension ManagedObject {
         guard let definition = definition(ordinal),
             case .attribute(let description) = definition.kind
         else {
-            preconditionFailure("A prototype has definitions.")
+            stop("A prototype has definitions.")
         }
         KeyPathProbe.note(definition.name)
         return empty(description.defaultValue)
@@ -67,7 +68,7 @@ extension ManagedObject {
 
     private func empty<Value: AttributeValue>(_ defaultValue: ObjectModel.Value) -> Value {
         guard let value = Value(storedValue: defaultValue) ?? Value.emptyValue else {
-            preconditionFailure("A type without an empty value is declared with a default.")
+            stop("A type without an empty value is declared with a default.")
         }
         return value
     }
@@ -87,8 +88,9 @@ extension ManagedObject {
     @discardableResult
     func realizeIfNeeded() -> Bool {
         guard status.contains(.fault) else { return true }
-        guard let context = binding.context else {
+        guard let context = binding.context, !status.contains(.detached) else {
             // What was never read cannot be read any more; it reads as empty.
+            noteUnreadable()
             if !hasValues { values = binding.schema.defaults.map { _ in .null } }
             return false
         }
@@ -121,11 +123,11 @@ extension ManagedObject {
             case let object as ManagedObject: setRelatedObjects([object], forKey: key)
             case let objects as [ManagedObject]: setRelatedObjects(objects, forKey: key)
             case let objects as Set<ManagedObject>: setRelatedObjects(Array(objects), forKey: key)
-            default: preconditionFailure("'\(key)' is a relationship and takes managed objects.")
+            default: stop("'\(key)' is a relationship and takes managed objects.")
             }
         } else if let value {
             guard let attributeValue = value as? any AttributeValue else {
-                preconditionFailure("'\(key)' cannot hold a \(type(of: value)).")
+                stop("'\(key)' cannot hold a \(type(of: value)).")
             }
             setStoredValue(attributeValue.storedValue, forKey: key)
         } else {
@@ -139,7 +141,7 @@ extension ManagedObject {
     public func storedValue(forKey key: String) -> Value {
         let property = property(named: key)
         guard let slot = property.slot, property.attribute != nil else {
-            preconditionFailure("'\(binding.schema.name).\(key)' is not an attribute.")
+            stop("'\(binding.schema.name).\(key)' is not an attribute.")
         }
         realizeIfNeeded()
         noteRead(ofSlot: slot)
@@ -152,7 +154,7 @@ extension ManagedObject {
     public func setStoredValue(_ value: Value, forKey key: String) {
         let property = property(named: key)
         guard let slot = property.slot, property.attribute != nil else {
-            preconditionFailure("'\(binding.schema.name).\(key)' is not an attribute.")
+            stop("'\(binding.schema.name).\(key)' is not an attribute.")
         }
         setValue(value, inSlot: slot)
     }
@@ -174,7 +176,7 @@ extension ManagedObject {
 
     func property(named key: String) -> SchemaProperty {
         guard let property = binding.schema.property(named: key) else {
-            preconditionFailure("Entity '\(binding.schema.name)' has no property '\(key)'.")
+            stop("Entity '\(binding.schema.name)' has no property '\(key)'.")
         }
         return property
     }
@@ -183,7 +185,7 @@ extension ManagedObject {
         let property = property(named: key)
         guard property.relationship != nil,
             let index = binding.schema.properties.firstIndex(where: { $0 === property })
-        else { preconditionFailure("'\(binding.schema.name).\(key)' is not a relationship.") }
+        else { stop("'\(binding.schema.name).\(key)' is not a relationship.") }
         return index
     }
 }

@@ -1,4 +1,5 @@
 public import ObjectModel
+import Stopping
 
 // What has changed is read off the context's event and its pending changes; nothing is kept beside
 // them.
@@ -132,7 +133,7 @@ extension ManagedObject {
     private func attributeSlot(named key: String) -> Int {
         let property = property(named: key)
         guard let slot = property.slot, property.attribute != nil else {
-            preconditionFailure("Only attributes have primitive values.")
+            stop("Only attributes have primitive values.")
         }
         return slot
     }

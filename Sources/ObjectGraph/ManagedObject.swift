@@ -37,6 +37,8 @@ open class ManagedObject {
         static let refreshed = Status(rawValue: 512)
         /// Has come up while a list of objects is looked through for duplicates.
         static let counted = Status(rawValue: 1024)
+        /// Has just been found to keep the rules of the model, by a save that calls its hooks.
+        static let valid = Status(rawValue: 2048)
     }
 
     final let binding: EntityBinding
@@ -296,13 +298,28 @@ open class ManagedObject {
     open func validate(_ value: inout Value, forKey key: String) throws {}
 
     /// Checks the object before it is inserted; throw to refuse the save.
-    open func validateForInsert() throws {}
+    ///
+    /// The default checks the rules of the model: every value, with ``validate(_:forKey:)`` first, and
+    /// how many objects relationships lead to. A save checks them whether or not an override calls
+    /// `super`, and tells each failure once. May be called at any time.
+    ///
+    /// - Throws: ``StoreError`` with code `validation` and every failure, by default.
+    open func validateForInsert() throws { try checkRules(for: .insert) }
 
     /// Checks the object before it is updated; throw to refuse the save.
-    open func validateForUpdate() throws {}
+    ///
+    /// The default checks the rules of the model, as ``validateForInsert()`` does. In a save it has
+    /// to do with the values that have changed.
+    ///
+    /// - Throws: ``StoreError`` with code `validation` and every failure, by default.
+    open func validateForUpdate() throws { try checkRules(for: .update) }
 
     /// Checks the object before it is deleted; throw to refuse the save.
-    open func validateForDelete() throws {}
+    ///
+    /// The default checks that no relationship with the delete rule `deny` leads to an object.
+    ///
+    /// - Throws: ``StoreError`` with code `validation` and every failure, by default.
+    open func validateForDelete() throws { try checkRules(for: .delete) }
 
     /// The name of the entity this class represents: the name of the class.
     open class var entityName: String { String(describing: self) }
@@ -351,6 +368,13 @@ extension ManagedObject {
             !status.contains(.permanent) && (status.contains(.temporary) || isUnsavedAbove)
         return ManagedObjectID(
             binding.identifiers(inStore: graphID.store, areTemporary: isTemporary),
+            number: graphID.object.number)
+    }
+
+    /// The identifier as it is once the object is saved, which does not look whether it is.
+    var lastingID: ManagedObjectID {
+        ManagedObjectID(
+            binding.identifiers(inStore: graphID.store, areTemporary: false),
             number: graphID.object.number)
     }
 

@@ -17,7 +17,7 @@ extension ManagedObjectContext {
     public func mergeChanges(
         fromContextDidSave notification: Notification
     ) throws -> [MergeConflict] {
-        assertOnQueue()
+        requireQueue()
         guard let context = notification.object as? ManagedObjectContext, context !== self,
             context.coordinator === coordinator
         else { return [] }
@@ -50,7 +50,7 @@ extension ManagedObjectContext {
     public func mergeChanges(
         through sequence: SequenceNumber? = nil
     ) throws -> [MergeConflict] {
-        assertOnQueue()
+        requireQueue()
         if parent != nil { return mergeWholeParent() }
         if let sequence, let first = coordinator.persistentStores.first {
             return try mergeEntries(of: first, through: sequence)
@@ -136,7 +136,7 @@ extension ManagedObjectContext {
         into incoming: inout IncomingChanges
     ) throws {
         forgetLists(touchedBy: change, id)
-        incoming.merged.note(change, of: id)
+        incoming.merged.note(change, of: id, isKnown: isKnown(id, at: sequence))
         if change.isDelete { incoming.deleted.insert(id.object) }
         // What is to be inserted anew owes nothing to what others did with it before.
         guard let object = identityMap[id], !object.status.contains(.temporary) else { return }

@@ -2,6 +2,7 @@ import Foundation
 import JournalLog
 import ObjectModel
 import SnapshotStore
+import Stopping
 
 extension ManagedObjectContext {
     // MARK: - Identity
@@ -26,7 +27,7 @@ extension ManagedObjectContext {
     ///
     /// - Throws: ``StoreError`` with code `noSuchObject` or `objectDeleted` when there is none.
     public func existingObject(with id: ManagedObjectID) throws -> ManagedObject {
-        assertOnQueue()
+        requireQueue()
         guard let graphID = graphID(of: id) else {
             throw StoreError.noSuchObject(id.description)
         }
@@ -64,18 +65,18 @@ extension ManagedObjectContext {
     }
 
     func binding(forInserting entityName: String, as type: ManagedObject.Type) -> EntityBinding {
-        assertOnQueue()
+        requireQueue()
         if let binding = bindingsByType[type], binding.schema.name == entityName {
             return binding
         }
         guard let schema = coordinator.model.schema.entity(named: entityName) else {
-            preconditionFailure("Entity '\(entityName)' is not in the model of this context.")
+            stop("Entity '\(entityName)' is not in the model of this context.")
         }
-        precondition(
+        require(
             !schema.isAbstract,
             "Entity '\(entityName)' is abstract: insert an object of one of its sub-entities.")
         let binding = binding(schema.number)
-        precondition(
+        require(
             binding.entity.type == type || type == ManagedObject.self,
             "Entity '\(entityName)' is represented by the class \(binding.entity.type).")
         bindingsByType[type] = binding
@@ -181,7 +182,7 @@ extension ManagedObjectContext {
     ///     store. False drops what has been edited, turns the object into a fault and lets go of its
     ///     related objects.
     public func refresh(_ object: ManagedObject, mergeChanges: Bool) {
-        assertOnQueue()
+        requireQueue()
         guard !object.status.contains(.temporary) else { return }
         processPendingChanges()
         if mergeChanges { refreshMerging(object) } else { turnIntoFault(object) }
@@ -191,7 +192,7 @@ extension ManagedObjectContext {
 
     /// Refreshes every registered object: edited ones keep their edits, the others become faults.
     public func refreshAllObjects() {
-        assertOnQueue()
+        requireQueue()
         processPendingChanges()
         for object in identityMap.objects where !object.status.contains(.temporary) {
             if pending[object.graphID] == nil {
@@ -207,7 +208,7 @@ extension ManagedObjectContext {
 
     func turnIntoFault(_ object: ManagedObject) {
         noteRevision()
-        forgetCrossStoreReferences(of: object)
+        forgetRefusedReferences(of: object)
         if let item = pending[object.graphID] {
             if let change = item.change { withdrawReferences(of: change, object) }
             pending.remove(object.graphID)

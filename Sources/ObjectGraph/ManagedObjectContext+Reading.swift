@@ -205,7 +205,7 @@ extension ManagedObjectContext {
     /// - Throws: ``StoreError`` with code `generation` for a context with a parent, which always reads
     ///   what its parent has, and for one that reads a point in the past.
     public func setQueryGeneration(from token: QueryGenerationToken?) throws {
-        assertOnQueue()
+        requireQueue()
         guard parent == nil, !isReadOnly else {
             throw StoreError.noGeneration(isChild: parent != nil)
         }

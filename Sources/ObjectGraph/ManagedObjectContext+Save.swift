@@ -39,14 +39,14 @@ extension ManagedObjectContext {
     package func save(
         author: String?, note: String?, occurredAt time: Int64?
     ) throws -> SequenceNumber? {
-        assertOnQueue()
+        requireQueue()
         guard !isReadOnly else { throw StoreError.readOnlyContext() }
         if let error = undoFailure {
             undoFailure = nil
             throw error
         }
         try prepareToSave()
-        try refuseCrossStoreReferences()
+        try refuseReferences()
         guard !pending.isEmpty else {
             if parent == nil { try writeKeptValues() }
             finishMergedDeletes()

@@ -1,6 +1,7 @@
 public import JournalLog
 import ObjectModel
 public import SnapshotStore
+import Stopping
 
 /// Whose saves an undo stack goes on with.
 public enum SaveSelection: Sendable, Hashable {
@@ -45,7 +46,7 @@ extension ManagedObjectContext {
     ) throws -> Int {
         let store = try storeForUndo(store)
         guard let undoManager else { return 0 }
-        precondition(limit >= 0, "Undo goes on with no steps or some.")
+        require(limit >= 0, "Undo goes on with no steps or some.")
         processPendingChanges()
         let known = knownEntries(of: store, undoManager)
         let found = try store.store.lastSaves(limit: limit) { sequence, header in
@@ -202,8 +203,8 @@ extension ManagedObjectContext {
 
     /// The store whose entries are meant.
     private func storeForUndo(_ store: PersistentStore?) throws -> PersistentStore {
-        assertOnQueue()
-        precondition(
+        requireQueue()
+        require(
             parent == nil, "Saved entries are undone in a context that works with stores.")
         guard !isReadOnly else { throw StoreError.readOnlyContext() }
         guard let found = store ?? coordinator.persistentStores.first else {

@@ -58,13 +58,13 @@ extension ManagedObjectContext {
     ///   `corrupt` and others when the store cannot be read.
     /// - Complexity: O(*k* log *n*) page reads, *k* the number of changes.
     public func previewSave() throws -> SavePreview {
-        assertOnQueue()
+        requireQueue()
         guard !isReadOnly else { throw StoreError.readOnlyContext() }
         processPendingChanges()
         var preview = SavePreview()
         do {
             if let undoFailure { throw undoFailure }
-            try refuseCrossStoreReferences()
+            try refuseReferences()
             try refuseUnsavable()
             emptyReferencesToDeleted()
             try checkRules()

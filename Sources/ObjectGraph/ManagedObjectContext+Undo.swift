@@ -3,14 +3,14 @@ import ObjectModel
 extension ManagedObjectContext {
     /// Reverses the last step. Does nothing when there is none, or no undo manager.
     public func undo() {
-        assertOnQueue()
+        requireQueue()
         undoManager?.undo()
         postChanges()
     }
 
     /// Makes the last undone step again.
     public func redo() {
-        assertOnQueue()
+        requireQueue()
         undoManager?.redo()
         postChanges()
     }
@@ -19,7 +19,7 @@ extension ManagedObjectContext {
     ///
     /// Objects go back to the values they had; nothing is read from the store.
     public func rollback() {
-        assertOnQueue()
+        requireQueue()
         processPendingChanges()
         let items = pending.items
         for item in items {
@@ -32,7 +32,7 @@ extension ManagedObjectContext {
         }
         pending.removeAll()
         deltas.removeAll()
-        crossStoreReferences.removeAll()
+        refusedReferences.removeAll()
         watched.removeAll()
         mergedDeletes.removeAll()
         credits.removeAll()
@@ -45,25 +45,26 @@ extension ManagedObjectContext {
     }
 
     /// Forgets all objects and everything that has changed, as if the context were new. Objects that
-    /// are still held elsewhere have left the context.
+    /// are still held elsewhere have left the context, and are faults that cannot be read: they read
+    /// as empty, and the first is told of on standard error.
     public func reset() {
-        assertOnQueue()
+        requireQueue()
         noteRevision()
         event.removeAll()
         undeliveredDeletes.removeAll()
         pending.removeAll()
         deltas.removeAll()
-        crossStoreReferences.removeAll()
+        refusedReferences.removeAll()
         watched.removeAll()
         unrecordedOrigins.removeAll()
         undoFailure = nil
         undoManager?.forgetAll()
         let objects = identityMap.objects
         for object in objects {
-            object.values = object.binding.schema.defaults
             object.relations = [:]
             object.eventIndex = -1
-            object.status = .detached
+            object.letGoOfRow()
+            object.becomeFault([.fault, .detached])
         }
         identityMap.removeAll()
         retainedObjects.removeAll()

@@ -39,10 +39,11 @@ public enum ConflictGranularity: Sendable, Hashable {
 ///
 /// A context and its objects belong to the context's queue: use them inside `perform(_:)` or
 /// ``performAndWait(_:)``, or on the main thread for a main-queue context. Debug builds stop the
-/// program otherwise. Objects do not cross to other queues; identifiers do.
+/// program otherwise, and release builds where a context is saved, fetched from or changed as a whole. Objects do
+/// not cross to other queues; identifiers do.
 public final class ManagedObjectContext: @unchecked Sendable {
     // @unchecked Sendable because all mutable state is confined to `queue`, which debug builds check
-    // at every entry.
+    // at every entry, and release builds wherever more than one property is at stake.
 
     /// The coordinator whose stores the context reads and saves to.
     public let coordinator: PersistentStoreCoordinator
@@ -175,16 +176,20 @@ public final class ManagedObjectContext: @unchecked Sendable {
     /// By the number of the store.
     var subscriptions: [UInt32: Subscription] = [:]
     /// What each save refuses until it is mended.
-    var crossStoreReferences: [RelationKey: CrossStoreReference] = [:]
+    var refusedReferences: [RelationKey: RefusedReference] = [:]
     /// Faults that were fetched in batches and have not fired yet.
     @exclusivity(unchecked) var faultBatches = FaultBatches()
     /// What has happened to objects since that was last told.
     var changed = ObjectChanges()
     /// Objects that merging a notification or identifiers found deleted, until the next save.
     var mergedDeletes: Set<GraphID> = []
+    /// What a save has found of the object whose hook it calls.
+    var failuresFound: FailuresFound?
     /// Whether what is merged counts among the changes of the context where it is a deletion.
     var isMergingSave = false
     var isFollowing = false
+    /// The last entry of each store when this context began to follow it, by the store's number.
+    var followedFrom: [UInt32: SequenceNumber] = [:]
     /// Why a new object could not get a number from the store; thrown by a save that
     /// would save such an object.
     var insertFailure: (any Error)?
@@ -270,11 +275,11 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
     /// Whether any object has been inserted, edited or deleted since the last save, here or, of the
     /// objects in use here, in a save that was merged by its notification; or a relationship was set
-    /// to an object of another store, which the next save refuses.
+    /// to an object of another store, or to one that is deleted, which the next save refuses.
     public var hasChanges: Bool {
         assertOnQueue()
         return pending.items.contains { !$0.isAnnihilated }
-            || event.contains { $0.kind != .nothing } || !crossStoreReferences.isEmpty
+            || event.contains { $0.kind != .nothing } || !refusedReferences.isEmpty
             || deletedByMerges.contains { _ in true }
     }
 

@@ -1,5 +1,6 @@
 public import Foundation
 public import ObjectModel
+import Stopping
 
 /// What identifies an object in every context, from its birth and for ever.
 ///
@@ -54,12 +55,29 @@ public struct ManagedObjectID: Hashable, Sendable, CustomStringConvertible {
         let text =
             "\(Self.scheme)\(storeIdentifier.uuidString)/\(entityName)/\(mark)\(object.number)"
         guard let url = URL(string: text) else {
-            preconditionFailure("The name of an entity is letters, digits and underscores.")
+            stop("The name of an entity is letters, digits and underscores.")
         }
         return url
     }
 
-    fileprivate static let scheme = "x-daybook://"
+    private static let scheme = "x-daybook://"
+
+    /// Reads what ``uriRepresentation()`` has written; nil for text of another form, and for an entity
+    /// of which there are no objects.
+    init?(uri text: String, in schema: Schema) {
+        guard text.hasPrefix(Self.scheme) else { return nil }
+        let parts = text.dropFirst(Self.scheme.count)
+            .split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 3, let identifier = UUID(uuidString: String(parts[0])),
+            let entity = schema.entity(named: String(parts[1])), !entity.isAbstract,
+            let mark = parts[2].first, mark == "p" || mark == "t",
+            let number = UInt64(parts[2].dropFirst()), number > 0, number < 1 << 48,
+            String(number) == parts[2].dropFirst()
+        else { return nil }
+        self.init(
+            storeIdentifier: identifier, object: ObjectID(entity: entity.number, number: number),
+            entityName: entity.name, isTemporaryID: mark == "t")
+    }
 
     /// `Country/17`, as the command writes it.
     public var description: String {
@@ -94,20 +112,11 @@ extension PersistentStoreCoordinator {
     /// - Returns: Nil when the text has another form, when the coordinator has no such store, or the
     ///   model no such entity. Whether there is such an object is not looked up.
     public func managedObjectID(forURIRepresentation url: URL) -> ManagedObjectID? {
-        let text = url.absoluteString
-        guard text.hasPrefix(ManagedObjectID.scheme) else { return nil }
-        let parts = text.dropFirst(ManagedObjectID.scheme.count)
-            .split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count == 3, let identifier = UUID(uuidString: String(parts[0])),
-            let store = persistentStores.first(where: { $0.identifier == identifier }),
-            let entity = model.entity(named: String(parts[1]))?.schema, !entity.isAbstract,
-            store.holds(entity.number), let mark = parts[2].first, mark == "p" || mark == "t",
-            let number = UInt64(parts[2].dropFirst()), number > 0, number < 1 << 48,
-            String(number) == parts[2].dropFirst()
+        guard let id = ManagedObjectID(uri: url.absoluteString, in: model.schema),
+            let store = persistentStores.first(where: { $0.identifier == id.storeIdentifier }),
+            store.holds(id.object.entity)
         else { return nil }
-        return ManagedObjectID(
-            storeIdentifier: identifier, object: ObjectID(entity: entity.number, number: number),
-            entityName: entity.name, isTemporaryID: mark == "t")
+        return id
     }
 }
 

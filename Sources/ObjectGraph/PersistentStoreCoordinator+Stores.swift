@@ -165,6 +165,7 @@ extension PersistentStoreCoordinator {
                 throw StoreError.changedWhileCopied(store)
             }
             copied.takeKeptValues(of: store)
+            copied.belong(to: self)
             return copied
         } catch {
             try Store.remove(at: url.path)

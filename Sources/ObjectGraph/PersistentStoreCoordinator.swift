@@ -94,6 +94,7 @@ public final class PersistentStoreCoordinator: Sendable {
             return stores.append(
                 place, store, headWhenAdded, rows, number: identifiers.number(for: store.uuid))
         }
+        added.belong(to: self)
         rows.forgetAll(of: added.number)
         return added
     }

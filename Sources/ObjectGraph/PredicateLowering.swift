@@ -20,13 +20,15 @@ enum Lowered {
 
 /// The variables of a predicate: which object each stands for.
 struct LoweringScope {
-    let model: GraphModel
+    let target: QueryTarget
     private var places: [PredicateExpressions.VariableID: (path: FilterPath, entity: GraphEntity)]
 
-    init(model: GraphModel) {
-        self.model = model
+    init(_ target: QueryTarget) {
+        self.target = target
         places = [:]
     }
+
+    var model: GraphModel { target.model }
 
     subscript(variable: PredicateExpressions.VariableID) -> (path: FilterPath, entity: GraphEntity)?
     {
@@ -66,10 +68,10 @@ extension Predicate {
     ///
     /// - Throws: ``NotLowerable`` when an expression has no counterpart; the predicate can then only
     ///   be evaluated on objects in memory.
-    func lowered(about entity: GraphEntity, in model: GraphModel) throws -> Filter {
+    func lowered(about entity: GraphEntity, for target: QueryTarget) throws -> Filter {
         var ids: [PredicateExpressions.VariableID] = []
         for id in repeat (each variable).key { ids.append(id) }
-        var scope = LoweringScope(model: model)
+        var scope = LoweringScope(target)
         for id in ids { scope = scope.binding(id, to: FilterPath(), entity) }
         return try filter(of: expression, scope)
     }
@@ -121,12 +123,13 @@ extension PredicateExpressions.Variable: LowerableExpression {
 extension PredicateExpressions.Value: LowerableExpression {
     func lowered(_ scope: LoweringScope) throws -> Lowered {
         if let objects = value as? any Sequence,
-            let values = (Array(objects) as [Any]).storedValues, !(value is String),
+            let values = (Array(objects) as [Any]).storedValues(for: scope.target),
+            !(value is String),
             !(value is Data)
         {
             return .values(values)
         }
-        guard let stored = [value as Any].storedValues?.first else {
+        guard let stored = [value as Any].storedValues(for: scope.target)?.first else {
             throw NotLowerable(expression: "a value of type \(Output.self)")
         }
         return .expression(.constant(stored))
@@ -135,13 +138,13 @@ extension PredicateExpressions.Value: LowerableExpression {
 
 extension [Any] {
     /// The stored forms of values and objects; nil when one has none.
-    fileprivate var storedValues: [Value]? {
+    fileprivate func storedValues(for target: QueryTarget) -> [Value]? {
         var values: [Value] = []
         for element in self {
             if let value = element as? any AttributeValue {
                 values.append(value.storedValue)
             } else if let object = element as? ManagedObject {
-                values.append(.object(object.graphID.object))
+                values.append(target.value(of: object.lastingID))
             } else {
                 return nil
             }

@@ -1,4 +1,5 @@
 public import ObjectModel
+import Stopping
 
 /// A Swift type that a relationship can have: an optional managed object, a `Set` or an array of
 /// them.
@@ -129,8 +130,8 @@ public struct Relationship<Value: RelationshipValue> {
     /// Only properties of managed objects can be relationships.
     @available(*, unavailable, message: "only a property of a ManagedObject can be a @Relationship")
     public var wrappedValue: Value {
-        get { preconditionFailure("Only a property of a ManagedObject can be a relationship.") }
-        set { preconditionFailure("Only a property of a ManagedObject can be a relationship.") }
+        get { stop("Only a property of a ManagedObject can be a relationship.") }
+        set { stop("Only a property of a ManagedObject can be a relationship.") }
     }
 
     /// Reads and sets the relationship of `object`.

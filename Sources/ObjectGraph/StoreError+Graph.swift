@@ -12,6 +12,16 @@ extension StoreError {
             details: problems)
     }
 
+    /// An object that breaks rules of the model, when it is asked outside a save.
+    static func invalid(_ name: String, _ failures: [ValidationFailure]) -> StoreError {
+        StoreError(
+            .validation,
+            failures.count == 1
+                ? failures[0].message : "\(failures.count) values of '\(name)' are not valid.",
+            cause: failures.lazy.compactMap(\.cause).first, failures: failures,
+            details: failures.count == 1 ? [] : failures.map(\.message))
+    }
+
     static func noSuchObject(_ name: String) -> StoreError {
         StoreError(.noSuchObject, "There is no object '\(name)'.")
     }

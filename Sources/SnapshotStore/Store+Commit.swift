@@ -20,7 +20,7 @@ extension Store {
     ///   reads the short ones of the 63 entries before it besides, to note their times.
     @discardableResult
     package func commit(_ draft: Draft) throws -> Receipt {
-        let prepared = try PreparedDraft(draft, schema: schema)
+        let prepared = try wrapping { try PreparedDraft(draft, schema: schema) }
         guard !prepared.changes.isEmpty else {
             return Receipt(sequence: nil, digest: nil, changes: [], conflicts: [])
         }
@@ -46,8 +46,8 @@ extension Store {
     /// - Complexity: O(*k* log *n*) page reads, *k* the number of changes.
     package func preview(_ draft: Draft) throws -> Receipt {
         let commit = Commit(
-            try PreparedDraft(draft, schema: schema), parts: parts, clock: options.clock,
-            verifies: false, takesNumbers: false)
+            try wrapping { try PreparedDraft(draft, schema: schema) }, parts: parts,
+            clock: options.clock, verifies: false, takesNumbers: false)
         return try reading { try commit.preview(in: $0) }
     }
 }

@@ -88,7 +88,8 @@ extension StoreError {
             failures.count == 1
                 ? "Nothing was saved: \(failures[0].message)"
                 : "Nothing was saved: \(failures.count) values or objects are not valid.",
-            failures: failures, details: failures.count == 1 ? [] : failures.map(\.message))
+            cause: failures.lazy.compactMap(\.cause).first, failures: failures,
+            details: failures.count == 1 ? [] : failures.map(\.message))
     }
 
     static func duplicate(_ conflicts: [ConstraintConflict], in schema: Schema) -> StoreError {

@@ -1,3 +1,4 @@
+import Foundation
 public import ObjectModel
 
 /// Why a store refused.
@@ -16,7 +17,8 @@ public struct StoreError: Error, Sendable {
     public let code: Code
     /// One full sentence, and the remedy where there is one.
     public let message: String
-    /// The error of the layer below, if there is one.
+    /// The error of the layer below, or what a hook has thrown, if there is one; each of the
+    /// ``failures`` has its own.
     public let cause: (any Error)?
     /// The places where two sides changed the same thing, for ``Code/conflict``.
     public let conflicts: [MergeConflict]
@@ -45,6 +47,16 @@ public struct StoreError: Error, Sendable {
         self.constraintConflicts = constraintConflicts
         self.obstacles = obstacles
         self.details = details
+    }
+
+    /// This error with the store of its failures, where none is named yet.
+    func inStore(_ identifier: UUID) -> StoreError {
+        guard failures.contains(where: { $0.storeIdentifier == nil }) else { return self }
+        return StoreError(
+            code, message, cause: cause, conflicts: conflicts,
+            constraintConflicts: constraintConflicts,
+            failures: failures.map { $0.inStore(identifier) }, obstacles: obstacles,
+            details: details)
     }
 
     /// A kind of refusal.

@@ -25,8 +25,18 @@ extension Filter {
         parsing text: String, for entity: SchemaEntity, in schema: Schema,
         predicateArguments: [PredicateArgument]
     ) throws(QueryError) {
+        try self.init(
+            parsing: text, for: entity, naming: PredicateNames(in: schema),
+            predicateArguments: predicateArguments)
+    }
+
+    /// Reads a predicate with names of which somebody else knows the objects.
+    package init(
+        parsing text: String, for entity: SchemaEntity, naming names: PredicateNames,
+        predicateArguments: [PredicateArgument]
+    ) throws(QueryError) {
         var parser = PredicateParser(
-            tokens: try PredicateLexer.tokens(of: text), schema: schema, scopes: [entity],
+            tokens: try PredicateLexer.tokens(of: text), names: names, scopes: [entity],
             arguments: predicateArguments)
         self = try parser.predicate()
     }
@@ -46,7 +56,7 @@ struct PredicateParser {
     private static let depthMaximum = 200
 
     let tokens: [PredicateToken]
-    let schema: Schema
+    let names: PredicateNames
     /// The entities of the object at hand (last) and of those outside.
     var scopes: [SchemaEntity]
     var arguments: [PredicateArgument]
@@ -55,14 +65,16 @@ struct PredicateParser {
     private var nextArgument = 0
 
     init(
-        tokens: [PredicateToken], schema: Schema, scopes: [SchemaEntity],
+        tokens: [PredicateToken], names: PredicateNames, scopes: [SchemaEntity],
         arguments: [PredicateArgument]
     ) {
         self.tokens = tokens
-        self.schema = schema
+        self.names = names
         self.scopes = scopes
         self.arguments = arguments
     }
+
+    var schema: Schema { names.schema }
 
     var current: PredicateToken {
         tokens[place]
