@@ -81,6 +81,18 @@ extension StoreError {
             conflicts: conflicts, details: lines)
     }
 
+    package static func untoldConflicts(
+        _ conflicts: [MergeConflict], in schema: Schema
+    ) -> StoreError {
+        let count = conflicts.count == 1 ? "1 conflict" : "\(conflicts.count) conflicts"
+        return StoreError(
+            .conflict,
+            "Nothing was saved: \(count) with changes that came in by an automatic merge, without a "
+                + "handler to be told. Call 'mergeChanges' to hear of them and keep what is "
+                + "edited, or roll back, or save with a merge policy.",
+            conflicts: conflicts, details: conflicts.map { $0.line(in: schema) })
+    }
+
     package static func validation(_ failures: [ValidationFailure]) -> StoreError {
         StoreError(
             .validation,
