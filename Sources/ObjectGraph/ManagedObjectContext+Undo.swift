@@ -36,6 +36,7 @@ extension ManagedObjectContext {
         watched.removeAll()
         mergedDeletes.removeAll()
         untoldConflicts.removeAll()
+        credits.removeAll()
         unrecordedOrigins.removeAll()
         undoFailure = nil
         noteRevision()
@@ -193,7 +194,7 @@ extension ManagedObjectContext {
                     removed: list.orders.map { Member(object: $0.key, order: $0.value) })
             }
             retargeted.kind = .delete(
-                values: object.values, members: members.filter { !$0.isEmpty })
+                values: valuesToDelete(of: object), members: members.filter { !$0.isEmpty })
         }
         return (retargeted, false)
     }

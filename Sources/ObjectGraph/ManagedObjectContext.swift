@@ -178,7 +178,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
     /// that were written.
     public internal(set) var mergedValues: [MergedValue] = []
     /// Who saved into this context since it was last saved.
-    var credits: [SaveCredit] = []
+    var credits = ChildCredits()
     /// Why the last undo did nothing, until somebody is told.
     var undoFailure: (any Error)?
     /// What was taken back since the last save without becoming a step of undo, by store.

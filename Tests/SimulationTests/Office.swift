@@ -89,6 +89,9 @@ struct Field {
 
     var isAttribute: Bool { destination.isEmpty }
 
+    /// Whether the values are numbers.
+    var isNumber: Bool { kind == .number || kind == .sum }
+
     /// Whether two sides that have come to the same value are in conflict.
     var collidesWhenEqual: Bool { [.text, .number, .toOne].contains(kind) }
 }

@@ -1,5 +1,5 @@
-import AuditTrail
 import Daybook
+import DaybookAudit
 import ObjectModel
 
 /// What is known of the objects of foreign streams: which entity a table is, which attribute tells its

@@ -1,5 +1,5 @@
-import AuditTrail
 import Daybook
+import DaybookAudit
 import ObjectModel
 import SnapshotStore
 
