@@ -70,8 +70,12 @@ public struct AttributeRule<Value: AttributeValue>: Sendable {
 ///     @Attribute var firstName: String = ""
 ///     @Attribute(.indexed) var lastName: String = ""
 ///     @Attribute var salary: Decimal?
+///     @Attribute(merge: .sum) var daysOff: Int = 30
 /// }
 /// ```
+///
+/// With a ``MergeStrategy`` two contexts may change the attribute of one object at the same time: both
+/// changes are saved, and there is no conflict.
 ///
 /// Reading it fires the object's fault; setting it makes a change in the context's journal.
 @propertyWrapper
@@ -88,34 +92,36 @@ public struct Attribute<Value: AttributeValue> {
     @inlinable
     public init(
         wrappedValue: Value, _ options: AttributeOptions = [],
-        rules: @autoclosure () -> [AttributeRule<Value>] = []
+        rules: @autoclosure () -> [AttributeRule<Value>] = [], merge: MergeStrategy? = nil
     ) {
         ordinal =
             Prototyping.isActive
-            ? Self.noted(options, wrappedValue.storedValue, rules()) : 0
+            ? Self.noted(options, wrappedValue.storedValue, rules(), merge) : 0
     }
 
     /// Declares an attribute without a default value.
     @inlinable
     public init(
-        _ options: AttributeOptions = [], rules: @autoclosure () -> [AttributeRule<Value>] = []
+        _ options: AttributeOptions = [], rules: @autoclosure () -> [AttributeRule<Value>] = [],
+        merge: MergeStrategy? = nil
     ) where Value: EmptyAttributeValue {
         ordinal =
-            Prototyping.isActive ? Self.noted(options, .null, rules()) : 0
+            Prototyping.isActive ? Self.noted(options, .null, rules(), merge) : 0
     }
 
     /// Declares an optional attribute.
     @inlinable
     public init<Wrapped>(
-        _ options: AttributeOptions = [], rules: @autoclosure () -> [AttributeRule<Value>] = []
+        _ options: AttributeOptions = [], rules: @autoclosure () -> [AttributeRule<Value>] = [],
+        merge: MergeStrategy? = nil
     ) where Value == Wrapped? {
         ordinal =
-            Prototyping.isActive ? Self.noted(options, .null, rules()) : 0
+            Prototyping.isActive ? Self.noted(options, .null, rules(), merge) : 0
     }
 
     @usableFromInline static func noted(
         _ options: AttributeOptions, _ defaultValue: ObjectModel.Value,
-        _ rules: [AttributeRule<Value>]
+        _ rules: [AttributeRule<Value>], _ merge: MergeStrategy?
     ) -> DefinitionOrdinal {
         var collected = AttributeRules()
         for rule in rules { rule.apply(&collected) }
@@ -126,7 +132,7 @@ public struct Attribute<Value: AttributeValue> {
                         name: "", type: Value.attributeType, isOptional: Value.isOptionalAttribute,
                         isIndexed: options.contains(.indexed), isUnique: options.contains(.unique),
                         isConfidential: options.contains(.confidential),
-                        defaultValue: defaultValue, rules: collected))))
+                        defaultValue: defaultValue, rules: collected, merge: merge))))
     }
 
     /// Only properties of managed objects can be attributes.

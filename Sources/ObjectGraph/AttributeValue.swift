@@ -297,7 +297,10 @@ extension CodableAttributeValue {
         }
     }
     /// The value as JSON.
-    public var storedValue: Value {
+    public var storedValue: Value { codedValue }
+
+    /// The value as JSON, with the elements of a set in any order.
+    var codedValue: Value {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         do {

@@ -60,8 +60,7 @@ extension ManagedObjectContext {
     }
 
     private func mergeAsTheyCome(_ changes: [GraphChange]) {
-        let conflicts = mergeParent(changes)
-        if !conflicts.isEmpty { mergeConflictHandler?(conflicts) }
+        tell(of: mergeParent(changes))
     }
 
     /// Takes in what has changed in the parent, under what is pending here.
@@ -133,6 +132,7 @@ extension ManagedObjectContext {
     private func mergeAgain(_ object: ManagedObject) -> [MergeConflict] {
         let before = object.values
         let edits = pendingEdits(of: object)
+        let isByRule = pending[object.graphID]?.change?.cause != nil
         refreshMerging(object)
         guard !object.isFault, !object.status.contains(.gone) else { return [] }
         let after = pendingEdits(of: object)
@@ -140,11 +140,11 @@ extension ManagedObjectContext {
         for property in object.binding.schema.slots.prefix(before.count) {
             guard let slot = property.slot else { continue }
             if let base = edits[property.number] {
-                guard let edit = after[property.number], edit.old != base.old else { continue }
-                conflicts.append(
-                    MergeConflict(
-                        kind: .value, object: object.graphID.object, property: property.number,
-                        base: base.old, theirs: edit.old, ours: edit.new))
+                let theirs = after[property.number]?.old ?? object.values[slot]
+                guard theirs != base.old else { continue }
+                let meeting = object.meeting(
+                    of: base, in: property, with: theirs, isByRule: isByRule, under: mergePolicy)
+                if let conflict = meeting.conflict { conflicts.append(conflict) }
             } else if before[slot] != object.values[slot] {
                 undoManager?.rebase(
                     object, property.number, inSlot: slot, onto: object.values[slot])

@@ -179,13 +179,16 @@ extension ManagedObjectContext {
     /// - Parameters:
     ///   - object: An object of this context that is not newly inserted.
     ///   - mergeChanges: True keeps what has been edited here and takes everything else from the
-    ///     store. False drops what has been edited, turns the object into a fault and lets go of its
-    ///     related objects.
+    ///     store: the edits then stand on the store's values, and the next save writes them over
+    ///     those without a conflict. An attribute with a ``MergeStrategy`` takes both changes. False
+    ///     drops what has been edited, turns the object into a fault and lets go of its related
+    ///     objects.
     public func refresh(_ object: ManagedObject, mergeChanges: Bool) {
         requireQueue()
         guard !object.status.contains(.temporary) else { return }
         processPendingChanges()
         if mergeChanges { refreshMerging(object) } else { turnIntoFault(object) }
+        untoldConflicts.removeAll { $0.object == object.graphID.object }
         changed.note(object, as: .refreshed)
         postChanges()
     }
@@ -203,6 +206,7 @@ extension ManagedObjectContext {
             changed.note(object, as: .refreshed)
         }
         faultBatches.removeAll()
+        untoldConflicts.removeAll()
         postChanges()
     }
 
@@ -254,16 +258,18 @@ extension ManagedObjectContext {
         case .update(let edits, let members):
             var rebased: [Edit] = []
             for edit in edits {
-                guard let slot = object.binding.schema.property(edit.property)?.slot else {
-                    continue
-                }
+                guard let property = object.binding.schema.property(edit.property),
+                    let slot = property.slot
+                else { continue }
                 let theirs = object.values[slot]
-                object.values[slot] = mine[slot]
+                let ours =
+                    property.merged(base: edit.old, theirs: theirs, ours: mine[slot]) ?? mine[slot]
+                object.values[slot] = ours
                 if theirs != edit.old {
                     undoManager?.rebase(object, edit.property, inSlot: slot, onto: theirs)
                 }
-                if theirs != mine[slot] {
-                    rebased.append(Edit(property: edit.property, old: theirs, new: mine[slot]))
+                if theirs != ours {
+                    rebased.append(Edit(property: edit.property, old: theirs, new: ours))
                 }
             }
             let joins = members.map { edit in

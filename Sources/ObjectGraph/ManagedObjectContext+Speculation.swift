@@ -64,12 +64,13 @@ extension ManagedObjectContext {
         var preview = SavePreview()
         do {
             if let undoFailure { throw undoFailure }
+            try refuseUntoldConflicts()
             try refuseReferences()
             try refuseUnsavable()
             emptyReferencesToDeleted()
             try checkRules()
             if let parent {
-                preview.conflicts = try conflicts(ofSaveInto: parent)
+                (preview.conflicts, preview.mergedValues) = try meetings(ofSaveInto: parent)
                 return preview
             }
             for draft in try drafts(of: pending.items, header(SaveCredit(), nil)) {

@@ -35,6 +35,7 @@ extension ManagedObjectContext {
         refusedReferences.removeAll()
         watched.removeAll()
         mergedDeletes.removeAll()
+        untoldConflicts.removeAll()
         credits.removeAll()
         unrecordedOrigins.removeAll()
         undoFailure = nil
@@ -56,6 +57,7 @@ extension ManagedObjectContext {
         deltas.removeAll()
         refusedReferences.removeAll()
         watched.removeAll()
+        untoldConflicts.removeAll()
         unrecordedOrigins.removeAll()
         undoFailure = nil
         undoManager?.forgetAll()
@@ -170,10 +172,14 @@ extension ManagedObjectContext {
         case .update(let edits, let members):
             if members.isEmpty, object.isBefore(edits) { return (change, true) }
             let moved = edits.compactMap { edit -> Edit? in
-                guard let slot = entity.slot(of: edit.property) else { return nil }
+                guard let property = entity.property(edit.property), let slot = property.slot
+                else { return nil }
                 let old = object.value(inSlot: slot)
-                return old == edit.new
-                    ? nil : Edit(property: edit.property, old: old, new: edit.new)
+                // What others have added stays where only a difference is to be made.
+                let new =
+                    property.merge == nil
+                    ? edit.new : property.merged(base: edit.old, theirs: old, ours: edit.new) ?? old
+                return old == new ? nil : Edit(property: edit.property, old: old, new: new)
             }
             let joined = members.compactMap { edit in
                 entity.property(edit.property).map {

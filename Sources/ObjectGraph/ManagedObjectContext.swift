@@ -23,9 +23,11 @@ public enum ReadingMode: Sendable, Hashable {
 
 /// How closely a context looks for conflicts.
 public enum ConflictGranularity: Sendable, Hashable {
-    /// Two sides collide when they changed the same property to different values.
+    /// Two sides collide when they changed the same property, unless its attribute has a
+    /// ``MergeStrategy``.
     case property
-    /// Two sides collide when they changed the same object.
+    /// Two sides collide when they changed the same object, unless ours has changed only attributes with
+    /// a ``MergeStrategy``.
     case row
 }
 
@@ -115,7 +117,12 @@ public final class ManagedObjectContext: @unchecked Sendable {
     /// Told when an automatic merge could not read an entry.
     public var mergeFailureHandler: ((any Error) -> Void)?
     /// Told when an automatic merge met edits that are pending here: what collided, as
-    /// ``mergeChanges(through:)`` returns it.
+    /// ``mergeChanges(through:)`` returns it. The pending values are kept, and the next save writes
+    /// them.
+    ///
+    /// Without a handler the conflicts are kept for ``mergeChanges(through:)`` to return. Until it has,
+    /// a save under ``MergePolicy/error`` refuses with them; rolling back and refreshing the objects
+    /// forget them.
     public var mergeConflictHandler: (([MergeConflict]) -> Void)?
     /// Told when ``undo()`` has come to a saved entry, of ``continueUndo(savesBy:limit:in:)``, that
     /// cannot be undone: a ``StoreError`` with code `undoBlocked` that names every obstacle, or why
@@ -165,6 +172,12 @@ public final class ManagedObjectContext: @unchecked Sendable {
     var followers: [Follower] = []
     /// Objects that others must not change before the next save.
     var watched: Set<ManagedObject> = []
+    /// What automatic merges have met and nobody has been told of.
+    var untoldConflicts: [MergeConflict] = []
+    /// Where the last save met others' changes of attributes that merge: what the context had read and
+    /// asked for, what the others had made of it, and what was written. Its objects have the values
+    /// that were written.
+    public internal(set) var mergedValues: [MergedValue] = []
     /// Who saved into this context since it was last saved.
     var credits = ChildCredits()
     /// Why the last undo did nothing, until somebody is told.

@@ -86,6 +86,7 @@ final class Commit: Sendable {
         let changes: [Change]
         let conflicts: [MergeConflict]
         let constraintConflicts: [ConstraintConflict]
+        var merged: [MergedValue] = []
         let replaced: [ObjectID: ObjectID]
         /// Whether the changes are those of the draft.
         let isUntouched: Bool
@@ -93,7 +94,7 @@ final class Commit: Sendable {
         func receipt(_ entry: JournalEntry? = nil) -> Receipt {
             Receipt(
                 sequence: entry?.sequence, digest: entry?.digest, changes: changes,
-                conflicts: conflicts, constraintConflicts: constraintConflicts,
+                conflicts: conflicts, constraintConflicts: constraintConflicts, merged: merged,
                 replaced: replaced, isUntouched: isUntouched)
         }
     }
@@ -191,7 +192,7 @@ final class Commit: Sendable {
         }
         return Settlement(
             changes: changes, conflicts: conflicts, constraintConflicts: union.conflicts,
-            replaced: union.replaced,
+            merged: merger.merged, replaced: union.replaced,
             isUntouched: merger.isUntouched && union.isUntouched && references.isUntouched)
     }
 

@@ -82,6 +82,19 @@ extension StoreError {
             conflicts: conflicts, details: conflicts.map(\.description))
     }
 
+    package static func untoldConflicts(
+        _ conflicts: [MergeConflict], in schema: Schema
+    ) -> StoreError {
+        let conflicts = conflicts.named(in: schema)
+        let count = conflicts.count == 1 ? "1 conflict" : "\(conflicts.count) conflicts"
+        return StoreError(
+            .conflict,
+            "Nothing was saved: \(count) with changes that came in by an automatic merge, without a "
+                + "handler to be told. Call 'mergeChanges' to hear of them and keep what is "
+                + "edited, or roll back, or save with a merge policy.",
+            conflicts: conflicts, details: conflicts.map(\.description))
+    }
+
     package static func validation(_ failures: [ValidationFailure]) -> StoreError {
         StoreError(
             .validation,

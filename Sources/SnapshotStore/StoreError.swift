@@ -67,7 +67,7 @@ public struct StoreError: Error, Sendable {
             case noSuchEntry, noSuchObject, objectDeleted, undoBlocked, digestMismatch, closed
             case unsupportedFileSystem, inputOutput, generation, unsettled
             case noSuchStore, noSuchConfiguration, assignment, crossStoreRelationship, coordinator
-            case olderFormat, tagName, noSuchTag, replaced
+            case olderFormat, tagName, noSuchTag, replaced, pendingChanges
         }
 
         private let wrapped: Wrapped
@@ -146,6 +146,8 @@ public struct StoreError: Error, Sendable {
         public static let crossStoreRelationship = Code(.crossStoreRelationship)
         /// A context keeps the coordinator that it was made with.
         public static let coordinator = Code(.coordinator)
+        /// Changes that are pending stand in the way of what was asked for.
+        public static let pendingChanges = Code(.pendingChanges)
         /// Life-cycle or validation hooks go on changing objects without end.
         public static let unsettled = Code(.unsettled)
         /// The operating system failed to read or write.

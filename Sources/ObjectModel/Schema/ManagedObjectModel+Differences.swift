@@ -63,6 +63,7 @@ extension EntityDescription {
                 attribute.isIndexed ? "indexed" : "not indexed",
                 attribute.defaultValue.isNull
                     ? "without a default value" : "given the default \(attribute.defaultValue)",
+                attribute.merge.map { "merged by \($0.rawValue)" } ?? "without a merge strategy",
             ]
             traits[attribute.name]? += attribute.rules.traits
         }

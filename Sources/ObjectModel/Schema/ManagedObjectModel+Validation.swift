@@ -145,6 +145,12 @@ extension EntityDescription {
                             + "not an attribute that can be unique.")
                     continue
                 }
+                if let merge = attribute.merge {
+                    problems.append(
+                        "A uniqueness constraint of '\(name)' names '\(attributeName)', which is "
+                            + "merged by '\(merge.rawValue)': what two sides merge to may belong to "
+                            + "another object. Leave out one of the two.")
+                }
             }
         }
         return problems
@@ -170,6 +176,7 @@ extension AttributeDescription {
             problems.append("\(place) holds coded values and so cannot be indexed or unique.")
         }
         problems += rules.problems(for: type).map { "\(place) \($0)" }
+        problems += merge?.problems(for: self).map { "\(place) \($0)" } ?? []
         return problems
     }
 }
