@@ -33,6 +33,8 @@ let package = Package(
         .target(name: "CTerminal", dependencies: ["CEdit"]),
         // Declares what every Swift program is linked with already.
         .systemLibrary(name: "CObjectLiveness"),
+        // Reads what the runtime keeps of a key path.
+        .systemLibrary(name: "CKeyPathSteps"),
 
         // The layers, bottom first. A target may use only what stands in its list.
         .target(name: "LMDB", dependencies: ["CLMDB"]),
@@ -41,7 +43,9 @@ let package = Package(
         .target(name: "SnapshotStore", dependencies: ["ObjectModel", "JournalLog", "LMDB"]),
         .target(
             name: "ObjectGraph",
-            dependencies: ["SnapshotStore", "ObjectModel", "JournalLog", "CObjectLiveness"]),
+            dependencies: [
+                "SnapshotStore", "ObjectModel", "JournalLog", "CObjectLiveness", "CKeyPathSteps",
+            ]),
         .target(name: "SQLite", dependencies: ["CSQLite"]),
         .target(
             name: "AuditTrail",

@@ -15,11 +15,13 @@ import ObjectModel
 /// ``ManagedObjectContext/explain(_:)`` tells which.
 public struct Condition<Object: ManagedObject> {
     indirect enum Form {
-        case text(String, [Value])
+        case text(String, [ConditionArgument])
         case predicate(Predicate<Object>)
         case comparison(AnyKeyPath, FilterOperator, Value, TextOptions)
         case membership(AnyKeyPath, [Value])
-        case reference(AnyKeyPath, FilterOperator, ManagedObject?)
+        case reference(AnyKeyPath, FilterOperator, ManagedObjectID?)
+        case references(AnyKeyPath, [ManagedObjectID])
+        case member(AnyKeyPath, ManagedObjectID)
         case and(Form, Form)
         case or(Form, Form)
         case not(Form)
@@ -33,11 +35,26 @@ public struct Condition<Object: ManagedObject> {
 
     /// A condition in the predicate language.
     ///
+    /// ```swift
+    /// Condition<Employee>("lastName IN %@ AND department == %@", ["Lovelace", "Hopper"], research)
+    /// ```
+    ///
     /// - Parameters:
     ///   - text: The predicate. It is read when the request is carried out.
-    ///   - arguments: What stands for each `%@`.
-    public init(_ text: String, _ arguments: any AttributeValue...) {
-        form = .text(text, arguments.map(\.storedValue))
+    ///   - arguments: What stands for each `%@`: a value of a type that attributes have, an object, an
+    ///     identifier, nil, or a list of them behind `IN` and `BETWEEN`. What stands for `%K` is the
+    ///     text of a key path.
+    public init(_ text: String, _ arguments: Any?...) {
+        self.init(text, arguments: arguments)
+    }
+
+    /// A condition in the predicate language whose arguments are in a list.
+    ///
+    /// - Parameters:
+    ///   - text: The predicate. It is read when the request is carried out.
+    ///   - arguments: What stands for each `%@` and `%K`.
+    public init(_ text: String, arguments: [Any?]) {
+        form = .text(text, arguments.map { ConditionArgument($0) })
     }
 
     /// A condition in the form of a Foundation predicate.
@@ -62,7 +79,10 @@ public struct Condition<Object: ManagedObject> {
             return try predicate.lowered(about: entity, in: model)
         case .text(let text, let arguments):
             return try Filter(
-                parsing: text, for: entity.schema, in: schema, arguments: arguments)
+                parsing: text, for: entity.schema, in: schema,
+                predicateArguments: arguments.enumerated().map {
+                    try $1.predicateArgument(at: $0 + 1)
+                })
         case .comparison(let keyPath, let `operator`, let value, let options):
             let path = try entity.filterPath(keyPath, in: schema)
             return .comparison(
@@ -70,10 +90,18 @@ public struct Condition<Object: ManagedObject> {
         case .membership(let keyPath, let values):
             let path = try entity.filterPath(keyPath, in: schema)
             return .membership(.path(path), FilterValues(values), [])
-        case .reference(let keyPath, let `operator`, let object):
+        case .reference(let keyPath, let `operator`, let id):
             let path = try entity.filterPath(keyPath, in: schema)
-            let value = object.map { Value.object($0.graphID.object) } ?? .null
+            let value = id.map { Value.object($0.object) } ?? .null
             return .comparison(FilterComparison(.path(path), `operator`, .constant(value)))
+        case .references(let keyPath, let ids):
+            let path = try entity.filterPath(keyPath, in: schema)
+            return .membership(.path(path), FilterValues(ids.map { .object($0.object) }), [])
+        case .member(let keyPath, let id):
+            let path = try entity.filterPath(keyPath, in: schema)
+            return .quantified(
+                .any, path,
+                .comparison(FilterComparison(.object, .equal, .constant(.object(id.object)))))
         case .and(let left, let right):
             return .and([
                 try filter(left, entity, model), try filter(right, entity, model),
@@ -110,29 +138,9 @@ extension Condition {
                 || holds(right, object, entity, model, source)
         case .not(let condition):
             return try !holds(condition, object, entity, model, source)
-        case .text, .comparison, .membership, .reference:
+        case .text, .comparison, .membership, .reference, .references, .member:
             return try filter(form, entity, model).matches(object.graphID.object, in: source)
         }
-    }
-}
-
-extension GraphEntity {
-    /// The properties that a key path leads along.
-    func filterPath(_ keyPath: AnyKeyPath, in schema: Schema) throws(QueryError) -> FilterPath {
-        var steps: [SchemaProperty] = []
-        var current: SchemaEntity? = self.schema
-        for name in path(of: keyPath) {
-            guard let property = current?.property(named: name) else {
-                throw QueryError("'\(self.schema.name)' has no property '\(name)'.")
-            }
-            steps.append(property)
-            current = property.end.flatMap { schema.entity($0.destination) }
-        }
-        guard !steps.isEmpty else {
-            throw QueryError(
-                "The key path \(keyPath) leads to nothing in the model of '\(self.schema.name)'.")
-        }
-        return FilterPath(steps)
     }
 }
 
@@ -184,14 +192,14 @@ public func >= <Object: ManagedObject, Attribute: AttributeValue>(
 public func == <Object: ManagedObject, Destination: ManagedObject>(
     keyPath: KeyPath<Object, Destination?>, object: Destination?
 ) -> Condition<Object> {
-    Condition(.reference(keyPath, .equal, object))
+    Condition(.reference(keyPath, .equal, object?.objectID))
 }
 
 /// Relationships that lead elsewhere.
 public func != <Object: ManagedObject, Destination: ManagedObject>(
     keyPath: KeyPath<Object, Destination?>, object: Destination?
 ) -> Condition<Object> {
-    Condition(.reference(keyPath, .notEqual, object))
+    Condition(.reference(keyPath, .notEqual, object?.objectID))
 }
 
 /// Both conditions.

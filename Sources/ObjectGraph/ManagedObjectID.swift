@@ -18,6 +18,10 @@ public struct ManagedObjectID: Hashable, Sendable, CustomStringConvertible {
     public var entityName: String { group.entityName }
     /// Whether the object had not been saved to its store when this identifier was asked for.
     public var isTemporaryID: Bool { group.isTemporary }
+    /// Whether the identifier was decoded, and may not fit any model.
+    var isDecoded: Bool { group.isDecoded }
+    /// The numbers of objects are smaller.
+    static let numberLimit: UInt64 = 1 << 48
 
     /// Names an object of a store.
     package init(
@@ -74,12 +78,18 @@ final class IdentifierGroup: Sendable {
     let entityName: String
     /// Whether the objects had not been saved.
     let isTemporary: Bool
+    /// Whether the identifiers come from outside, and may not fit any model.
+    let isDecoded: Bool
 
-    init(storeIdentifier: UUID, entity: EntityNumber, entityName: String, isTemporary: Bool) {
+    init(
+        storeIdentifier: UUID, entity: EntityNumber, entityName: String, isTemporary: Bool,
+        isDecoded: Bool = false
+    ) {
         self.storeIdentifier = storeIdentifier
         self.entity = entity
         self.entityName = entityName
         self.isTemporary = isTemporary
+        self.isDecoded = isDecoded
     }
 
     /// Whether equal numbers in both name the same object.
@@ -102,7 +112,8 @@ extension PersistentStoreCoordinator {
             let store = persistentStores.first(where: { $0.identifier == identifier }),
             let entity = model.entity(named: String(parts[1]))?.schema, !entity.isAbstract,
             store.holds(entity.number), let mark = parts[2].first, mark == "p" || mark == "t",
-            let number = UInt64(parts[2].dropFirst()), number > 0, number < 1 << 48,
+            let number = UInt64(parts[2].dropFirst()), number > 0,
+            number < ManagedObjectID.numberLimit,
             String(number) == parts[2].dropFirst()
         else { return nil }
         return ManagedObjectID(

@@ -55,7 +55,7 @@ public struct StoreError: Error, Sendable {
             case noSuchEntry, noSuchObject, objectDeleted, undoBlocked, digestMismatch, closed
             case unsupportedFileSystem, inputOutput, generation, unsettled
             case noSuchStore, noSuchConfiguration, assignment, crossStoreRelationship, coordinator
-            case olderFormat, tagName, noSuchTag
+            case olderFormat, tagName, noSuchTag, unreadableValue
         }
 
         private let wrapped: Wrapped
@@ -134,6 +134,8 @@ public struct StoreError: Error, Sendable {
         public static let coordinator = Code(.coordinator)
         /// Life-cycle or validation hooks go on changing objects without end.
         public static let unsettled = Code(.unsettled)
+        /// A stored value is none of the values that the property's type has.
+        public static let unreadableValue = Code(.unreadableValue)
         /// The operating system failed to read or write.
         public static let inputOutput = Code(.inputOutput)
     }
