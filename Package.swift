@@ -3,12 +3,11 @@ import PackageDescription
 
 let package = Package(
     name: "Daybook",
+    // What other packages are offered. The tools of this one are built by their names all the same.
     products: [
         .library(name: "Daybook", targets: ["Daybook"]),
-        .library(name: "DaybookAudit", targets: ["AuditTrail"]),
+        .library(name: "DaybookAudit", targets: ["DaybookAudit"]),
         .executable(name: "daybook", targets: ["daybook"]),
-        .executable(name: "daybook-benchmark", targets: ["daybook-benchmark"]),
-        .executable(name: "daybook-counts", targets: ["daybook-counts"]),
     ],
     targets: [
         // System libraries.
@@ -47,9 +46,13 @@ let package = Package(
                 "SnapshotStore", "ObjectModel", "JournalLog", "CObjectLiveness", "CKeyPathSteps",
             ]),
         .target(name: "SQLite", dependencies: ["CSQLite"]),
+        // The report's script and style, the tables of an export: files, compiled in as texts.
+        .target(name: "CDaybookAuditFiles", exclude: ["report", "sqlite"]),
         .target(
-            name: "AuditTrail",
-            dependencies: ["SnapshotStore", "ObjectModel", "JournalLog", "SQLite"]),
+            name: "DaybookAudit",
+            dependencies: [
+                "SnapshotStore", "ObjectModel", "JournalLog", "SQLite", "CDaybookAuditFiles",
+            ]),
         .target(
             name: "Daybook",
             dependencies: ["ObjectGraph", "SnapshotStore", "ObjectModel", "JournalLog"]),
@@ -58,16 +61,18 @@ let package = Package(
         .executableTarget(
             name: "daybook",
             dependencies: [
-                "Daybook", "AuditTrail", "SnapshotStore", "ObjectModel", "JournalLog", "CTerminal",
+                "Daybook", "DaybookAudit", "SnapshotStore", "ObjectModel", "JournalLog",
+                "CTerminal",
             ],
             path: "Tools/daybook"),
         .executableTarget(
             name: "daybook-benchmark",
             dependencies: [
-                "Daybook", "AuditTrail", "SnapshotStore", "ObjectModel", "JournalLog", "CLMDB",
+                "Daybook", "DaybookAudit", "SnapshotStore", "ObjectModel", "JournalLog", "CLMDB",
                 "CSQLite",
             ],
-            path: "Tools/daybook-benchmark"),
+            path: "Tools/daybook-benchmark",
+            resources: [.embedInCode("Peers/contacts.sql"), .embedInCode("chart.css")]),
         // Counts calls; nothing that is measured with a clock links it.
         .target(name: "CallCounts", path: "Tools/CallCounts"),
         .executableTarget(
@@ -96,12 +101,13 @@ let package = Package(
                 "ObjectGraph", "SnapshotStore", "ObjectModel", "JournalLog", "LMDB", "TestSupport",
             ]),
         .testTarget(
-            name: "AuditTrailTests",
+            name: "DaybookAuditTests",
             dependencies: [
-                "AuditTrail", "SnapshotStore", "ObjectModel", "JournalLog", "SQLite",
+                "DaybookAudit", "SnapshotStore", "ObjectModel", "JournalLog", "SQLite",
                 "TestSupport",
             ]),
-        .testTarget(name: "DaybookTests", dependencies: ["Daybook", "TestSupport"]),
+        .testTarget(
+            name: "DaybookTests", dependencies: ["Daybook", "DaybookAudit", "TestSupport"]),
         .testTarget(
             name: "SimulationTests",
             dependencies: [

@@ -79,7 +79,9 @@ public struct BatchInsertRow<Object: ManagedObject> {
     private(set) var values: [Value]
     private let entity: GraphEntity
     private let store: PersistentStore
+    /// The places of attributes, and of to-one relationships, that key paths lead to.
     private var places = KeyPathPlaces()
+    private var ends = KeyPathPlaces()
 
     init(_ entity: GraphEntity, in store: PersistentStore) {
         self.entity = entity
@@ -151,34 +153,57 @@ public struct BatchInsertRow<Object: ManagedObject> {
     // MARK: - Relationships
 
     mutating func relate(along keyPath: AnyKeyPath, to id: ManagedObjectID?) {
-        let names = entity.path(of: keyPath)
-        guard names.count == 1 else {
-            return refuse(nil, "a key path leads to no property of '\(entity.schema.name)'")
-        }
-        relate(names[0], to: id)
+        guard let slot = ends[keyPath] ?? end(of: keyPath) else { return }
+        relate(slot, to: id)
     }
 
     mutating func relate(_ name: String, to id: ManagedObjectID?) {
-        guard let property = entity.schema.property(named: name), property.relationship != nil
-        else {
-            return refuse(name, "'\(entity.schema.name)' has no relationship '\(name)'")
-        }
-        guard let slot = property.slot, slot < values.count else {
-            return refuse(
-                name,
-                "'\(name)' is kept with the objects that it leads to, or leads to many: set it in "
-                    + "managed objects")
-        }
-        guard property.end?.inverse != property.number else {
-            return refuse(
-                name,
-                "'\(name)' is its own inverse, which two objects hold: set it in managed objects")
-        }
+        guard let slot = endSlot(named: name) else { return }
+        relate(slot, to: id)
+    }
+
+    private mutating func relate(_ slot: Int, to id: ManagedObjectID?) {
         guard let id else { return values[slot] = .null }
         guard id.storeIdentifier == store.identifier else {
+            let name = entity.schema.slots[slot].name
             return refuse(name, "'\(name)' cannot lead to '\(id)' of another store")
         }
         values[slot] = .object(id.object)
+    }
+
+    /// Finds the place of a to-one relationship, and keeps it for the rows to come: to follow a key
+    /// path takes longer than all the rest of a row.
+    private mutating func end(of keyPath: AnyKeyPath) -> Int? {
+        let names = entity.path(of: keyPath)
+        guard names.count == 1 else {
+            refuse(nil, "a key path leads to no property of '\(entity.schema.name)'")
+            return nil
+        }
+        guard let slot = endSlot(named: names[0]) else { return nil }
+        ends.note(slot, for: keyPath)
+        return slot
+    }
+
+    private mutating func endSlot(named name: String) -> Int? {
+        guard let property = entity.schema.property(named: name), property.relationship != nil
+        else {
+            refuse(name, "'\(entity.schema.name)' has no relationship '\(name)'")
+            return nil
+        }
+        guard let slot = property.slot, slot < values.count else {
+            refuse(
+                name,
+                "'\(name)' is kept with the objects that it leads to, or leads to many: set it in "
+                    + "managed objects")
+            return nil
+        }
+        guard property.end?.inverse != property.number else {
+            refuse(
+                name,
+                "'\(name)' is its own inverse, which two objects hold: set it in managed objects")
+            return nil
+        }
+        return slot
     }
 
     private mutating func refuse(_ property: String?, _ objection: String) {

@@ -77,6 +77,9 @@ public struct ObjectConflict: Sendable {
     /// The entry that has changed it last; zero when the object was deleted.
     public let newVersion: SequenceNumber
 
+    /// What the objects are called that the values refer to.
+    let names: [ObjectID: String]
+
     /// What to save, by the names of the properties.
     private(set) var resolutions: [String: ConflictResolution] = [:]
     /// Which side wins as a whole; nil for neither.
@@ -85,7 +88,7 @@ public struct ObjectConflict: Sendable {
     init(
         objectID: ManagedObjectID, conflicts: [MergeConflict], base: [String: Value],
         theirs: [String: Value], ours: [String: Value], oldVersion: SequenceNumber,
-        newVersion: SequenceNumber
+        newVersion: SequenceNumber, names: [ObjectID: String]
     ) {
         self.objectID = objectID
         self.conflicts = conflicts
@@ -94,6 +97,7 @@ public struct ObjectConflict: Sendable {
         self.ours = ours
         self.oldVersion = oldVersion
         self.newVersion = newVersion
+        self.names = names
     }
 
     /// Settles one property, in conflict or not.

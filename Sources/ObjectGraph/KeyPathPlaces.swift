@@ -21,11 +21,18 @@ struct KeyPathPlaces {
 
     /// Notes the place of a key path.
     mutating func note(_ place: Int, for keyPath: AnyKeyPath) {
+        if entries.isEmpty { reserve() }
         let keptCount = entries[keyPath]?.keptCount ?? 0
         entries[keyPath] = (place, min(keptCount + 1, Self.equalMaximum))
         guard keptCount < Self.equalMaximum, table[keyPath] == nil else { return }
         kept.append(keyPath)
         table.note(place, for: keyPath)
+    }
+
+    /// Makes room at once for the properties that most entities have.
+    private mutating func reserve() {
+        kept.reserveCapacity(32)
+        entries.reserveCapacity(16)
     }
 
     /// How many equal key paths are kept. Each accessor of a property has its own, and so has each

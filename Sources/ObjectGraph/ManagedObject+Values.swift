@@ -126,6 +126,7 @@ extension ManagedObject {
     public func setPrimitiveValue(_ value: Value, forKey key: String) {
         let slot = attributeSlot(named: key)
         guard !isFault else { return }
+        binding.context?.noteStoredValue(of: self, slot: slot)
         values[slot] = value.normalized
     }
 
@@ -150,6 +151,7 @@ extension ManagedObject {
     /// All values as they were last read or saved: what stands there now with the event taken back,
     /// and then what is pending.
     private var committedSlots: [Value] {
+        if let deleted = currentRecord?.valuesDeleted { return deleted }
         var committed = values
         func takeBack(_ edits: [Edit]) {
             for edit in edits {

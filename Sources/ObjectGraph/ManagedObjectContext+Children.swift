@@ -77,7 +77,7 @@ extension ManagedObjectContext {
         let save = childSave(of: pending.items, SaveCredit())
         return try parent.performForChild {
             parent.processPendingChanges()
-            return try parent.merge(save).conflicts
+            return try parent.merge(save).conflicts.named(in: coordinator.model.schema)
         }
     }
 
@@ -142,7 +142,7 @@ extension ManagedObjectContext {
             // Where the object was deleted here, it has come back rather than been made.
             if let item = pending[arrival.id] { settle(item.object, item.kind) }
         }
-        if save.credit.isTelling { credits.append(save.credit) }
+        credits.note(save.credit, for: arrivals.map(\.id))
         tellFollowers(
             arrivals.map { GraphChange(id: $0.id, change: $0.change) }, except: child)
         return isAsRead && conflicts.isEmpty
@@ -192,7 +192,11 @@ extension ManagedObjectContext {
         var isMoved = false
         if let current {
             change.startTransients(from: current.values, of: schema)
-            isMoved = !change.isInsert && !current.values.elementsEqual(item.seen)
+            // Nobody else's transient value is in conflict with ours.
+            let count = schema.storedSlotCount
+            isMoved =
+                !change.isInsert
+                && !current.values.prefix(count).elementsEqual(item.seen.prefix(count))
         }
         let outcome = ThreeWayMerge(of: schema, policy: save.policy).merge(
             ours: change, seen: item.seen, current: current,
@@ -325,10 +329,6 @@ extension ManagedObjectContext {
         recordMembership(of: object, property, member, from: old, to: new)
         noteMembership(of: object, property, member, from: old, to: new)
     }
-}
-
-extension SaveCredit {
-    fileprivate var isTelling: Bool { author != nil || note != nil || context != nil }
 }
 
 extension Change {

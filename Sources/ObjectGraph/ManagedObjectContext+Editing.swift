@@ -54,12 +54,7 @@ extension ManagedObjectContext {
         guard object.isEditable else { return }
         let property = object.binding.schema.slots[slot].number
         let key = RelationKey(owner: object.graphID, property: property)
-        guard !isRecordingSuspended else {
-            if slot < object.binding.schema.storedSlotCount {
-                storedValues.note(object.value(inSlot: slot), for: key, in: identityMap)
-            }
-            return
-        }
+        guard !isRecordingSuspended else { return noteStoredValue(of: object, slot: slot) }
         let old = storedValues[key] ?? object.value(inSlot: slot)
         event[record(of: object)].touch(property, old)
     }
@@ -108,8 +103,7 @@ extension ManagedObjectContext {
             let old = property.slot.flatMap { object.value(inSlot: $0).reference }
             noteReference(of: object, property, from: old, to: nil)
         }
-        event[index].cause = cause
-        event[index].kind = event[index].kind == .insert ? .nothing : .delete
+        event[index].delete(valuesToDelete(of: object, event[index].edits), because: cause)
         return Dictionary(uniqueKeysWithValues: lists.map { ($0.number, $1.sorted) })
     }
 
@@ -144,6 +138,7 @@ extension ManagedObjectContext {
         }
         guard !group.isEmpty else { return }
         undoManager?.prepareToRegister()
+        if undoManager?.canRedo != true { credits.forgetIdle(in: pending) }
         let move = undoManager?.isRecording == true ? PendingChanges.Move.forward : .unrecorded
         for object in pending.append(group, move) { detach(object) }
         undoManager?.register(group)

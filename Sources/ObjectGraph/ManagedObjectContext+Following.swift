@@ -95,7 +95,7 @@ extension ManagedObjectContext {
         noteInserted(merged)
         postChanges()
         postDidMerge(merged)
-        return conflicts
+        return conflicts.named(in: coordinator.model.schema)
     }
 
     /// Takes in what the parent has of every object that is registered here.

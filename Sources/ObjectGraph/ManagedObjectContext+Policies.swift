@@ -108,13 +108,18 @@ extension ManagedObjectContext {
         case .delete(let values, _): base = values
         case nil: break
         }
+        let theirs = row?.values ?? []
+        let references = (base + theirs + ours).compactMap(\.reference)
         return ObjectConflict(
             objectID: ManagedObjectID(
                 storeIdentifier: store.identifier, object: object, entityName: schema.name,
                 isTemporaryID: false),
-            conflicts: conflicts, base: schema.named(base), theirs: schema.named(row?.values ?? []),
+            conflicts: conflicts, base: schema.named(base), theirs: schema.named(theirs),
             ours: schema.named(ours), oldVersion: draft.seenSince[object] ?? .zero,
-            newVersion: row?.since ?? .zero)
+            newVersion: row?.since ?? .zero,
+            names: Dictionary(
+                references.map { ($0, coordinator.model.schema.name(of: $0)) }
+            ) { first, _ in first })
     }
 }
 

@@ -61,7 +61,7 @@ extension ManagedObjectContext {
         let summary = ChangeSummary(items.map(\.object))
         var entries: [(store: UInt32, sequence: SequenceNumber)] = []
         if let parent {
-            try save(items, into: parent, credit.completed(from: credits))
+            try save(items, into: parent, credit.completed(from: credits.counting(in: pending)))
         } else {
             entries = try saveToStores(items, header(credit, time))
             followOwnSave()
@@ -93,7 +93,7 @@ extension ManagedObjectContext {
     }
 
     func header(_ credit: SaveCredit, _ time: Int64?) -> EntryHeader {
-        let credit = credit.completed(from: credits)
+        let credit = credit.completed(from: credits.counting(in: pending))
         return EntryHeader(
             kind: .save, author: credit.author, note: credit.note, context: credit.context,
             occurredAt: time)
@@ -313,7 +313,7 @@ extension ManagedObjectContext {
             return
         }
         if !storedValues.isEmpty, case .update(let edits, _)? = items[index].change?.kind {
-            for edit in edits { storedValues.forget(edit.property, of: object) }
+            settleStoredValues(of: object, edits)
         }
         object.status.subtract([.inserted, .updated, .deleted, .temporary])
         // The row that was read is not the object's any more, so others of its batch need not be kept
@@ -388,16 +388,19 @@ extension PendingChanges.Item {
         kind != .nothing && !object.binding.schema.hasTransientSlots
     }
 
-    /// All values as they were before the pending edits.
+    /// All values as they were before what is pending.
     var valuesSeen: [Value] {
         let schema = object.binding.schema
         var values = object.values
-        if case .update(let edits, _)? = change?.kind {
+        switch change?.kind {
+        case .update(let edits, _):
             for edit in edits {
                 if let slot = schema.property(edit.property)?.slot, slot < values.count {
                     values[slot] = edit.old
                 }
             }
+        case .delete(let deleted, _): values = deleted
+        case .insert, nil: break
         }
         return values
     }

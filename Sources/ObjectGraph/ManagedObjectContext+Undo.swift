@@ -35,6 +35,7 @@ extension ManagedObjectContext {
         crossStoreReferences.removeAll()
         watched.removeAll()
         mergedDeletes.removeAll()
+        credits.removeAll()
         unrecordedOrigins.removeAll()
         undoFailure = nil
         noteRevision()
@@ -187,7 +188,7 @@ extension ManagedObjectContext {
                     removed: list.orders.map { Member(object: $0.key, order: $0.value) })
             }
             retargeted.kind = .delete(
-                values: object.values, members: members.filter { !$0.isEmpty })
+                values: valuesToDelete(of: object), members: members.filter { !$0.isEmpty })
         }
         return (retargeted, false)
     }

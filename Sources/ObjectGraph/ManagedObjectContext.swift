@@ -167,7 +167,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
     /// Objects that others must not change before the next save.
     var watched: Set<ManagedObject> = []
     /// Who saved into this context since it was last saved.
-    var credits: [SaveCredit] = []
+    var credits = ChildCredits()
     /// Why the last undo did nothing, until somebody is told.
     var undoFailure: (any Error)?
     /// What was taken back since the last save without becoming a step of undo, by store.

@@ -41,6 +41,8 @@ public struct PropertyChange: Sendable, Hashable {
     /// The objects that a relationship has come to lead to, in its order. One that is in ``removed`` as
     /// well has another place now.
     public let added: [ManagedObjectID]
+    /// Whether the values are bytes that hold the JSON of a coded value.
+    var isCoded = false
 }
 
 /// What one entry did to one object.
@@ -102,7 +104,8 @@ extension PersistentStore {
         return PropertyChange(
             name: property.name, old: old, new: new,
             removed: old.reference.map { [objectID($0)] } ?? [],
-            added: new.reference.map { [objectID($0)] } ?? [])
+            added: new.reference.map { [objectID($0)] } ?? [],
+            isCoded: property.attribute?.type == .codable)
     }
 
     private func membersChange(

@@ -25,11 +25,21 @@ struct EventRecord {
     var edits: [Edit] = []
     var moves: [PropertyNumber: [ObjectID: Move]] = [:]
     var cause: ObjectID?
+    /// What the object was before the event that has deleted it. What is set after the delete changes
+    /// nothing but the instance.
+    private(set) var valuesDeleted: [Value]?
 
     /// Notes the value of a property before it is first set.
     mutating func touch(_ property: PropertyNumber, _ old: Value) {
         for edit in edits where edit.property == property { return }
         edits.append(Edit(property: property, old: old, new: .null))
+    }
+
+    /// Ends what happens to the object with its deletion.
+    mutating func delete(_ values: [Value], because cause: ObjectID?) {
+        self.cause = cause
+        kind = kind == .insert ? .nothing : .delete
+        valuesDeleted = values
     }
 
     /// The change this record amounts to; nil for none.
@@ -53,15 +63,11 @@ struct EventRecord {
             guard !edits.isEmpty || !members.isEmpty else { return nil }
             return Change(object: id, kind: .update(edits: edits, members: members), cause: cause)
         case .delete:
-            var values = object.values
-            for edit in edits {
-                if let slot = object.binding.schema.slot(of: edit.property) {
-                    values[slot] = edit.old
-                }
-            }
             return Change(
                 object: id,
-                kind: .delete(values: values, members: memberships { Move(old: $0.old, new: nil) }),
+                kind: .delete(
+                    values: valuesDeleted ?? object.values,
+                    members: memberships { Move(old: $0.old, new: nil) }),
                 cause: cause)
         }
     }

@@ -3,11 +3,30 @@ public import JournalLog
 public import ObjectModel
 import SnapshotStore
 
-/// Who made a property what it is, when and why, and what it was before.
+/// Who wrote the value that a property has, when and why, and what it was before.
+///
+/// Who brings an object back has not written its values. After the undo of a delete each property is
+/// credited to whoever wrote its value, and ``broughtBackBy`` says which entry brought it back.
+///
+/// The same holds for objects that were restored or made again, and for the references to them that went
+/// with them. The undo of an update is credited to whoever made it: it has changed the value, and
+/// ``previous`` says from what.
 public struct PropertyOrigin: Sendable, Hashable {
+    /// An entry that brought a value back.
+    public struct Return: Sendable, Hashable {
+        /// The entry.
+        public let sequence: SequenceNumber
+        /// Who saved it; nil when nobody was named.
+        public let author: String?
+        /// Why, in the author's words.
+        public let note: String?
+        /// When it happened.
+        public let time: Date
+    }
+
     /// The property's name.
     public let name: String
-    /// The entry that last changed the property; the one that inserted the object when none has since.
+    /// The entry that wrote the value; the one that inserted the object when none has since.
     public let sequence: SequenceNumber
     /// Who saved that entry; nil when nobody was named.
     public let author: String?
@@ -25,6 +44,13 @@ public struct PropertyOrigin: Sendable, Hashable {
     public let objects: [ManagedObjectID]
     /// The objects that it led to before that entry.
     public let previousObjects: [ManagedObjectID]
+    /// The last entry that brought the value back after it had been taken away; nil when it has been
+    /// there ever since it was written.
+    public let broughtBackBy: Return?
+    /// Whether the value is bytes that hold the JSON of a coded one.
+    let isCoded: Bool
+    /// Whether the property leads to any number of objects.
+    let isToMany: Bool
 
     init(_ blame: PropertyBlame, in store: PersistentStore) {
         func objects(_ value: Value, _ members: [Member]) -> [ManagedObjectID] {
@@ -38,7 +64,14 @@ public struct PropertyOrigin: Sendable, Hashable {
         isInsert = blame.isInsert
         value = blame.value
         previous = blame.previous
+        isCoded = blame.property.attribute?.type == .codable
+        isToMany = blame.property.relationship?.isToMany == true
         self.objects = objects(blame.value, blame.members)
         previousObjects = objects(blame.previous, blame.previousMembers)
+        broughtBackBy = blame.returning.map {
+            Return(
+                sequence: $0.sequence, author: $0.heading.author, note: $0.heading.note,
+                time: Date(microseconds: $0.heading.time))
+        }
     }
 }

@@ -7,6 +7,9 @@ struct SaveCredit {
     var note: String?
     var context: String?
 
+    /// Whether there is anything to say.
+    var isTelling: Bool { author != nil || note != nil || context != nil }
+
     /// This credit, with what it does not say taken from those of children.
     func completed(from credits: [SaveCredit]) -> SaveCredit {
         SaveCredit(
@@ -20,5 +23,35 @@ struct SaveCredit {
         var distinct: [String] = []
         for case let text? in texts where !distinct.contains(text) { distinct.append(text) }
         return distinct.isEmpty ? nil : distinct.joined(separator: ", ")
+    }
+}
+
+/// The credits of what children have saved into a context, until it is saved itself.
+///
+/// A credit counts as long as something is pending for one of the objects that it is for: what was
+/// rolled back, undone or refreshed away nobody has saved, and what is redone somebody has.
+struct ChildCredits {
+    private var credits: [(credit: SaveCredit, objects: [GraphID])] = []
+
+    /// Notes who has saved changes of some objects.
+    mutating func note(_ credit: SaveCredit, for objects: [GraphID]) {
+        guard credit.isTelling, !objects.isEmpty else { return }
+        credits.append((credit, objects))
+    }
+
+    /// Forgets all.
+    mutating func removeAll() {
+        credits.removeAll()
+    }
+
+    /// Forgets the credits that do not count, when nothing can be redone any more.
+    mutating func forgetIdle(in pending: PendingChanges) {
+        guard !credits.isEmpty else { return }
+        credits.removeAll { credit in !credit.objects.contains { pending[$0]?.change != nil } }
+    }
+
+    /// The credits that count, in the order in which they came.
+    func counting(in pending: PendingChanges) -> [SaveCredit] {
+        credits.filter { $0.objects.contains { pending[$0]?.change != nil } }.map(\.credit)
     }
 }

@@ -37,12 +37,11 @@ struct ConflictOrigins {
     mutating func traced(
         _ conflicts: [MergeConflict], in transaction: borrowing some Reading & ~Copyable
     ) throws -> [MergeConflict] {
-        var traced = conflicts
+        var traced = conflicts.named(in: projection.schema)
         for index in traced.indices {
             let conflict = traced[index]
             let entity = projection.schema.entity(conflict.object.entity)
             let property = conflict.property.flatMap { entity?.property($0) }
-            traced[index].propertyName = property?.name
             guard let sequence = try entry(behind: conflict, property, in: transaction) else {
                 continue
             }

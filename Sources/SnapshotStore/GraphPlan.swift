@@ -323,7 +323,7 @@ struct GraphPlan {
         let place = propertyName.map { "'\($0)' of \(name)" } ?? name
         let entry = try sequence.flatMap { try self.entry($0, in: transaction) }
         let by = entry?.author.map { " by \($0)" } ?? ""
-        let at = entry.map { " at \(TimeText.text(ofMicroseconds: $0.time))" } ?? ""
+        let at = entry.map { " at \(DateText.text(microseconds: $0.time))" } ?? ""
         let subject = sequence.map { "Entry \($0)\(by)\(at)" } ?? "What is to be taken back"
         let obstacle = UndoObstacle(
             entry: sequence, author: entry?.author,

@@ -53,8 +53,7 @@ extension Store {
     package func skipObjectNumbers(_ count: UInt64) throws {
         guard !options.isReadOnly else { return }
         try writing { [meta = parts.tables.meta] transaction in
-            let first = try StoreMetadata.reserved(meta, in: transaction)
-            try StoreMetadata.setReserved(first + count, meta, in: transaction)
+            _ = try ObjectNumbers.reserve(meta, count: count, in: transaction)
         }
     }
 
@@ -73,7 +72,9 @@ extension Store {
     /// - Throws: As ``remove(at:)`` for what is to be replaced. It is as it was then.
     package static func replace(at path: String, withCopyOf source: Store) throws {
         if FileManager.default.fileExists(atPath: path) { try refuseStranger(path) }
-        let draftPath = "\(path).\(source.options.makeUUID().uuidString.prefix(8))"
+        // Beside the file itself, where a link leads to it from elsewhere.
+        let draftPath =
+            "\(FilePath.resolved(path)).\(source.options.makeUUID().uuidString.prefix(8))"
         try source.copy(to: draftPath)
         do {
             try wrapping(path) { try Environment.replace(at: path, withFileAt: draftPath) }

@@ -72,13 +72,13 @@ extension StoreError {
     }
 
     package static func conflict(_ conflicts: [MergeConflict], in schema: Schema) -> StoreError {
-        let lines = conflicts.map { $0.line(in: schema) }
+        let conflicts = conflicts.named(in: schema)
         let count = conflicts.count == 1 ? "1 conflict" : "\(conflicts.count) conflicts"
         return StoreError(
             .conflict,
             "Nothing was saved: \(count) with changes saved meanwhile. Refresh what is in "
                 + "conflict, or save with a merge policy.",
-            conflicts: conflicts, details: lines)
+            conflicts: conflicts, details: conflicts.map(\.description))
     }
 
     package static func validation(_ failures: [ValidationFailure]) -> StoreError {
@@ -91,7 +91,8 @@ extension StoreError {
     }
 
     static func duplicate(_ conflicts: [ConstraintConflict], in schema: Schema) -> StoreError {
-        let problems = conflicts.flatMap { $0.lines(in: schema) }
+        let conflicts = conflicts.map { $0.named(in: schema) }
+        let problems = conflicts.flatMap(\.lines)
         return StoreError(
             .duplicate,
             problems.count == 1
@@ -113,42 +114,6 @@ extension StoreError {
             .modelMismatch,
             "The model differs from the one in '\(path)'. Open the store with its own model.",
             details: differences)
-    }
-}
-
-extension ConstraintConflict {
-    /// Who wants what somebody else has, a line for each object, without values.
-    func lines(in schema: Schema) -> [String] {
-        let names = properties.map { "'\($0)'" }
-        let isSingle = names.count == 1
-        let place = names.dropLast().joined(separator: ", ") + (isSingle ? "" : " and ")
-        let holder = owner ?? objects[0]
-        return objects.filter { $0 != holder }.map { object in
-            "\(place)\(names.last ?? "") of \(schema.name(of: object)) must be unique"
-                + "\(isSingle ? "" : " together"), and \(schema.name(of: holder)) has the same "
-                + "value\(isSingle ? "" : "s")."
-        }
-    }
-}
-
-extension MergeConflict {
-    /// What collided, in one line without values.
-    func line(in schema: Schema) -> String {
-        let name = schema.name(of: object)
-        let entity = schema.entity(object.entity)
-        let place =
-            property.flatMap { entity?.property($0)?.name }.map { "'\($0)' of \(name)" } ?? name
-        let claim =
-            switch kind {
-            case .value: "\(place) was changed by both sides"
-            case .deletedByThem: "\(place) was changed here and the object deleted by others"
-            case .deletedByUs: "\(place) was changed by others and the object deleted here"
-            case .reference: "\(place) and an object it refers to do not fit together any more"
-            }
-        guard let origin else { return claim + "." }
-        let author = origin.author.map { " by '\($0)'" } ?? ""
-        let time = TimeText.text(ofMicroseconds: origin.time)
-        return "\(claim); theirs is entry \(origin.entry)\(author) at \(time)."
     }
 }
 
@@ -189,7 +154,8 @@ extension StoreError {
         case .corrupt, .malformedKey, .keyExists, .keyLength: code = .corrupt
         case .noPermission: code = .permission
         case .readOnly: code = .readOnly
-        case .alreadyOpen, .readersFull, .mapResized: code = .busy
+        case .alreadyOpen, .locked, .readersFull, .mapResized: code = .busy
+        case .replaced: code = .replaced
         case .diskFull, .mapFull: code = .full
         case .closedToWrites, .forked: code = .closed
         case .networkFileSystem: code = .unsupportedFileSystem

@@ -117,7 +117,8 @@ struct UniquenessCheck {
             guard owner != nil || claim.objects.count > 1 else { continue }
             let conflict = ConstraintConflict(
                 properties: claim.constraint.properties.map(\.name), values: claim.values,
-                owner: owner, objects: claim.objects)
+                owner: owner, objects: claim.objects
+            ).named(in: projection.schema)
             if !found.contains(conflict) { found.append(conflict) }
         }
         return found

@@ -75,6 +75,8 @@ enum Examples {
     /// The sources whose comments have examples that tests run.
     static let commentedSources = [
         "ObjectGraph/BatchInsertRequest.swift", "ObjectGraph/BatchInsertRow.swift",
+        "DaybookAudit/AuditReader.swift", "DaybookAudit/AuditExport.swift",
+        "DaybookAudit/AuditValue+Content.swift", "DaybookAudit/Formats/TilesExport.swift",
     ]
 
     /// The Swift examples in the comments of a source.
@@ -89,10 +91,12 @@ enum Examples {
 
     /// The pages of the documentation.
     static func pages() throws -> [URL] {
-        let catalogue = root.appendingPathComponent("Sources/Daybook/Daybook.docc")
-        return try FileManager.default.subpathsOfDirectory(atPath: catalogue.path)
-            .filter { $0.hasSuffix(".md") }.sorted()
-            .map { catalogue.appendingPathComponent($0) }
+        try ["Daybook/Daybook.docc", "DaybookAudit/DaybookAudit.docc"].flatMap { name in
+            let catalogue = root.appendingPathComponent("Sources/\(name)")
+            return try FileManager.default.subpathsOfDirectory(atPath: catalogue.path)
+                .filter { $0.hasSuffix(".md") }.sorted()
+                .map { catalogue.appendingPathComponent($0) }
+        }
     }
 
     /// The Swift examples of a page; a manifest is not one.
@@ -107,13 +111,20 @@ enum Examples {
             if line == "```swift" {
                 open = []
             } else if line == "```", let lines = open {
-                if lines.first != "// Package.swift" { blocks.append(text(lines)) }
+                if lines.first?.hasPrefix("// swift-tools-version") != true {
+                    blocks.append(text(withoutImports(lines)))
+                }
                 open = nil
             } else {
                 open?.append(line)
             }
         }
         return blocks
+    }
+
+    /// An example without its imports, which stand at the head of a test's file.
+    private static func withoutImports(_ lines: [String]) -> [String] {
+        Array(lines.drop { $0.hasPrefix("import ") || $0.isEmpty })
     }
 
     /// The examples in the tests of this folder.

@@ -1,9 +1,9 @@
 import Daybook
 import Foundation
-import TestSupport
 import Testing
 
-/// The example of the README, with what it says checked.
+/// The README's first program, with what it says checked. `Tools/check-readme` builds it as it stands there, in a
+/// package of its own; here its imports are those of the file.
 @Suite struct ReadmeExampleTests {
     // example
     final class Department: ManagedObject {
@@ -18,11 +18,12 @@ import Testing
     }
     // end of example
 
-    @MainActor @Test func `the README's example does what it says`() throws {
-        let folder = try TemporaryDirectory()
-        let url = folder.url.appendingPathComponent("staff.daybook")
+    @MainActor @Test func `the README's first program does what it says`() throws {
+        var printed: [String] = []
+        func print(_ item: Any) { printed.append("\(item)") }
 
         // example, continued
+        let url = URL.temporaryDirectory.appending(path: "\(UUID()).daybook")
         let container = try PersistentContainer(url, model: [Employee.self, Department.self])
         let context = container.viewContext  // belongs to the main queue
 
@@ -31,25 +32,42 @@ import Testing
         let ada = Employee(context: context)
         ada.lastName = "Lovelace"
         ada.department = research  // research.employees now holds her
-        let hired = try context.save(author: "grace", note: "Hired")  // one entry in the journal
+        try context.save(author: "grace", note: "Hired")  // one entry in the journal
 
         ada.salary = 5200
         try context.save(author: "grace", note: "First raise")
+        try container.setTag("payday")  // names the newest entry
         context.undo()  // the raise is taken back here; saving appends its inverse
-        try context.save(note: "A mistake")
+        try context.save(author: "grace", note: "A mistake")
 
         let lovelace = FetchRequest<Employee>(where: \Employee.lastName == "Lovelace")
-        let payday = try container.context(at: .sequence(SequenceNumber(3)))  // read-only
+        let payday = try container.context(at: .tag("payday"))  // as it was then, read-only
         let paid = try payday.performAndWait { try payday.fetch(lovelace).first?.salary }
-        // paid is 5200, and ada.salary is nil
+        print("On payday she earned \(paid ?? 0), and \(ada.salary ?? 0) after the correction.")
+        for revision in try context.history(of: ada.objectID) { print(revision) }
         // end of example
 
-        #expect(hired == SequenceNumber(2))
+        defer { Self.remove(url) }
         #expect(research.employees == [ada])
         #expect(paid == 5200)
         #expect(ada.salary == nil)
+        #expect(printed.first == "On payday she earned 5200, and 0 after the correction.")
+        #expect(
+            printed.dropFirst().map { String($0.prefix(20)) } == [
+                "inserted by entry 2 ", "updated by entry 3 b", "updated by entry 4 b",
+            ])
         #expect(
             try container.persistentStoreCoordinator.persistentStores[0].head() == SequenceNumber(4)
         )
+    }
+
+    private static func remove(_ url: URL) {
+        for file in [url, URL(filePath: url.path + "-lock")] {
+            do {
+                try FileManager.default.removeItem(at: file)
+            } catch {
+                Issue.record("\(file.lastPathComponent) is left behind: \(error)")
+            }
+        }
     }
 }

@@ -95,5 +95,20 @@ import Testing
         try context.mergeChanges()
         #expect(turkey.flag == "🇹🇷")
         #expect(turkey.name == "Türkiye")
+
+        // example
+        context.delete(turkey)
+        if let deletion = try context.save(author: "intern") {
+            try container.undo(deletion, author: "keeper", note: "Still there")
+        }
+        let kept = try context.blame(of: id, property: "name")
+        let writer = kept.author  // the editor, as before
+        let rescuer = kept.broughtBackBy?.author  // the keeper
+        // end of example
+
+        #expect(writer == "editor")
+        #expect(rescuer == "keeper")
+        #expect(kept.note == "Newsletter VI-8")
+        #expect(kept.broughtBackBy?.note == "Still there")
     }
 }

@@ -237,7 +237,7 @@ import Testing
             }
             // end of example
 
-            #expect(messages == [#"string("Türkiye") in the store, string("Turquie") here"#])
+            #expect(messages == [#""Türkiye" in the store, "Turquie" here"#])
             #expect(turkey?.name == "Türkiye")
         }
     }

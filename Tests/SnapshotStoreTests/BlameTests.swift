@@ -5,12 +5,16 @@ import Testing
 
 @testable import SnapshotStore
 
-/// What a store says of who made a value what it is, compared with looking through all its states.
+/// What a store says of who wrote a value, compared with a walk through the journal that keeps every
+/// state whole.
 @Suite struct BlameTests {
-    /// A random history of saves and of undone saves, with every state kept whole.
+    /// A random history of saves, of undone saves, of undone undos and of restored objects, with
+    /// every state kept whole.
     private struct Story {
         var history: RandomHistory
         var worlds: [ReferenceModel.World] = [[:], [:]]
+        /// Who wrote each property of each object, after each entry.
+        private(set) var credits: [[Part: Credit]] = [[:], [:]]
         var store: Store { history.store }
 
         init(seed: UInt64, steps: Int) throws {
@@ -19,25 +23,90 @@ import Testing
         }
 
         private mutating func step() throws {
-            let store = store
             let head = try store.head()
-            if history.random.number(in: 0...3) == 0, head > SequenceNumber(2) {
-                let place = history.random.number(in: 2...Int(head.rawValue))
-                do {
-                    try store.commit(store.undoDraft(of: SequenceNumber(UInt64(place))))
-                } catch let error as StoreError where error.code == .undoBlocked {
-                    return
-                }
-            } else {
-                let next = try history.random.step(from: worlds[worlds.count - 1]) {
-                    try store.allocateObjectNumber()
-                }
-                let changes = ReferenceModel.changes(
-                    from: worlds[worlds.count - 1], to: next, store.schema)
-                try store.commit(Draft(changes: changes))
+            do {
+                try save(after: head)
+            } catch let error as StoreError where error.code == .undoBlocked {
+                return
             }
             guard try store.head() > head else { return }
             worlds.append(try store.world())
+            credits.append(try walk())
+        }
+
+        private mutating func save(after head: SequenceNumber) throws {
+            let world = worlds[worlds.count - 1]
+            let gone = Set(worlds.flatMap(\.keys)).subtracting(world.keys).sorted()
+            let choice = head > SequenceNumber(2) ? history.random.number(in: 0...7) : 7
+            switch choice {
+            case 0, 1:
+                let first = history.random.number(in: 2...Int(head.rawValue))
+                let last = min(first + history.random.number(in: 0...1), Int(head.rawValue))
+                let range = SequenceNumber(UInt64(first))...SequenceNumber(UInt64(last))
+                let policies: [UndoPolicy] = [.refuse, .keepLater, .overwrite]
+                try store.commit(
+                    store.undoDraft(
+                        of: range, policy: policies[history.random.number(in: 0...2)]))
+            case 2:
+                // What was done last can be undone, again and again.
+                try store.commit(store.undoDraft(of: head))
+            case 3 where !gone.isEmpty:
+                let object = gone[history.random.number(in: 0...gone.count - 1)]
+                try store.commit(store.restorePlan(of: object, policy: .keepLater).permitted())
+            default:
+                let store = store
+                let next = try history.random.step(from: world) {
+                    try store.allocateObjectNumber()
+                }
+                try store.commit(
+                    Draft(changes: ReferenceModel.changes(from: world, to: next, store.schema)))
+            }
+        }
+
+        /// Who wrote what there is after the last entry, from what is known of those before.
+        private func walk() throws -> [Part: Credit] {
+            let place = worlds.count - 1
+            let undoes = try store.entry(SequenceNumber(UInt64(place))).header.undoes
+            let beforeUndone = undoes.map { Int($0.lowerBound.rawValue) - 1 }
+            var credits: [Part: Credit] = [:]
+            for object in worlds[place].keys {
+                let lastLife = worlds[..<place].lastIndex { $0[object] != nil }
+                for property in store.schema.entity(object.entity)?.properties ?? []
+                where property.isPersistent {
+                    let part = Part(object: object, property: property.number)
+                    let content = content(property, of: object, at: place)
+                    if self.content(property, of: object, at: place - 1) == content {
+                        credits[part] = self.credits[place - 1][part]
+                        continue
+                    }
+                    let sources =
+                        if let lastLife, lastLife < place - 1 {
+                            [beforeUndone, lastLife]
+                        } else {
+                            [lifeBeforeReturn(of: content, property, of: object, at: place)]
+                        }
+                    let source = sources.compactMap(\.self)
+                        .first { self.content(property, of: object, at: $0) == content }
+                    let writer = source.flatMap { self.credits[$0][part]?.writer }
+                    credits[part] = Credit(
+                        writer: writer ?? place, broughtBackBy: writer == nil ? nil : place)
+                }
+            }
+            return credits
+        }
+
+        /// The last place at which all the objects were there that a relationship leads to since a place
+        /// and did not before; nil when one of them has not just come back.
+        private func lifeBeforeReturn(
+            of content: Content?, _ property: SchemaProperty, of object: ObjectID, at place: Int
+        ) -> Int? {
+            let before = self.content(property, of: object, at: place - 1)?.objects ?? []
+            let new = (content?.objects ?? []).filter { !before.contains($0) }
+            let lives = new.map { other in
+                worlds[place - 1][other] == nil
+                    ? worlds[..<place].lastIndex { $0[other] != nil } : nil
+            }
+            return lives.contains(nil) ? nil : lives.compactMap(\.self).min()
         }
 
         /// A property in one state; nil when there is no such object.
@@ -54,21 +123,23 @@ import Testing
                 to: object, stored, in: worlds[place], store.schema)
             return Content(members: Dictionary(uniqueKeysWithValues: owners.map { ($0, 0) }))
         }
+    }
 
-        /// The last entry up to a place that changed a property, found by looking at every state.
-        func origin(_ property: SchemaProperty, of object: ObjectID, at place: Int) -> Int {
-            var origin = place
-            let content = content(property, of: object, at: place)
-            while origin > 1, self.content(property, of: object, at: origin - 1) == content {
-                origin -= 1
-            }
-            return origin
-        }
+    private struct Part: Hashable {
+        let object: ObjectID
+        let property: PropertyNumber
+    }
+
+    private struct Credit {
+        let writer: Int
+        let broughtBackBy: Int?
     }
 
     private struct Content: Equatable {
         var value = Value.null
         var members: [ObjectID: Double] = [:]
+
+        var objects: [ObjectID] { (value.reference.map { [$0] } ?? []) + members.keys }
     }
 
     private func content(
@@ -87,10 +158,15 @@ import Testing
             let blames = try store.blame(of: object, at: SequenceNumber(UInt64(place)))
             for blame in try #require(blames) {
                 let property = blame.property
-                let origin = story.origin(property, of: object, at: place)
+                let credit = try #require(
+                    story.credits[place][Part(object: object, property: property.number)])
+                let origin = credit.writer
                 let about: Comment =
                     "seed \(seed): \(property.name) of \(store.schema.name(of: object)) at \(place)"
                 #expect(blame.sequence == SequenceNumber(UInt64(origin)), about)
+                #expect(
+                    blame.returning?.sequence
+                        == credit.broughtBackBy.map { SequenceNumber(UInt64($0)) }, about)
                 #expect(blame.isInsert == (story.worlds[origin - 1][object] == nil), about)
                 #expect(
                     content(blame.value, blame.members, of: property)
@@ -104,11 +180,13 @@ import Testing
     }
 
     @Test(arguments: 1...8 as ClosedRange<UInt64>)
-    func `blame as of every entry names the last one that changed the property`(
+    func `blame as of every entry names who wrote the value, and who brought it back`(
         seed: UInt64
     ) throws {
-        let story = try Story(seed: seed, steps: 24)
+        let story = try Story(seed: seed, steps: 40)
 
+        let returns = story.credits.flatMap(\.values).filter { $0.broughtBackBy != nil }
+        #expect(!returns.isEmpty, "seed \(seed) brings nothing back")
         for place in 1..<story.worlds.count { try check(story, seed: seed, at: place) }
     }
 

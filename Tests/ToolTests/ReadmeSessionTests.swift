@@ -79,9 +79,10 @@ private struct Readme {
         return blocks
     }
 
-    /// The commands of the one session.
+    /// The commands of the session, which text may interrupt.
     func session() throws -> [Step] {
-        let text = try #require(blocks("console").first)
+        let text = blocks("console").joined()
+        try #require(!text.isEmpty)
         var steps: [Step] = []
         for line in text.dropLast().components(separatedBy: "\n") {
             if line.hasPrefix("$ ") {

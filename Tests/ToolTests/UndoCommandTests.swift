@@ -25,6 +25,35 @@ import Testing
         return library
     }
 
+    @Test func `blame after the undo of a delete names who wrote, and who brought it back`() throws
+    {
+        let library = try library(Self.edits)
+        let before = try library.run(["blame", "library.daybook", "Book/6.title"])
+        #expect(before.status == 2, "It is deleted.")
+        let undone = try library.run([
+            "undo", "library.daybook", "5", "--author", "Cleo", "--note", "Still lent",
+        ])
+        try #require(undone.status == 0, "\(undone.talk)")
+
+        let text = try library.run(["blame", "library.daybook", "Book/6"])
+        let json = try library.run([
+            "blame", "library.daybook", "Book/6.title", "--output", "jsonl",
+        ])
+        let untouched = try library.run(["blame", "library.daybook", "Book/5"])
+
+        let title = try #require(text.lines.first { $0.contains(" title ") })
+        #expect(text.lines.first?.contains("brought back by") == true)
+        #expect(title.contains("    3  2002-02-02 09:00:00 UTC  Ada "), "\(title)")
+        #expect(title.contains(#""Two""#) && title.contains("entry 6, Cleo"), "\(title)")
+        let object = try #require(
+            try JSONSerialization.jsonObject(with: Data(json.text.utf8)) as? [String: Any])
+        #expect(object["sequence"] as? Int == 3 && object["author"] as? String == "Ada")
+        let back = try #require(object["broughtBackBy"] as? [String: Any])
+        #expect(back["sequence"] as? Int == 6 && back["author"] as? String == "Cleo")
+        #expect(back["note"] as? String == "Still lent" && back["time"] is String)
+        #expect(!untouched.text.contains("brought back by"))
+    }
+
     @Test func `a run of entries is undone and made again as one`() throws {
         let library = try library(Self.edits)
         let before = try library.run(["fetch", "library.daybook", "Item", "--output", "jsonl"])

@@ -89,7 +89,7 @@ import Testing
         let digest = try Tool.shell(
             "printf 'format\\0\\0\\0\\\(version)' | sha256sum | xxd -r -p"
         ).output
-        let place = try #require(bytes.range(of: name + Data([0, 0, 0, 3])))
+        let place = try #require(bytes.range(of: name + Data([0, 0, 0, 4])))
         bytes.replaceSubrange(
             place.lowerBound..<place.upperBound + digest.count,
             with: name + [0, 0, 0, version] + digest)

@@ -97,29 +97,7 @@ extension Report {
         <title id="title">Daybook and LMDB compared with SQLite</title>
         <desc id="desc">\(escaped(summary)) \(escaped(machine))</desc>
         <style>
-        :root { color-scheme: light dark; }
-        svg { font: 12px system-ui, sans-serif; }
-        .paper { fill: #ffffff; }
-        text { fill: #1f2328; }
-        .head { font-size: 16px; font-weight: 600; }
-        .work { text-anchor: end; }
-        .value { stroke: #ffffff; stroke-width: 3px; paint-order: stroke; }
-        .mark { text-anchor: middle; fill: #59636e; }
-        .beyond { font-size: 10px; fill: #59636e; }
-        .own { fill: #1668b8; }
-        .peer { fill: #9aa4af; }
-        .grid { stroke: #d8dee4; }
-        .one { stroke: #59636e; stroke-dasharray: 4 3; }
-        @media (prefers-color-scheme: dark) {
-        .paper { fill: #16181c; }
-        text { fill: #e6e9ed; }
-        .value { stroke: #16181c; }
-        .mark, .beyond { fill: #9aa4af; }
-        .own { fill: #58a6ff; }
-        .peer { fill: #6b7580; }
-        .grid { stroke: #31363d; }
-        .one { stroke: #9aa4af; }
-        }
+        \(String(decoding: PackageResources.chart_css.dropLast(), as: UTF8.self))
         </style>
         <rect class="paper" width="\(width)" height="\(height)"/>
         <text class="head" x="20" y="28">Times SQLite's figure, longer is better</text>

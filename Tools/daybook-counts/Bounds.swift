@@ -35,6 +35,10 @@ struct Bound {
         .init("allocationsPerObjectOfALargeSave", 0.5, debug: 70, "none: arrays that grow"),
         .init("writtenBytesPerObjectOfALargeSave", 260, "its row, and its change in the journal"),
         .init("digestedBytesPerObjectOfALargeSave", 110, "its change, once"),
+        .init("allocationsPerRowOfABatch", 1.5, debug: 11, "its values, and those of the change"),
+        .init(
+            "allocationsPerRelatedRowOfABatch", 3.5, debug: 17,
+            "a plain row's, the keys of its reference; its key path is not followed again"),
 
         // A save of one object that is new, and of one whose number has changed.
         .init("allocationsPerSavedInsert", 57, debug: 155, "the change, the entry, its records"),

@@ -20,6 +20,17 @@ final class Contact: ManagedObject {
     }
 }
 
+/// An object that may belong to another.
+final class Member: ManagedObject {
+    @Attribute var name: String = ""
+    @Relationship(.nullify) var team: Team?
+}
+
+/// What members belong to.
+final class Team: ManagedObject {
+    @Relationship(inverse: \Member.team) var members: Set<Member>
+}
+
 /// What is counted, step by step, in a store that is filled first.
 struct Subject {
     private let container: PersistentContainer
@@ -41,6 +52,7 @@ struct Subject {
             try subject.countFetch()
             try subject.countSaves()
             try subject.countLongSaves(in: folder)
+            try subject.countBatches(in: folder, rows: count)
             return subject.counts
         }
         try FileManager.default.removeItem(at: folder)
@@ -189,6 +201,33 @@ struct Subject {
             }
         }
         counts["digestsPerLongSaveAtMost"] = Double(digests.max() ?? 0)
+    }
+
+    /// Rows inserted as a batch into a store of their own, that lead nowhere and that lead to an object.
+    private mutating func countBatches(in folder: URL, rows: Int) throws {
+        let container = try PersistentContainer(
+            folder.appendingPathComponent("teams.daybook"), model: [Member.self, Team.self])
+        let context = container.newBackgroundContext()
+        let (plain, related) = try context.performAndWait {
+            let team = Team(context: context)
+            try context.save()
+            let id = team.objectID
+            let before = call_counts_now()
+            try context.execute(
+                BatchInsertRequest<Member>(0..<rows) { _, row in row[\.name] = "plain" })
+            let between = call_counts_now()
+            try context.execute(
+                BatchInsertRequest<Member>(0..<rows) { _, row in
+                    row[\.name] = "related"
+                    row.relate(\.team, to: id)
+                })
+            return (
+                Self.allocations(from: before, to: between),
+                Self.allocations(from: between, to: call_counts_now())
+            )
+        }
+        counts["allocationsPerRowOfABatch"] = plain / Double(rows)
+        counts["allocationsPerRelatedRowOfABatch"] = related / Double(rows)
     }
 
     /// Notes the medians of what lies between moments: now and then a save does more for those to come.

@@ -19,6 +19,8 @@ public struct ConstraintConflict: Error, Sendable, Hashable {
     public let owner: ObjectID?
     /// The objects of the context that want the values.
     public let objects: [ObjectID]
+    /// What the objects are called, such as `Book/7`, as far as it is known.
+    package internal(set) var names: [ObjectID: String] = [:]
 
     /// Whose values a new object and the owner, become one, shall have.
     package private(set) var side: ConflictSide?

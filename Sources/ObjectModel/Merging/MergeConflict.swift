@@ -29,6 +29,8 @@ public struct MergeConflict: Error, Sendable, Hashable {
     public let ours: Value
     /// The property's name; nil when the object as a whole is in conflict.
     public package(set) var propertyName: String?
+    /// The object's name, such as `Employee/3`; nil in a conflict that has not been reported yet.
+    public package(set) var objectName: String?
     /// The entry that made "theirs"; nil when that is in no store yet.
     package var origin: Origin?
 

@@ -10,6 +10,7 @@ import json
 import re
 import subprocess
 import sys
+import unicodedata
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -252,6 +253,10 @@ def keyboard():
         print("  the keyboard leads everywhere")
 
 
+def is_unseen(sign):
+    return sign not in "\t\n" and unicodedata.category(sign) in ("Cc", "Cf", "Zl", "Zp")
+
+
 def traps():
     """What looks like a program stays text, and what cannot be seen is named."""
     with Report(FOLDER / "traps.html") as report:
@@ -262,8 +267,7 @@ def traps():
         values = report.value("Array.from(document.querySelectorAll('#list .text'),"
                               " (text) => text.textContent)")
         for trap in TRAPS:
-            named = re.sub("[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e]",
-                           lambda sign: f"U+{ord(sign[0]):04X}", trap)
+            named = "".join(f"U+{ord(sign):04X}" if is_unseen(sign) else sign for sign in trap)
             check(named in values, "a trap is not shown as it is:", repr(trap))
         made = report.value("document.querySelectorAll('main script, main img, main b').length")
         check(made == 0, made, "elements were made of values")
@@ -374,7 +378,23 @@ def paper():
         check(report.value("byId('print').childElementCount") == 0, "the paper stays on the screen")
     subprocess.run(["pdftoppm", "-r", "70", "-l", "2", "-png", PICTURES / "paper.pdf",
                     PICTURES / "paper"], check=True)
-    print(f"  {found} entries on paper")
+    print(f"  {found} entries on paper, and a life of {life_on_paper()} changes")
+
+
+def life_on_paper():
+    """The life of an object with more changes than the screen shows at first."""
+    with Report(FOLDER / "diary.html") as report:
+        report.go("#object-Item/1")
+        report.until("document.querySelector('table.life')")
+        shown = report.value("document.querySelectorAll('table.life tbody').length")
+        report.paper(PICTURES / "life.pdf")
+        silent(report)
+    text = subprocess.run(["pdftotext", "-layout", PICTURES / "life.pdf", "-"], check=True,
+                          stdout=subprocess.PIPE, text=True).stdout
+    found = len(re.findall(r"^\W*(?:Inserted|Updated) by Entry [\d,]+", text, re.M))
+    changes = sum(len(entry["changes"]) for entry in entries("diary"))
+    check(found == changes > shown, "on paper stand", found, "changes of", changes)
+    return found
 
 
 if __name__ == "__main__":

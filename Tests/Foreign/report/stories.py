@@ -3,7 +3,8 @@
     stories.py atlas      countries and what became of their names: for looking at
     stories.py ledger N   N entries of three changes each: for counting and measuring
     stories.py traps      texts that try to be something else
-    stories.py model      the model of the ledger and the traps
+    stories.py diary      one object with many changes
+    stories.py model      the model of the last three
 """
 import json
 import random
@@ -122,6 +123,7 @@ TRAPS = [
     "שלום עולם",
     "user\u202egpj.exe",
     "zero\u200bwidth",
+    "unseen\U000e0041\U000e0042 letters",
     "bell\u0007 and null\u0000",
     "line\u2028separator\u2029paragraph",
     "tab\tand\r\nline ends\n",
@@ -152,10 +154,19 @@ def traps():
     save("' onclick='alert(10)", "“Quotes”")
 
 
+def diary():
+    """One object, and more changes of it than a screen shows."""
+    write(op="insert", entity="Item", values={"label": "diary", "text": "day 0"})
+    save("ada", None)
+    for day in range(1, 71):
+        write(op="update", entity="Item", match={"label": "diary"}, values={"text": f"day {day}"})
+        save("ada", None)
+
+
 if __name__ == "__main__":
     if sys.argv[1] == "model":
         json.dump(MODEL, sys.stdout, indent=1)
     elif sys.argv[1] == "ledger":
         ledger(int(sys.argv[2]))
     else:
-        {"atlas": atlas, "traps": traps}[sys.argv[1]]()
+        {"atlas": atlas, "diary": diary, "traps": traps}[sys.argv[1]]()

@@ -1,4 +1,4 @@
-import AuditTrail
+import DaybookAudit
 
 /// The options by which several commands choose entries and changes.
 struct FilterArguments: Sendable {

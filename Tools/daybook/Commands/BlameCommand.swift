@@ -1,9 +1,9 @@
-import AuditTrail
+import DaybookAudit
 import JournalLog
 import ObjectModel
 import SnapshotStore
 
-/// `daybook blame STORE OBJECT`: who made each property of an object what it is.
+/// `daybook blame STORE OBJECT`: who wrote what each property of an object is.
 struct BlameCommand: Command {
     private let store = Positional("STORE", .path, "The store to read.")
     private let object = Positional(
@@ -14,11 +14,13 @@ struct BlameCommand: Command {
     var declaration: CommandDeclaration {
         CommandDeclaration(
             "blame", in: .read,
-            summary: "Tell for each property which entry made it what it is.",
+            summary: "Tell for each property which entry wrote its value.",
             discussion: """
-                For each property the entry is named that last changed it, or that inserted the
+                For each property the entry is named that wrote its value, or that inserted the
                 object, with its time, its author, the value, what the value was before, and the
-                note. However long the history of the object is, it is found at once.
+                note. In an object that was deleted and brought back it is still whoever wrote the
+                value that is named, and beside that the entry that brought it back. However long
+                the history of the object is, it is found at once.
                 """,
             arguments: [store, object, moment],
             examples: [
@@ -59,33 +61,40 @@ struct BlameCommand: Command {
     private func print(
         _ blames: [PropertyBlame], of object: String, in schema: Schema, on console: Console
     ) throws {
-        var table = TextTable([
-            .init("entry", .trailing), .init("time"), .init("author"), .init("property"),
-            .init("value"), .init("was"), .init("note"),
-        ])
+        // Seldom has anything come back, and then it is worth a column.
+        let hasReturned = blames.contains { $0.returning != nil }
+        var table = TextTable(
+            [
+                .init("entry", .trailing), .init("time"), .init("author"), .init("property"),
+                .init("value"), .init("was"),
+            ] + (hasReturned ? [.init("brought back by")] : []) + [.init("note")])
         var listing = Listing(console)
         for blame in blames {
             try listing.append { writer in
                 writer.append(blame, of: object, in: schema)
             } text: {
-                let note = (blame.note ?? "").split(separator: "\n").first.map(String.init)
-                table.append([
-                    .init(String(describing: blame.sequence), .name),
-                    .init(EntryText.time(blame.time)), .init(blame.author ?? ""),
-                    .init(blame.property.name),
-                    .init(text(blame.value, blame.members, of: blame.property, in: schema)),
-                    .init(
-                        blame.isInsert
-                            ? ""
-                            : text(
-                                blame.previous, blame.previousMembers, of: blame.property,
-                                in: schema)),
-                    .init(note ?? ""),
-                ])
+                table.append(cells(of: blame, hasReturned: hasReturned, in: schema))
             }
         }
         try listing.close()
         if !table.isEmpty { try console.print(table) }
+    }
+
+    private func cells(
+        of blame: PropertyBlame, hasReturned: Bool, in schema: Schema
+    ) -> [TextTable.Cell] {
+        let note = (blame.note ?? "").split(separator: "\n").first.map(String.init)
+        let was =
+            blame.isInsert
+            ? "" : text(blame.previous, blame.previousMembers, of: blame.property, in: schema)
+        let returned = blame.returning.map { returning in
+            "entry \(returning.sequence)" + (returning.heading.author.map { ", \($0)" } ?? "")
+        }
+        return [
+            .init(String(describing: blame.sequence), .name), .init(EntryText.time(blame.time)),
+            .init(blame.author ?? ""), .init(blame.property.name),
+            .init(text(blame.value, blame.members, of: blame.property, in: schema)), .init(was),
+        ] + (hasReturned ? [.init(returned ?? "")] : []) + [.init(note ?? "")]
     }
 
     /// How many members are listed; where there are more, the rest is counted.
@@ -114,20 +123,34 @@ extension JSONWriter {
         string(object)
         name("property")
         string(blame.property.name)
+        append(blame.sequence, blame.time, blame.author, blame.note)
+        name("value")
+        append(blame.value, blame.members, of: blame.property, in: schema)
+        if !blame.isInsert {
+            name("was")
+            append(blame.previous, blame.previousMembers, of: blame.property, in: schema)
+        }
+        guard let returning = blame.returning else { return }
+        name("broughtBackBy")
+        self.object { writer in
+            let heading = returning.heading
+            writer.append(returning.sequence, heading.time, heading.author, heading.note)
+        }
+    }
+
+    /// Writes which entry it was, when, by whom and why.
+    private mutating func append(
+        _ sequence: SequenceNumber, _ time: Int64, _ author: String?, _ note: String?
+    ) {
         name("sequence")
-        integer(blame.sequence.rawValue)
+        integer(sequence.rawValue)
         name("time")
-        time(microseconds: blame.time)
-        for (name, text) in [("author", blame.author), ("note", blame.note)] {
+        self.time(microseconds: time)
+        for (name, text) in [("author", author), ("note", note)] {
             guard let text else { continue }
             self.name(name)
             string(text)
         }
-        name("value")
-        append(blame.value, blame.members, of: blame.property, in: schema)
-        guard !blame.isInsert else { return }
-        name("was")
-        append(blame.previous, blame.previousMembers, of: blame.property, in: schema)
     }
 
     private mutating func append(

@@ -1,4 +1,4 @@
-import AuditTrail
+import DaybookAudit
 import ObjectModel
 import SnapshotStore
 

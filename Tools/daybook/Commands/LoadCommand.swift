@@ -1,4 +1,4 @@
-import AuditTrail
+import DaybookAudit
 import JournalLog
 
 /// `daybook load NEW`: a store from an export.

@@ -1,5 +1,5 @@
-import AuditTrail
 import CTerminal
+import DaybookAudit
 import JournalLog
 
 /// Shows one entry after the other and waits for a key in between.

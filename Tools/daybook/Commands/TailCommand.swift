@@ -1,4 +1,4 @@
-import AuditTrail
+import DaybookAudit
 import JournalLog
 import SnapshotStore
 

@@ -1,3 +1,5 @@
+import ObjectModel
+
 /// Text as a terminal shows it: how wide it is, and nothing in it that commands the terminal.
 enum DisplayText {
     /// The number of terminal columns that a text takes.
@@ -34,29 +36,10 @@ enum DisplayText {
     ///
     /// A value in a store may hold anything, also sequences that repaint a terminal or turn the
     /// order of letters round; what is printed must be what is there.
-    static func escaped(_ text: String) -> String {
-        if !text.unicodeScalars.contains(where: isUnsafe) { return text }
-        var result = ""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\n": result += "\\n"
-            case "\r": result += "\\r"
-            case "\t": result += "\\t"
-            case _ where isUnsafe(scalar):
-                result += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result
-    }
+    static func escaped(_ text: String) -> String { ReadableText.escaped(text) }
 
-    private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.value {
-        case 0x20...0x7E: false
-        case 0...0x1F, 0x7F...0x9F, 0x2028...0x202E, 0x2066...0x2069: true
-        default: false
-        }
-    }
+    /// Several lines with control characters written out, but for tabs and those that end the lines.
+    static func escapedLines(_ text: String) -> String { ReadableText.escapedLines(text) }
 
     private static func isRegionalIndicator(_ scalar: Unicode.Scalar) -> Bool {
         (0x1F1E6...0x1F1FF).contains(scalar.value)

@@ -1,4 +1,4 @@
-import AuditTrail
+import DaybookAudit
 import ObjectModel
 
 /// How many objects of each entity an entry inserts, updates and deletes.

@@ -1,4 +1,4 @@
-import AuditTrail
+import DaybookAudit
 import ObjectModel
 
 extension Console {
@@ -16,6 +16,11 @@ extension Listing {
     mutating func append(_ record: AuditRecord, text: () throws -> Void) throws {
         let bytes = try JSONLinesEncoder().bytes(of: record.whole)
         try append(JSONText(try JSONValue(parsing: bytes)), text: text)
+    }
+
+    /// Adds a record that is JSON already.
+    mutating func append(json bytes: [UInt8]) throws {
+        try append(JSONText(try JSONValue(parsing: bytes)), text: {})
     }
 
     /// Adds an object whose members `body` writes, or what `text` prints.

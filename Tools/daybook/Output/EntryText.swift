@@ -1,4 +1,4 @@
-import AuditTrail
+import DaybookAudit
 import JournalLog
 import ObjectModel
 import SnapshotStore
@@ -87,7 +87,7 @@ struct EntryText {
             if field.old.isText, field.new.isText,
                 let words = WordDifference(from: field.old.text, to: field.new.text)
             {
-                return WordDifferenceText(palette).lines(of: words, quoting: Self.quotable)
+                return WordDifferenceText(palette).lines(of: words, quoting: ReadableText.quotable)
             }
             return [
                 palette(Self.text(of: field.old), .removed) + " → "
@@ -144,13 +144,7 @@ struct EntryText {
     static func text(of value: AuditValue) -> String {
         if value.isNull { return "none" }
         guard value.isText else { return DisplayText.escaped(value.text) }
-        return "\"\(quotable(value.text))\""
-    }
-
-    /// Text as it stands between quotes.
-    private static func quotable(_ text: String) -> String {
-        DisplayText.escaped(
-            text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))
+        return ReadableText.quoted(value.text)
     }
 
     /// `2011-12-15 00:00:00 UTC`.

@@ -1,4 +1,4 @@
-import AuditTrail
+import DaybookAudit
 import JournalLog
 import SnapshotStore
 
@@ -48,6 +48,7 @@ struct JournalFollower {
     ) throws {
         let watch = FileWatch(store.path)
         while true {
+            try store.checkPlace()
             let head = try store.head()
             if head > reached {
                 reached = try pass(from: reached.next, through: head, body)

@@ -1,4 +1,4 @@
-import AuditTrail
+import DaybookAudit
 import JournalLog
 import ObjectModel
 import SnapshotStore
@@ -42,7 +42,7 @@ enum StoreReading {
         _ filter: inout AuditFilter, since first: Moment?, until last: Moment?, in store: Store
     ) throws {
         var (lowest, highest) = (filter.range.lowerBound, filter.range.upperBound)
-        var (earliest, latest) = (filter.times.lowerBound, filter.times.upperBound)
+        var (earliest, latest) = (filter.earliest, filter.latest)
         switch first {
         case .head: lowest = try store.head()
         case .sequence(let number): lowest = SequenceNumber(number)
@@ -61,7 +61,7 @@ enum StoreReading {
             throw ToolError.usage("The range ends before it begins.")
         }
         filter.range = lowest...highest
-        filter.times = earliest...latest
+        (filter.earliest, filter.latest) = (earliest, latest)
     }
 
     /// The tag of that name.

@@ -1,0 +1,143 @@
+"use strict";
+
+// Reading: the blocks are gone through in slices, the newest entry first. Of each entry
+// only what filters and tables need is kept; the rest is read again when it is shown.
+
+const byId = (id) => document.getElementById(id);
+const scope = JSON.parse(byId("scope").textContent);
+const totals = JSON.parse(byId("totals")?.textContent ?? "null");
+const blocks = Array.from(document.querySelectorAll("script.entries"));
+const operations = ["insert", "update", "delete"];
+
+/** Numbers for names, in the order in which they are met. */
+class Names {
+    list = [];
+    numbers = new Map();
+    number(name) {
+        let number = this.numbers.get(name);
+        if (number === undefined) {
+            number = this.list.push(name) - 1;
+            this.numbers.set(name, number);
+        }
+        return number;
+    }
+}
+
+const authors = new Names();
+const entities = new Names();
+const objects = new Names();
+const properties = new Names();
+
+/** The entries, newest first. */
+const entries = [];
+/** By sequence number, the index of an entry. */
+const places = new Map();
+/** By the number of an object, its changes as pairs of entry and change, newest first. */
+const lives = [];
+let changeCount = 0;
+let isRead = false;
+
+/** Work is cut into pieces of this many milliseconds, so that the page stays responsive. */
+const slice = 12;
+const pause = () => new Promise((resume) => {
+    const channel = new MessageChannel();
+    channel.port1.onmessage = () => {
+        channel.port1.close();
+        resume();
+    };
+    channel.port2.postMessage(null);
+});
+
+/** Numbers of more digits than JavaScript keeps are read as text. */
+function parse(line) {
+    if (!/[:,[]-?\d{16}/.test(line)) return JSON.parse(line);
+    const isExact = (token) =>
+        !/^-?\d+$/.test(token) || Number.isSafeInteger(Number(token));
+    return JSON.parse(line.replace(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g,
+        (token) => isExact(token) ? token : `"${token}"`));
+}
+
+let linesOfBlock = { block: -1, lines: [] };
+function lines(block) {
+    if (linesOfBlock.block !== block) {
+        const lines = blocks[block].textContent.split("\n").filter((line) => line !== "");
+        linesOfBlock = { block, lines };
+    }
+    return linesOfBlock.lines;
+}
+
+let lastRecord = { index: -1, record: null };
+/** The whole record of an entry. */
+function record(index) {
+    if (lastRecord.index !== index) {
+        const { block, line } = entries[index];
+        lastRecord = { index, record: parse(lines(block)[line]) };
+    }
+    return lastRecord.record;
+}
+
+async function readAll(progress) {
+    let until = performance.now() + slice;
+    for (let block = blocks.length - 1; block >= 0; block -= 1) {
+        const texts = lines(block);
+        for (let line = texts.length - 1; line >= 0; line -= 1) {
+            add(parse(texts[line]), block, line);
+            if (performance.now() < until) continue;
+            progress((blocks.length - block - line / texts.length) / blocks.length);
+            await pause();
+            until = performance.now() + slice;
+        }
+    }
+    isRead = true;
+}
+
+function add(read, block, line) {
+    const index = entries.length;
+    const entry = {
+        sequence: read.sequence, when: read.time, time: Date.parse(read.time),
+        author: authors.number(read.author ?? ""), kind: read.kind,
+        undoes: read.undoes === undefined ? undefined : [read.undoes].flat(),
+        note: read.note ?? "", words: (read.note ?? "").toLowerCase(),
+        counts: [0, 0, 0], changes: [], block, line,
+    };
+    for (const change of read.changes) {
+        const object = objects.number(change.object);
+        const operation = operations.indexOf(change.op);
+        (lives[object] ??= []).push([index, entry.changes.length]);
+        entry.counts[operation] += 1;
+        entry.changes.push({
+            object, operation, entity: entities.number(change.entity),
+            words: wordsOf(change), properties: propertiesOf(change).map((name) =>
+                properties.number(`${change.entity}.${name}`)),
+        });
+    }
+    changeCount += entry.changes.length;
+    places.set(entry.sequence, index);
+    entries.push(entry);
+}
+
+function propertiesOf(change) {
+    return Array.from(new Set([
+        change.new, change.old, change.removed, change.added,
+    ].flatMap((side) => Object.keys(side ?? {})).concat(change.confidential ?? [])));
+}
+
+/** Everything in a change that a search finds, in small letters. */
+function wordsOf(change) {
+    const words = [change.object];
+    for (const side of [change.old, change.new]) {
+        for (const name in side) if (side[name] !== null) words.push(plain(side[name]));
+    }
+    for (const side of [change.removed, change.added]) {
+        for (const name in side) words.push(...side[name].map(memberName));
+    }
+    return words.join("\n").toLowerCase();
+}
+
+const memberName = (member) => typeof member === "string" ? member : member.object;
+
+/** A value as plain text. */
+function plain(value) {
+    if (typeof value === "string") return value;
+    return Object.is(value, -0) ? "-0" : JSON.stringify(value);
+}

@@ -1,0 +1,228 @@
+// Timeline: the entries that the filters want, a page of them at a time.
+
+const pageLength = 50;
+const opened = new Set();
+const wanted = {
+    text: "", author: -1, entity: -1, operation: -1, since: -Infinity, until: Infinity,
+};
+let hits = { indices: [], changes: 0 };
+let page = 0;
+let latestSearch = 0;
+
+const choosesChanges = () =>
+    wanted.entity >= 0 || wanted.operation >= 0 || wanted.text !== "";
+
+/** Whether a change is wanted; `isNoted` if the note of its entry has the text. */
+function isWanted(change, isNoted) {
+    return (wanted.entity < 0 || change.entity === wanted.entity)
+        && (wanted.operation < 0 || change.operation === wanted.operation)
+        && (wanted.text === "" || isNoted || change.words.includes(wanted.text));
+}
+
+const isNoted = (entry) => wanted.text !== "" && entry.words.includes(wanted.text);
+
+/** How many changes of an entry are wanted; -1 if the entry is not. */
+function fits(entry) {
+    if (wanted.author >= 0 && entry.author !== wanted.author) return -1;
+    if (!(wanted.since === -Infinity || entry.time >= wanted.since)) return -1;
+    if (!(wanted.until === Infinity || entry.time < wanted.until)) return -1;
+    if (!choosesChanges()) return entry.changes.length;
+    const noted = isNoted(entry);
+    let count = 0;
+    for (const change of entry.changes) if (isWanted(change, noted)) count += 1;
+    return count > 0 || (noted && wanted.entity < 0 && wanted.operation < 0) ? count : -1;
+}
+
+/** Goes through all entries; a newer search ends an older one. */
+async function search() {
+    latestSearch += 1;
+    const mine = latestSearch;
+    const found = { indices: [], changes: 0 };
+    let until = performance.now() + slice;
+    for (let index = 0; index < entries.length; index += 1) {
+        const count = fits(entries[index]);
+        if (count >= 0) {
+            found.indices.push(index);
+            found.changes += count;
+        }
+        if ((index & 127) !== 127 || performance.now() < until) continue;
+        await pause();
+        if (mine !== latestSearch) return;
+        until = performance.now() + slice;
+    }
+    hits = found;
+    page = 0;
+    if (isRead) byId("count").textContent = countText();
+    drawPage();
+    await pause();
+    if (mine !== latestSearch) return;
+    drawSpan();
+    if (!byId("view-summary").hidden) await drawSummary();
+}
+
+function countText() {
+    const shown = hits.indices.length;
+    const all = shown === entries.length && hits.changes === changeCount;
+    return all ? `${many(shown, "entry", "entries")}, ${many(changeCount, "change")}`
+        : `${digits.format(shown)} of ${many(entries.length, "entry", "entries")}, `
+            + `${digits.format(hits.changes)} of ${many(changeCount, "change")}`;
+}
+
+const lastPage = () => Math.max(0, Math.ceil(hits.indices.length / pageLength) - 1);
+
+function drawPage() {
+    const shown = hits.indices.slice(page * pageLength, (page + 1) * pageLength);
+    byId("list").replaceChildren(...shown.map(item));
+    if (shown.length === 0 && isRead) {
+        byId("list").append(make("li", { class: "none" }, entries.length === 0
+            ? "There is no entry in this report." : "No entry is like that."));
+    }
+    byId("pages").hidden = lastPage() === 0;
+    byId("page").textContent =
+        `Page ${digits.format(page + 1)} of ${digits.format(lastPage() + 1)}`;
+    for (const id of ["newest", "newer"]) byId(id).disabled = page === 0;
+    for (const id of ["older", "oldest"]) byId(id).disabled = page === lastPage();
+}
+
+function turn(to) {
+    page = Math.min(Math.max(to, 0), lastPage());
+    drawPage();
+    byId("list").querySelector("button.row")?.focus();
+}
+
+/** A line of the list, with what is in the entry if it is open. */
+function item(index) {
+    const entry = entries[index];
+    const isOpen = opened.has(entry.sequence);
+    const button = make("button", { type: "button", class: "row", "aria-expanded": isOpen },
+        make("span", { class: "number" }, unseen("Entry "), digits.format(entry.sequence)),
+        make("span", { class: "time" }, shortTime(entry.when)),
+        make("span", { class: "author" }, authorName(entry.author)),
+        make("span", { class: "note" }, noteOf(entry)),
+        make("span", { class: "counts" }, countsOf(entry)));
+    const line = make("li", { id: `entry-${entry.sequence}`, "data-index": index },
+        make("h3", {}, button));
+    if (isOpen) line.append(entryPanel(index));
+    return line;
+}
+
+function authorName(author) {
+    const name = authors.list[author];
+    return name === "" ? make("em", { class: "nothing" }, "nobody named")
+        : make("bdi", {}, visible(name));
+}
+
+/** The first line of the note; what happened if there is none. */
+function noteOf(entry) {
+    const parts = [];
+    if (entry.kind) parts.push(make("span", { class: "tag" }, kindName(entry)), " ");
+    if (entry.note !== "") {
+        parts.push(make("bdi", {}, visible(noteLine(entry))));
+    } else if (entry.changes.length > 0) {
+        const first = entry.changes.slice(0, 3);
+        const names = first.map((change) => objects.list[change.object]);
+        const rest = entry.changes.length - names.length;
+        parts.push(make("span", { class: "nothing" }, names.join(", "),
+            rest > 0 ? ` and ${digits.format(rest)} more` : ""));
+    }
+    return parts;
+}
+
+const noteLine = (entry) => entry.note.split("\n", 1)[0].slice(0, 200);
+const kindName = (entry) =>
+    entry.undoes === undefined ? entry.kind
+        : `undoes ${entry.undoes.map((number) => digits.format(number)).join("–")}`;
+
+function countsOf(entry) {
+    return operations.flatMap((operation, place) => {
+        const count = entry.counts[place];
+        if (count === 0) return [];
+        const [sign, verb] = verbs[operation];
+        return make("span", { class: operation }, decor(`${sign}${digits.format(count)}`),
+            unseen(` ${digits.format(count)} ${verb.toLowerCase()} `));
+    });
+}
+
+/** Whether the line of the list does not show all of a note. */
+const isLong = (note) => note.length > 100 || note.includes("\n");
+
+const changeLimit = 40;
+/** Everything that is in an entry; with filters, the changes that they want first. */
+function entryPanel(index, isWhole = false) {
+    const entry = entries[index];
+    const read = record(index);
+    const noted = isNoted(entry);
+    const chosen = [];
+    const others = [];
+    entry.changes.forEach((change, place) =>
+        (isWanted(change, noted) ? chosen : others).push(read.changes[place]));
+    const panel = make("div", { class: "entry" }, factsOf(read, isWhole));
+    if (read.note && (isWhole || isLong(read.note))) {
+        panel.append(make("p", { class: "whole-note" }, folded(read.note, isWhole)));
+    }
+    if (read.model) panel.append(modelOf(read.model));
+    if (isWhole) {
+        panel.append(...chosen.map((change) => changeSection(change, true)));
+        return panel;
+    }
+    appendInParts(panel, chosen, changeSection, changeLimit, "change");
+    if (others.length > 0) {
+        appendInParts(panel, others, changeSection, 0, "other change");
+    }
+    return panel;
+}
+
+/** Appends elements; beyond a limit a button appends the next ones. */
+function appendInParts(parent, list, draw, limit, name) {
+    parent.append(...list.slice(0, limit).map((each) => draw(each)));
+    const rest = list.slice(limit);
+    if (rest.length === 0) return;
+    const next = Math.min(rest.length, Math.max(200, changeLimit));
+    const part = next === rest.length ? "" : `${digits.format(next)} of `;
+    const more = make("button", { type: "button", class: "more" },
+        `Show ${part}${many(rest.length, limit > 0 ? `more ${name}` : name)}`);
+    const place = make("div", {}, more);
+    parent.append(place);
+    more.addEventListener("click", () => {
+        const holder = make("div", { tabindex: "-1" });
+        appendInParts(holder, rest, draw, next, name);
+        place.replaceWith(holder);
+        holder.focus();
+    });
+}
+
+/** When, who and the like; on paper the heading says which entry and whose. */
+function factsOf(read, isOnPaper) {
+    const facts = [
+        ["Link", !isOnPaper && entryLink(read.sequence)],
+        ["Happened", fullTime(read.time)],
+        ["Recorded", read.recorded && fullTime(read.recorded)],
+        ["Author", read.author && !isOnPaper && make("bdi", {}, visible(read.author))],
+        ["Context", read.context && make("bdi", {}, visible(read.context))],
+        ["Based on", read.base === undefined ? undefined
+            : read.base === 0 ? "nothing" : entryLink(read.base)],
+        ["Undoes", read.undoes && make("span", {}, ...[read.undoes].flat().flatMap(
+            (number, place) => place ? [" to ", entryLink(number)] : [entryLink(number)]))],
+        ["Digest", read.digest && make("span", { class: "code" }, read.digest)],
+    ];
+    return make("dl", { class: "facts" }, facts.filter(([, fact]) => fact)
+        .map(([name, fact]) =>
+            make("div", {}, make("dt", {}, name), make("dd", {}, fact))));
+}
+
+function modelOf(model) {
+    const text = JSON.stringify(model, null, 2);
+    return make("details", {}, make("summary", {}, "The model that was set"),
+        make("pre", { tabindex: "0", "aria-label": "Model" }, text));
+}
+
+function changeSection(change, isWhole) {
+    const [sign, verb] = verbs[change.op];
+    return make("section", { class: "change", "aria-label": `${verb} ${change.object}` },
+        make("h4", {}, decor(sign, `sign ${change.op}`), ` ${verb} `,
+            objectLink(change.object), causeOf(change)),
+        valueTable(change, `${verb} ${change.object}`, isWhole === true));
+}
+
+const causeOf = (change) =>
+    change.cause ? [" because ", objectLink(change.cause), " was deleted"] : [];

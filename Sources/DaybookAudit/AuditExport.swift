@@ -1,0 +1,84 @@
+public import JournalLog
+internal import SnapshotStore
+
+/// A journal on its way to other programs.
+///
+/// ```swift
+/// var csv: [UInt8] = []
+/// var export = AuditExport(of: reader)
+/// export.filter.entities = ["Employee"]
+/// try export.write(CSVFormat()) { bytes in csv += bytes }
+/// ```
+public struct AuditExport: Sendable {
+    /// Which records, and which of their changes.
+    public var filter = AuditFilter()
+    /// What becomes of confidential values.
+    public var confidentiality = Confidentiality.standard
+    /// What else there is to say.
+    public var options = AuditOptions()
+    /// The entry after which to go on; nil to begin afresh.
+    public var resumesAfter: SequenceNumber?
+    private let reader: AuditReader
+
+    /// An export of everything.
+    public init(of reader: AuditReader) {
+        self.reader = reader
+    }
+
+    /// Writes the journal as it is now.
+    ///
+    /// - Parameters:
+    ///   - format: The form.
+    ///   - progress: Told of each entry that has been passed over.
+    ///   - output: Takes the bytes, piece by piece.
+    /// - Returns: The last entry that was looked at: where the next export goes on.
+    /// - Throws: `StoreError` with code `noSuchEntity` or `noSuchObject` when the filter names what
+    ///   the model does not have; with code `corrupt` at the first entry that is not what was
+    ///   written; ``AuditFormatError`` when the options do not fit the format; what `output` throws.
+    /// - Complexity: O(*n*) page reads for each pass, *n* the size of the entries in the range; memory
+    ///   for a few entries.
+    @discardableResult
+    public func write(
+        _ format: some AuditFormat, progress: (SequenceNumber) -> Void = { _ in },
+        to output: ([UInt8]) throws -> Void
+    ) throws -> SequenceNumber {
+        let store = reader.store
+        let head = try store.head()
+        var filter = filter
+        let first = max(filter.range.lowerBound, (resumesAfter ?? .zero).next)
+        let last = min(filter.range.upperBound, head)
+        filter.range = first...max(first, last)
+        // A filter that cannot be meant must not leave half an export behind.
+        let wanted = try filter.resolved(in: store.schema)
+        let redaction = try confidentiality.resolved(in: store.schema)
+        let scope = AuditScope(
+            store: store, filter: filter, redaction: redaction, head: head,
+            resumesAfter: resumesAfter, options: options)
+
+        var encoder = try format.encoder(for: scope)
+        let isWhole = type(of: format).keepsEntriesWhole
+        do {
+            for pass in 0..<encoder.passes {
+                try output(try encoder.opening(ofPass: pass))
+                // Each digest covers the one before, so none is told from the first on that covers
+                // something kept back. What stands before the beginning is not looked at.
+                var tellsDigests = redaction.isEmpty || first == SequenceNumber(1)
+                try store.entries(from: first, through: last) { entry in
+                    if tellsDigests, redaction.concerns(entry.changes) { tellsDigests = false }
+                    if let record = wanted.record(of: entry) {
+                        let shown = (isWhole ? record.whole : record)
+                            .redacted(by: redaction, tellsDigest: tellsDigests)
+                        try output(try encoder.bytes(of: shown, inPass: pass))
+                    }
+                    if pass == 0 { progress(entry.sequence) }
+                    return .proceed
+                }
+                try output(try encoder.closing(ofPass: pass))
+            }
+        } catch {
+            try encoder.abandon()
+            throw error
+        }
+        return max(last, resumesAfter ?? .zero)
+    }
+}

@@ -1,0 +1,169 @@
+public import Foundation
+public import JournalLog
+package import ObjectModel
+package import SnapshotStore
+
+/// Which entries are wanted, and which of their changes.
+///
+/// Everything that is given must hold; of several authors, entities, objects or properties one must.
+/// A filter that is left as it is made wants everything.
+public struct AuditFilter: Sendable, Hashable {
+    /// Entries of these authors.
+    public var authors: Set<String> = []
+    /// Entries that change objects of these entities or of entities that inherit from them.
+    public var entities: Set<String> = []
+    /// Entries that change these objects, as in `Country/17`.
+    public var objects: Set<String> = []
+    /// Entries that change these properties.
+    public var properties: Set<String> = []
+    /// Entries that insert, update or delete, and only those of their changes.
+    public var operations: Set<AuditChange.Operation> = []
+    /// Entries by which a value comes or goes that holds one of these texts, in any property; letters
+    /// count as they are. An object that joins or leaves a relationship is found by its name.
+    public var texts: Set<String> = []
+    /// Entries whose note holds one of these texts; letters count as they are.
+    public var notes: Set<String> = []
+    /// The first and the last place that is wanted.
+    public var range: ClosedRange<SequenceNumber> = .zero...SequenceNumber(.max)
+    /// The first and the last time that is wanted, in microseconds since 1970.
+    package var earliest = Int64.min
+    package var latest = Int64.max
+
+    /// A filter that wants everything.
+    public init() {}
+
+    /// Entries that happened then or later, as the author said, else as they were recorded; nil for
+    /// those from the beginning. To the microsecond.
+    public var since: Date? {
+        get { earliest == .min ? nil : Date(microseconds: earliest) }
+        set { earliest = newValue?.nearestMicrosecond ?? .min }
+    }
+
+    /// Entries that happened then or before; nil for those up to the end.
+    public var until: Date? {
+        get { latest == .max ? nil : Date(microseconds: latest) }
+        set { latest = newValue?.nearestMicrosecond ?? .max }
+    }
+
+    /// The filter with the numbers of a model in place of names.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/noSuchEntity`` when the model has no such
+    ///   entity; with ``StoreError/Code/noSuchObject`` when a text names no object.
+    package func resolved(in schema: Schema) throws -> ResolvedFilter {
+        try ResolvedFilter(self, in: schema)
+    }
+}
+
+/// A filter ready for use with the entries of one model.
+package struct ResolvedFilter: Sendable {
+    private let filter: AuditFilter
+    private let schema: Schema
+    private var families: Set<EntityNumber> = []
+    private var objects: Set<ObjectID> = []
+
+    /// Whether a part of an entry may be wanted without the rest.
+    private let choosesChanges: Bool
+
+    fileprivate init(_ filter: AuditFilter, in schema: Schema) throws {
+        self.filter = filter
+        self.schema = schema
+        choosesChanges =
+            !filter.entities.isEmpty || !filter.objects.isEmpty || !filter.properties.isEmpty
+            || !filter.operations.isEmpty || !filter.texts.isEmpty
+        for name in filter.entities.sorted() {
+            families.formUnion(try Self.entity(name, in: schema).family)
+        }
+        let names = Set(schema.entities.flatMap { $0.properties.map(\.name) }).sorted()
+        for name in filter.properties.sorted() where !names.contains(name) {
+            let suggestion = name.suggestion(among: names)
+            throw StoreError(
+                .noSuchEntity,
+                "The model has no property '\(name)'" + (suggestion.isEmpty ? "." : suggestion))
+        }
+        for name in filter.objects.sorted() {
+            objects.insert(try Self.object(name, in: schema))
+        }
+    }
+
+    /// The record of an entry with the changes that are wanted; nil when it is not wanted.
+    package func record(of entry: Entry) -> AuditRecord? {
+        guard filter.range.contains(entry.sequence), filter.earliest <= entry.time,
+            entry.time <= filter.latest
+        else { return nil }
+        if !filter.authors.isEmpty {
+            guard let author = entry.header.author, filter.authors.contains(author) else {
+                return nil
+            }
+        }
+        if !filter.notes.isEmpty {
+            guard let note = entry.header.note, filter.notes.contains(where: note.contains) else {
+                return nil
+            }
+        }
+        guard choosesChanges else { return AuditRecord(entry, in: schema) }
+        let wanted = entry.changes.filter(includes)
+        return wanted.isEmpty ? nil : AuditRecord(entry, in: schema, showing: wanted)
+    }
+
+    private func includes(_ change: Change) -> Bool {
+        (families.isEmpty || families.contains(change.object.entity))
+            && (objects.isEmpty || objects.contains(change.object))
+            && (filter.operations.isEmpty || filter.operations.contains(change.operation))
+            && (filter.properties.isEmpty || changesProperty(change))
+            && (filter.texts.isEmpty || movesText(change))
+    }
+
+    /// An insert and a delete concern every property of their object that has a value.
+    private func changesProperty(_ change: Change) -> Bool {
+        guard let entity = schema.entity(change.object.entity) else { return false }
+        func isWanted(_ number: PropertyNumber) -> Bool {
+            entity.property(number).map { filter.properties.contains($0.name) } ?? false
+        }
+        if change.members.contains(where: { isWanted($0.property) }) { return true }
+        return switch change.kind {
+        case .insert(let values, _), .delete(let values, _):
+            zip(entity.slots, values).contains { property, value in
+                !value.isNull && filter.properties.contains(property.name)
+            }
+        case .update(let edits, _): edits.contains { isWanted($0.property) }
+        }
+    }
+
+    /// Whether a value that holds one of the texts comes or goes.
+    private func movesText(_ change: Change) -> Bool {
+        let readable = AuditChange(change, in: schema)
+        func holds(_ text: String) -> Bool { filter.texts.contains { text.contains($0) } }
+        return readable.fields.contains { field in
+            field.old.text != field.new.text && (holds(field.old.text) || holds(field.new.text))
+        }
+            || readable.memberships.contains { membership in
+                (membership.added + membership.removed).contains { holds($0.object) }
+            }
+    }
+
+    // MARK: - Names
+
+    /// The entity of that name.
+    package static func entity(_ name: String, in schema: Schema) throws -> SchemaEntity {
+        guard let entity = schema.entity(named: name) else { throw noSuchEntity(name, in: schema) }
+        return entity
+    }
+
+    /// The object of that name.
+    package static func object(_ name: String, in schema: Schema) throws -> ObjectID {
+        if let object = schema.object(named: name) { return object }
+        let entity = String(name.prefix { $0 != "/" })
+        guard schema.entity(named: entity) != nil else { throw noSuchEntity(entity, in: schema) }
+        throw StoreError(
+            .noSuchObject, "'\(name)' does not name an object, as '\(entity)/17' does.")
+    }
+
+    private static func noSuchEntity(_ name: String, in schema: Schema) -> StoreError {
+        let names = schema.entities.map(\.name)
+        let suggestion = name.suggestion(among: names)
+        let remedy =
+            suggestion.isEmpty
+            ? "; there are \(names.map { "'\($0)'" }.joined(separator: ", "))." : suggestion
+        return StoreError(.noSuchEntity, "The model has no entity '\(name)'\(remedy)")
+    }
+}

@@ -1,0 +1,59 @@
+package import ObjectModel
+
+/// A value of a property, with the name of an object in place of its numbers.
+///
+/// ``content`` has it as a Swift type, to be switched over; ``value(as:)`` asks for one type; ``text``
+/// and ``description`` are for files and screens.
+public struct AuditValue: Sendable {
+    /// The value as it is kept.
+    package let value: Value
+    let type: AttributeType?
+    let schema: Schema
+
+    /// Makes a value readable; the type is nil for a relationship.
+    package init(_ value: Value, type: AttributeType?, in schema: Schema) {
+        self.value = value
+        self.type = type
+        self.schema = schema
+    }
+
+    /// Whether there is no value.
+    public var isNull: Bool { value.isNull }
+
+    /// Whether the value is text of its own, and not a number, a date or the like written as text.
+    public var isText: Bool {
+        if case .string = value { true } else { false }
+    }
+
+    /// Whether the value is bytes that mean nothing as text.
+    var isBinary: Bool {
+        if case .data = value { type != .codable } else { false }
+    }
+
+    /// Whether the value is JSON of the user's own, kept as bytes.
+    package var isCoded: Bool { type == .codable }
+
+    /// The value as plain text, empty for null.
+    ///
+    /// Numbers and dates have the form that they have in JSON, data is base64, a reference is
+    /// `Country/17`, and a coded value is its JSON.
+    public var text: String {
+        switch value {
+        case .null: return ""
+        case .string(let text): return text
+        case .object(let object): return schema.name(of: object)
+        default:
+            var writer = JSONWriter(capacity: 32)
+            write(to: &writer)
+            let json = writer.text
+            // Dates, decimals, base64 and the like hold nothing that JSON escapes.
+            return json.hasPrefix("\"") && type != .codable
+                ? String(json.dropFirst().dropLast()) : json
+        }
+    }
+
+    /// Writes the value as JSON from which the same one is read again.
+    package func write(to writer: inout JSONWriter) {
+        writer.value(value, for: type, in: schema)
+    }
+}

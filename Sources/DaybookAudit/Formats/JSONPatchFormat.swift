@@ -1,0 +1,40 @@
+internal import ObjectModel
+internal import SnapshotStore
+
+/// An array of JSON Patch operations (RFC 6902) for each entry, one a line.
+///
+/// The line of the first entry makes the document of `daybook document`, without objects; each
+/// further line takes it over to the next state. Every old value is tested before it is replaced or
+/// removed. So whoever applies all lines has the state of the store, and whoever applies them to
+/// another state is told.
+public struct JSONPatchFormat: AuditFormat {
+    /// `json-patch`.
+    public static let name = "json-patch"
+    /// Patches for one document that is the whole store.
+    public static let summary = "a JSON Patch for each entry, old values tested (RFC 6902)"
+
+    /// Makes the format.
+    public init() {}
+
+    /// Begins an export.
+    public func encoder(for scope: AuditScope) -> any AuditEncoder { JSONPatchEncoder() }
+}
+
+private struct JSONPatchEncoder: AuditEncoder {
+    /// The operations of a record on one line, with its line end.
+    func bytes(of record: AuditRecord, inPass pass: Int) -> [UInt8] {
+        var writer = JSONWriter(capacity: 64 + record.shown.count * 256)
+        writer.array { writer in
+            if record.kind == .model {
+                JSONPatch.append(emptyDocumentOf: record.schema, to: &writer)
+            }
+            for change in record.shown {
+                guard let entity = record.schema.entity(change.object.entity) else { continue }
+                JSONPatch.append(
+                    operations: record.readable(change), of: entity, record.redaction, to: &writer)
+            }
+        }
+        writer.endLine()
+        return writer.bytes
+    }
+}

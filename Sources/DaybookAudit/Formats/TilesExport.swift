@@ -1,0 +1,208 @@
+public import Foundation
+public import JournalLog
+internal import SnapshotStore
+
+/// The journal as a folder that anybody can check with tools for transparency logs: the layout of C2SP's
+/// tlog-tiles.
+///
+/// | path | what it holds |
+/// |---|---|
+/// | `checkpoint` | the signed checkpoint, written last |
+/// | `tile/<L>/<N>[.p/<W>]` | the hashes of a tile: 256 of 32 bytes, or *W* at the right edge |
+/// | `tile/entries/<N>[.p/<W>]` | the entries of a tile, each behind its length in two bytes |
+/// | `entry/<N>` | an entry alone, for tiles with an entry longer than 65,535 bytes |
+///
+/// *N* is written in groups of three digits, all but the last behind an `x`: 1234067 is `x001/x234/067`. A
+/// bundle cannot hold an entry longer than 65,535 bytes. Where there is one, all entries of that tile
+/// stand in files of their own instead, under their place counted from 0.
+///
+/// ```swift
+/// let tiles = try TilesExport(reader, into: folder, checkpoint: note)
+/// try tiles.write()
+/// ```
+///
+/// Exported once more under a later checkpoint, the folder is only added to: whole tiles are never written
+/// again, and what an earlier checkpoint needs stays. Each file comes to be under another name and gets
+/// its own when it is whole, the checkpoint last, so an export that was stopped can just be run again.
+public struct TilesExport: Sendable {
+    /// What an export has written.
+    public struct Summary: Sendable, Hashable {
+        /// How many entries the folder stands for.
+        public internal(set) var size: UInt64
+        /// How many it stood for before.
+        public internal(set) var previousSize: UInt64
+        /// How many tiles of hashes were written.
+        public internal(set) var tiles = 0
+        /// How many bundles of entries were written.
+        public internal(set) var bundles = 0
+        /// How many entries were written to files of their own, because a bundle cannot hold them or
+        /// their neighbours.
+        public internal(set) var singleEntries = 0
+    }
+
+    private let reader: AuditReader
+    private let folder: URL
+    private let note: SignedNote
+    private let checkpoint: Checkpoint
+
+    /// How many hashes or entries a tile holds.
+    private static let tileWidth: UInt64 = 256
+    /// The longest entry that two bytes can tell the length of.
+    private static let bundledBytesMaximum = Int(UInt16.max)
+
+    /// Prepares an export.
+    ///
+    /// - Parameters:
+    ///   - reader: The store.
+    ///   - folder: Where it goes; it is made when it is not there.
+    ///   - note: A signed checkpoint of the store. Entries after it are not exported. Who signed it is
+    ///     not checked; see `SignedNote.verify(with:)`.
+    /// - Throws: `ProofError` with code `mismatch` when the journal does not go on from the checkpoint,
+    ///   with code `malformed` when it is none; `StoreError` when the store cannot be read.
+    public init(_ reader: AuditReader, into folder: URL, checkpoint note: SignedNote) throws {
+        self.reader = reader
+        self.folder = folder
+        self.note = note
+        checkpoint = try Checkpoint(note.text)
+        if let flaw = try reader.store.flaw(of: checkpoint) { throw ProofError(.mismatch, flaw) }
+    }
+
+    /// Writes what the folder does not hold yet.
+    ///
+    /// - Parameter progress: Called now and then with how many entries are done, and of how many.
+    /// - Returns: What was written.
+    /// - Throws: `ProofError` with code `mismatch` when the folder is of another journal or already of
+    ///   more entries, with code `malformed` when its checkpoint is none; `StoreError` with code
+    ///   `corrupt` at an entry or hash that is not what was written; what Foundation throws when the
+    ///   folder cannot be written. The folder is then still good for its old checkpoint.
+    /// - Complexity: O(*k* log *n*) page reads, *k* the number of entries since the folder's checkpoint;
+    ///   the memory of one bundle.
+    @discardableResult
+    public func write(
+        progress: (_ done: UInt64, _ of: UInt64) -> Void = { _, _ in }
+    ) throws -> Summary {
+        let previous = try previousSize()
+        var summary = Summary(size: checkpoint.size, previousSize: previous)
+        for level in 0..<8 where checkpoint.size >> UInt64(8 * level) > 0 {
+            try eachTile(level, after: previous) { index, width in
+                try writeTile(level, index, width)
+                summary.tiles += 1
+            }
+        }
+        try eachTile(0, after: previous) { index, width in
+            let first = index * Self.tileWidth
+            progress(first - min(first, previous), checkpoint.size - previous)
+            try writeEntries(index, width, &summary)
+        }
+        try write(Array(note.description.utf8), to: "checkpoint")
+        progress(checkpoint.size - previous, checkpoint.size - previous)
+        return summary
+    }
+
+    // MARK: - What is there
+
+    /// How many entries the folder stands for; 0 for one without a checkpoint.
+    private func previousSize() throws -> UInt64 {
+        let file = folder.appendingPathComponent("checkpoint")
+        guard FileManager.default.fileExists(atPath: file.path) else { return 0 }
+        let bytes = try Data(contentsOf: file)
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw ProofError(.malformed, "The checkpoint in '\(folder.path)' is not a text.")
+        }
+        let before = try Checkpoint(SignedNote(text).text)
+        guard before.origin == checkpoint.origin else {
+            throw ProofError(
+                .mismatch,
+                "The folder '\(folder.path)' is of the journal '\(before.origin)', and the checkpoint "
+                    + "of '\(checkpoint.origin)'. Choose another folder.")
+        }
+        guard before.size <= checkpoint.size else {
+            throw ProofError(
+                .mismatch,
+                "The folder '\(folder.path)' stands for \(before.size) entries, and the checkpoint for "
+                    + "\(checkpoint.size). Sign a newer one.")
+        }
+        guard try reader.store.flaw(of: before) == nil else {
+            throw ProofError(
+                .mismatch,
+                "The folder '\(folder.path)' is of another journal: its first \(before.size) entries "
+                    + "are not those of the store.")
+        }
+        return before.size
+    }
+
+    /// Calls `body` with the tiles of one level that an earlier export has not written whole: index and
+    /// width.
+    private func eachTile(
+        _ level: Int, after previous: UInt64, _ body: (UInt64, Int) throws -> Void
+    ) throws {
+        let nodes = checkpoint.size >> UInt64(8 * level)
+        let nodesBefore = previous >> UInt64(8 * level)
+        for index in (nodesBefore / Self.tileWidth)..<(nodes / Self.tileWidth) {
+            try body(index, Int(Self.tileWidth))
+        }
+        let rest = nodes % Self.tileWidth
+        if rest > 0 { try body(nodes / Self.tileWidth, Int(rest)) }
+    }
+
+    // MARK: - Writing
+
+    private func writeTile(_ level: Int, _ index: UInt64, _ width: Int) throws {
+        let hashes = try reader.store.tile(level, index, width: width)
+        try write(hashes.flatMap(\.bytes), to: "tile/\(level)/" + Self.path(index, width))
+    }
+
+    private func writeEntries(_ index: UInt64, _ width: Int, _ summary: inout Summary) throws {
+        let first = index * Self.tileWidth
+        var bundle: [UInt8] = []
+        var waiting: [[UInt8]] = []
+        var written = 0
+        var isBundle = true
+        try reader.store.entryBytes(
+            from: SequenceNumber(first + 1), through: SequenceNumber(first + UInt64(width))
+        ) { _, bytes in
+            waiting.append(bytes)
+            if isBundle, bytes.count <= Self.bundledBytesMaximum {
+                bundle += [UInt8(bytes.count >> 8), UInt8(bytes.count & 0xFF)] + bytes
+                return
+            }
+            (isBundle, bundle) = (false, [])
+            for bytes in waiting {
+                try write(bytes, to: "entry/" + Self.path(first + UInt64(written)))
+                written += 1
+            }
+            waiting = []
+        }
+        if isBundle {
+            try write(bundle, to: "tile/entries/" + Self.path(index, width))
+            summary.bundles += 1
+        }
+        summary.singleEntries += written
+    }
+
+    /// Writes a file whole or not at all.
+    private func write(_ bytes: [UInt8], to path: String) throws {
+        let file = folder.appendingPathComponent(path)
+        try FileManager.default.createDirectory(
+            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(bytes).write(to: file, options: .atomic)
+    }
+
+    /// The path of a tile: `x001/x234/067`, and for one that is not whole `x001/x234/067.p/12`.
+    private static func path(_ index: UInt64, _ width: Int) -> String {
+        width == Int(tileWidth) ? path(index) : "\(path(index)).p/\(width)"
+    }
+
+    /// A number in groups of three digits.
+    static func path(_ number: UInt64) -> String {
+        var groups: [String] = []
+        var rest = number
+        repeat {
+            let digits = String(rest % 1_000)
+            let group = String(repeating: "0", count: 3 - digits.count) + digits
+            groups.append(groups.isEmpty ? group : "x" + group)
+            rest /= 1_000
+        } while rest > 0
+        return groups.reversed().joined(separator: "/")
+    }
+}

@@ -1,0 +1,150 @@
+package import ObjectModel
+
+/// Reads envelopes as Debezium writes them, one a line.
+///
+/// Understood are bare envelopes and those behind a schema (`{"schema":…,"payload":…}`). Tombstones
+/// (`null`), heartbeats, the bounds of transactions and messages change no row and are passed over.
+package struct DebeziumReader: Sendable {
+    /// Whether members of the envelope that are not known are passed over.
+    private let ignoresUnknown: Bool
+
+    /// Makes a reader.
+    package init(ignoringUnknown: Bool) {
+        ignoresUnknown = ignoringUnknown
+    }
+
+    /// The event of a line; nil for a line that changes no row.
+    ///
+    /// - Throws: ``JSONError`` with the place within the line, what is wrong and what would be right.
+    package func event(from line: [UInt8]) throws(JSONError) -> ForeignEvent? {
+        let json = try JSONValue(parsing: line)
+        if json == .null { return nil }
+        guard case .object(let members) = json else {
+            throw JSONError("an envelope such as {\"op\":\"c\",…} was expected, not \(json.noun).")
+        }
+        guard members.contains(where: { $0.name == "payload" }) else {
+            return try event(members, types: [:])
+        }
+        try refuseUnknown(members, known: ["schema", "payload"])
+        switch json["payload"] {
+        case nil, .null?: return nil
+        case .object(let payload)?:
+            do {
+                return try event(payload, types: Self.types(in: json["schema"]))
+            } catch {
+                throw error.within("payload")
+            }
+        case let other?:
+            throw JSONError("an envelope was expected, not \(other.noun).", at: "payload")
+        }
+    }
+
+    private func event(
+        _ members: [JSONMember], types: [String: DebeziumType]
+    ) throws(JSONError) -> ForeignEvent? {
+        let envelope = JSONValue.object(members)
+        guard let op = envelope["op"] else {
+            let names = Set(members.map(\.name))
+            // A heartbeat has nothing but its time; a bound says which transaction begins or ends.
+            if names.isSubset(of: ["ts_ms", "ts_us", "ts_ns"]) && !names.isEmpty { return nil }
+            if names.contains("status"), names.contains("id") { return nil }
+            if names.contains("ddl") || names.contains("tableChanges") {
+                throw JSONError(
+                    "a change of tables is no change of rows: leave it out, and see that the model "
+                        + "has what follows.", at: "ddl")
+            }
+            throw JSONError(
+                "is missing: \"c\", \"u\", \"d\" or \"r\" was expected.", at: "op")
+        }
+        let operation: ForeignEvent.Operation
+        switch op {
+        case .string("c"): operation = .insert
+        case .string("u"): operation = .update
+        case .string("d"): operation = .delete
+        case .string("r"): operation = .read
+        case .string("m"): return nil
+        case .string("t"):
+            throw JSONError(
+                "a truncated table does not tell which rows it had: delete them one by one.",
+                at: "op")
+        default:
+            throw JSONError("\"c\", \"u\", \"d\" or \"r\" was expected, not \(op.noun).", at: "op")
+        }
+        try refuseUnknown(
+            members,
+            known: ["before", "after", "source", "op", "ts_ms", "ts_us", "ts_ns", "transaction"])
+
+        let source = try DebeziumSource(envelope)
+        let before = try row("before", in: envelope, types)
+        let after = try row("after", in: envelope, types)
+        guard operation == .delete || after != nil else {
+            throw JSONError("is missing: the row after the change was expected.", at: "after")
+        }
+        guard operation != .delete || before != nil else {
+            throw JSONError(
+                "is missing: it must hold at least the key of the row that is deleted.",
+                at: "before")
+        }
+        return ForeignEvent(
+            operation: operation, table: source.table, tables: source.tables,
+            name: Self.name(in: after) ?? Self.name(in: before), before: before,
+            after: operation == .delete ? nil : after,
+            origin: source.origin(envelope, isRead: operation == .read))
+    }
+
+    private static func name(in row: [JSONMember]?) -> String? {
+        guard case .string(let name)? = row?.first(named: DebeziumFormat.identifier) else {
+            return nil
+        }
+        return name
+    }
+
+    private func row(
+        _ name: String, in envelope: JSONValue, _ types: [String: DebeziumType]
+    ) throws(JSONError) -> [JSONMember]? {
+        switch envelope[name] {
+        case nil, .null?: return nil
+        case .object(let members)?:
+            var row: [JSONMember] = []
+            row.reserveCapacity(members.count)
+            for member in members {
+                // Stands for a long value that did not change and was not read.
+                if member.value == .string("__debezium_unavailable_value") { continue }
+                let value = types[member.name]?.plain(member.value) ?? member.value
+                row.append(JSONMember(member.name, value))
+            }
+            return row
+        case let other?: throw JSONError("a row was expected, not \(other.noun).", at: name)
+        }
+    }
+
+    private func refuseUnknown(_ members: [JSONMember], known: [String]) throws(JSONError) {
+        guard !ignoresUnknown else { return }
+        for member in members where !known.contains(member.name) {
+            throw JSONError(
+                "is not known in an envelope"
+                    + member.name.suggestionOrEnd(among: known), at: member.name)
+        }
+    }
+
+    /// What the schema of an envelope says of the columns whose JSON does not tell it.
+    private static func types(in schema: JSONValue?) -> [String: DebeziumType] {
+        guard case .array(let sides)? = schema?["fields"] else { return [:] }
+        var types: [String: DebeziumType] = [:]
+        for side in sides where ["before", "after"].contains(side["field"]?.plainText) {
+            guard case .array(let columns)? = side["fields"] else { continue }
+            for column in columns {
+                guard let name = column["field"]?.plainText else { continue }
+                types[name] = DebeziumType(column)
+            }
+        }
+        return types
+    }
+}
+
+extension [JSONMember] {
+    /// The value of the member of that name.
+    package func first(named name: String) -> JSONValue? {
+        first { $0.name == name }?.value
+    }
+}

@@ -1,0 +1,79 @@
+internal import ObjectModel
+
+/// What an envelope says of where it comes from.
+struct DebeziumSource {
+    private let members: JSONValue
+    /// The table of the row.
+    let table: ForeignTable
+    /// The names that the table goes by.
+    let tables: [String]
+
+    init(_ envelope: JSONValue) throws(JSONError) {
+        guard let source = envelope["source"], case .object = source else {
+            throw JSONError("is missing: it says which table the row is of.", at: "source")
+        }
+        guard let name = source["table"]?.plainText ?? source["collection"]?.plainText else {
+            throw JSONError("is missing: the name of a table was expected.", at: "source.table")
+        }
+        members = source
+        let connector = source["name"]?.plainText
+        let (database, schema) = (source["db"]?.plainText, source["schema"]?.plainText)
+        table = ForeignTable(
+            stream: [connector, database].compactMap { $0 }.joined(separator: "/"),
+            path: [connector, database, schema, name])
+        let outer = [schema, database].compactMap { $0 }
+        tables =
+            [name] + outer.map { "\($0).\(name)" }
+            + (outer.count == 2 ? ["\(outer[1]).\(outer[0]).\(name)"] : [])
+    }
+
+    func origin(_ envelope: JSONValue, isRead: Bool) -> ForeignOrigin {
+        let transaction = envelope["transaction"]
+        let snapshot = members["snapshot"]?.plainText
+        return ForeignOrigin(
+            stream: table.stream,
+            transaction: transaction?["id"]?.plainText ?? members["txId"]?.plainText
+                ?? members["gtid"]?.plainText,
+            position: position(total: transaction?["total_order"]?.plainText),
+            isSnapshot: isRead || (snapshot != nil && snapshot != "false"),
+            time: time, author: members["author"]?.plainText, note: members["note"]?.plainText)
+    }
+
+    /// When it happened, in microseconds, by the finest unit that is told.
+    private var time: Int64? {
+        if let text = members["ts_us"]?.plainText, let time = Int64(text) { return time }
+        guard let text = members["ts_ms"]?.plainText, let time = Int64(text) else { return nil }
+        let (microseconds, overflow) = time.multipliedReportingOverflow(by: 1000)
+        return overflow ? nil : microseconds
+    }
+
+    /// The place by what the connectors tell of it: PostgreSQL and Db2, MySQL, SQL Server, Oracle,
+    /// MongoDB; else by time.
+    private func position(total: String?) -> ForeignPosition? {
+        let kinds = [
+            ["lsn"], ["file", "pos", "row"], ["commit_lsn", "change_lsn", "event_serial_no"],
+            ["commit_lsn", "change_lsn"], ["scn"], ["ts_ms", "ord"], ["ts_us"], ["ts_ms"],
+        ]
+        for kind in kinds {
+            var parts = kind.compactMap { members[$0]?.plainText }
+            guard parts.count == kind.count else { continue }
+            if let total { parts.append(total) }
+            let precision: ForeignPosition.Precision =
+                total != nil || kind.count > 1
+                ? .event : kind[0].hasPrefix("ts_") ? .time : .step
+            return ForeignPosition(kind: kind[0], parts: parts, precision)
+        }
+        return nil
+    }
+}
+
+extension JSONValue {
+    /// Text, or the digits of a number, or the word for a truth value; nil for everything else.
+    var plainText: String? {
+        switch self {
+        case .string(let text), .number(let text): text
+        case .bool(let value): value ? "true" : "false"
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,53 @@
+internal import Foundation
+internal import ObjectModel
+
+/// What the JSON of a column stands for where that is another thing than it looks like.
+enum DebeziumType {
+    /// A number of units since 1970, so many in a second.
+    case time(Int64)
+    /// Days since 1970.
+    case days
+    /// The bytes of a whole number, big-endian, as base64, that counts units of 10 to the minus scale.
+    case decimal(scale: Int)
+
+    /// Days that a number of seconds can count; some 2.7 million years to each side.
+    private static let daysRange: ClosedRange<Int64> = -999_999_999...999_999_999
+
+    init?(_ column: JSONValue) {
+        switch column["name"]?.plainText {
+        case "io.debezium.time.Date", "org.apache.kafka.connect.data.Date": self = .days
+        case "io.debezium.time.Timestamp", "org.apache.kafka.connect.data.Timestamp":
+            self = .time(1000)
+        case "io.debezium.time.MicroTimestamp": self = .time(1_000_000)
+        case "io.debezium.time.NanoTimestamp": self = .time(1_000_000_000)
+        case "org.apache.kafka.connect.data.Decimal":
+            guard let text = column["parameters"]?["scale"]?.plainText, let scale = Int(text),
+                (0...90).contains(scale)
+            else { return nil }
+            self = .decimal(scale: scale)
+        default: return nil
+        }
+    }
+
+    /// The value as JSON that says what it is; nil when it is not what the schema says.
+    func plain(_ json: JSONValue) -> JSONValue? {
+        switch (self, json) {
+        case (.days, .number(let text)):
+            guard let days = Int64(text), Self.daysRange.contains(days) else { return nil }
+            return .string(DateText.text(Date(timeIntervalSince1970: Double(days * 86_400))))
+        case (.time(let units), .number(let text)):
+            guard let count = Int64(text) else { return nil }
+            let (seconds, rest) = count.quotientAndRemainder(dividingBy: units)
+            return .string(
+                DateText.text(
+                    Date(timeIntervalSince1970: Double(seconds) + Double(rest) / Double(units))))
+        case (.decimal(let scale), .string(let text)):
+            guard let bytes = Data(base64Encoded: text), let first = bytes.first, bytes.count <= 8
+            else { return nil }
+            var number: Int64 = first & 0x80 == 0 ? 0 : -1
+            for byte in bytes { number = number << 8 | Int64(byte) }
+            return .string("\(number)e-\(scale)")
+        default: return nil
+        }
+    }
+}

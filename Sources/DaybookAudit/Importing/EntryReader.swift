@@ -1,0 +1,141 @@
+internal import JournalLog
+package import ObjectModel
+
+/// Reads the lines of a native export as events of another store, to be done again in this one.
+///
+/// Objects get other names there, so every line from the first on must be read, also those whose
+/// entries are there already: they tell which object is meant by which name.
+package struct EntryReader: Sendable {
+    private let ignoresUnknown: Bool
+    private var stream: String?
+    private var previous: UInt64 = 0
+
+    /// Makes a reader that stands before the first line.
+    package init(ignoringUnknown: Bool) {
+        ignoresUnknown = ignoringUnknown
+    }
+
+    /// The events of a line; empty for one that sets the model.
+    ///
+    /// - Throws: ``JSONError`` with the place within the line, what is wrong and what would be right.
+    package mutating func events(from line: [UInt8]) throws(JSONError) -> [ForeignEvent] {
+        let members = try members(
+            of: try JSONValue(parsing: line),
+            [
+                "sequence", "time", "recorded", "author", "note", "context", "base", "undoes",
+                "kind", "model", "changes", "digest",
+            ])
+        let sequence = try members.required("sequence", read: .number)
+        guard sequence == previous + 1 else { throw outOfOrder(sequence) }
+        previous = sequence
+        let digest = try members.digest()
+        let stream = self.stream ?? "jsonl/\(digest.hexadecimal.prefix(16))"
+        self.stream = stream
+
+        let time = try members.required("time", read: .time)
+        let author = try members.optional("author", read: .text)
+        let note = try members.optional("note", read: .text)
+        guard try members.optional("kind", read: .kind) != .model else { return [] }
+        var events: [ForeignEvent] = []
+        for (index, json) in try members.list("changes").enumerated() {
+            let origin = ForeignOrigin(
+                stream: stream, transaction: String(sequence),
+                position: ForeignPosition(
+                    kind: "sequence", parts: [String(sequence), String(index)], .event),
+                isSnapshot: false, time: time, author: author, note: note)
+            do {
+                events.append(try event(json, origin))
+            } catch {
+                throw error.within("changes[\(index)]")
+            }
+        }
+        return events
+    }
+
+    private func outOfOrder(_ sequence: UInt64) -> JSONError {
+        let fault =
+            sequence <= previous
+            ? "entry \(sequence) stands here again or too late, after entry \(previous)"
+            : "entry \(previous + 1) was expected, not entry \(sequence)"
+        return JSONError(
+            "\(fault): an export to import has every entry in order, from the first on. Those that "
+                + "were imported before are passed over.", at: "sequence")
+    }
+
+    private func members(
+        of json: JSONValue, _ names: [String]
+    ) throws(JSONError) -> ExportMembers {
+        guard ignoresUnknown, case .object(let members) = json else {
+            return try ExportMembers(json, names: names)
+        }
+        return try ExportMembers(
+            .object(members.filter { names.contains($0.name) }), names: names)
+    }
+
+    // MARK: - Changes
+
+    private func event(
+        _ json: JSONValue, _ origin: ForeignOrigin
+    ) throws(JSONError) -> ForeignEvent {
+        let members = try members(
+            of: json,
+            [
+                "op", "object", "entity", "cause", "old", "new", "added", "removed",
+                "confidential",
+            ])
+        guard members["confidential"] == nil || ignoresUnknown else {
+            throw JSONError(
+                "values were left out; export with '--confidential show', or import without them "
+                    + "with '--ignore-unknown'.", at: "confidential")
+        }
+        let operation: ForeignEvent.Operation =
+            switch try members.required("op", read: .operation) {
+            case .insert: .insert
+            case .update: .update
+            case .delete: .delete
+            }
+        var memberships: [String: ForeignMembership] = [:]
+        for (name, joining) in try lists("added", of: members) {
+            memberships[name, default: ForeignMembership(name: name)].added = joining
+        }
+        for (name, leaving) in try lists("removed", of: members) {
+            memberships[name, default: ForeignMembership(name: name)].removed = leaving
+        }
+        let entity = try members.required("entity", read: .text)
+        return ForeignEvent(
+            operation: operation,
+            table: ForeignTable(stream: origin.stream, path: [origin.stream, entity]),
+            tables: [entity], name: try members.required("object", read: .text),
+            before: operation == .insert ? nil : try members.object("old", isRequired: false),
+            after: operation == .delete ? nil : try members.object("new", isRequired: false),
+            isWhole: members["confidential"] == nil,
+            memberships: memberships.values.sorted { $0.name < $1.name }, origin: origin)
+    }
+
+    private func lists(
+        _ side: String, of members: ExportMembers
+    ) throws(JSONError) -> [(name: String, members: [ForeignMembership.Member])] {
+        var lists: [(name: String, members: [ForeignMembership.Member])] = []
+        for list in try members.object(side, isRequired: false) {
+            guard case .array(let elements) = list.value else {
+                throw JSONError(
+                    "a list of objects was expected, not \(list.value.noun).",
+                    at: "\(side).\(list.name)")
+            }
+            var read: [ForeignMembership.Member] = []
+            for element in elements {
+                if case .string(let name) = element {
+                    read.append(ForeignMembership.Member(name: name, order: 0))
+                    continue
+                }
+                let fields = try ExportMembers(element, names: ["object", "order"])
+                read.append(
+                    ForeignMembership.Member(
+                        name: try fields.required("object", read: .text),
+                        order: try fields.optional("order", read: .double) ?? 0))
+            }
+            lists.append((list.name, read))
+        }
+        return lists
+    }
+}

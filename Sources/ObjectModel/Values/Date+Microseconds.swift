@@ -1,0 +1,9 @@
+package import Foundation
+
+extension Date {
+    /// Microseconds since 1970: those that the date was made of, if it was.
+    package var nearestMicrosecond: Int64 {
+        let rounded = (timeIntervalSince1970 * 1_000_000).rounded()
+        return Int64(exactly: rounded) ?? (rounded < 0 ? .min : .max)
+    }
+}

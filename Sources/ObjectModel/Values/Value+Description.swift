@@ -1,0 +1,51 @@
+import Foundation
+
+extension Value: CustomStringConvertible {
+    /// The value on one line, for a screen: `none`, `true`, `42`, `"Türkiye"`, `2022-07-11T00:00:00Z`.
+    ///
+    /// Text stands in quotes, so that it is told from what is no text. Of bytes only their number is
+    /// told, and of a reference the number of the object, since a value does not know more: see
+    /// ``ManagedObjectID/description`` for the name.
+    public var description: String { text { $0.description } }
+
+    /// The value on one line, for a screen.
+    ///
+    /// - Parameters:
+    ///   - isCoded: Whether bytes are the JSON of a coded value.
+    ///   - name: What an object is called.
+    /// - Returns: The text; ``description`` with names for references.
+    package func text(isCoded: Bool = false, naming name: (ObjectID) -> String) -> String {
+        switch self {
+        case .null: return "none"
+        case .string(let text): return ReadableText.quoted(text)
+        case .object(let object): return name(object)
+        case .data(let data) where isCoded:
+            return ReadableText.escaped(String(decoding: data, as: UTF8.self))
+        case .data(let data): return data.count == 1 ? "1 byte" : "\(data.count) bytes"
+        case .bool(let value): return String(value)
+        case .int(let number): return String(number)
+        case .double(let number): return String(number)
+        case .decimal(let number): return number.description
+        case .date(let date): return DateText.text(date)
+        case .uuid(let identifier): return identifier.uuidString
+        }
+    }
+}
+
+extension ObjectID: CustomStringConvertible {
+    /// `object 17`: the number, which no other object of the store has.
+    ///
+    /// The name of the entity stands in the model, and so in identifiers that a program is handed by
+    /// the object graph: there an object is called `Country/17`.
+    public var description: String { "object \(number)" }
+}
+
+extension EntityNumber: CustomStringConvertible {
+    /// The number in decimal.
+    public var description: String { String(rawValue) }
+}
+
+extension PropertyNumber: CustomStringConvertible {
+    /// The number in decimal.
+    public var description: String { String(rawValue) }
+}
