@@ -36,10 +36,13 @@ let package = Package(
         .systemLibrary(name: "CKeyPathSteps"),
 
         // The layers, bottom first. A target may use only what stands in its list.
+        .target(name: "NewFiles"),
         .target(name: "LMDB", dependencies: ["CLMDB"]),
         .target(name: "JournalLog", dependencies: ["LMDB", "CCrypto"]),
         .target(name: "ObjectModel"),
-        .target(name: "SnapshotStore", dependencies: ["ObjectModel", "JournalLog", "LMDB"]),
+        .target(
+            name: "SnapshotStore",
+            dependencies: ["ObjectModel", "JournalLog", "LMDB", "NewFiles"]),
         .target(
             name: "ObjectGraph",
             dependencies: [
@@ -51,7 +54,8 @@ let package = Package(
         .target(
             name: "DaybookAudit",
             dependencies: [
-                "SnapshotStore", "ObjectModel", "JournalLog", "SQLite", "CDaybookAuditFiles",
+                "SnapshotStore", "ObjectModel", "JournalLog", "SQLite", "NewFiles",
+                "CDaybookAuditFiles",
             ]),
         .target(
             name: "Daybook",
@@ -61,7 +65,7 @@ let package = Package(
         .executableTarget(
             name: "daybook",
             dependencies: [
-                "Daybook", "DaybookAudit", "SnapshotStore", "ObjectModel", "JournalLog",
+                "Daybook", "DaybookAudit", "SnapshotStore", "ObjectModel", "JournalLog", "NewFiles",
                 "CTerminal",
             ],
             path: "Tools/daybook"),

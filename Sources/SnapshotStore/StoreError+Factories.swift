@@ -1,5 +1,6 @@
 internal import JournalLog
 internal import LMDB
+internal import NewFiles
 package import ObjectModel
 
 extension StoreError {
@@ -39,7 +40,7 @@ extension StoreError {
 
     static func exists(_ path: String) -> StoreError {
         StoreError(
-            .exists, "'\(path)' exists already. Open it, or choose another path for a new store.")
+            .exists, "'\(path)' exists already and is left as it is. Choose another path.")
     }
 
     static func corrupt(_ what: String, cause: (any Error)? = nil) -> StoreError {
@@ -124,6 +125,7 @@ extension StoreError {
         case let error as StoreError: self = error
         case let error as LMDBError: self.init(error, path)
         case let error as JournalError: self.init(error, path)
+        case let error as NewFileError: self.init(error, path)
         case let error as DecodingFailure:
             self = .corrupt("A record of '\(path)' cannot be read", cause: error)
         case let error as ModelError:
@@ -139,6 +141,20 @@ extension StoreError {
         } else {
             self.init(.corrupt, error.message, cause: error)
         }
+    }
+
+    private init(_ error: NewFileError, _ path: String) {
+        let code: Code
+        switch error.reason {
+        case .exists:
+            self = .exists(path)
+            return
+        case .noFolder: code = .missing
+        case .full: code = .full
+        case .permission: code = .permission
+        case .system: code = .inputOutput
+        }
+        self.init(code, error.description, cause: error)
     }
 
     private init(_ error: LMDBError, _ path: String) {

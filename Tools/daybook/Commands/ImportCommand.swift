@@ -1,5 +1,5 @@
 import DaybookAudit
-import Foundation
+import NewFiles
 import ObjectModel
 import SnapshotStore
 
@@ -93,26 +93,16 @@ struct ImportCommand: Command {
             try perform(on: arguments[store], arguments, console)
             return .success
         }
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-            "daybook-import-\(ProcessInfo.processInfo.globallyUniqueString)")
-        try FileManager.default.createDirectory(
-            at: folder, withIntermediateDirectories: false,
-            attributes: [.posixPermissions: 0o700])
-        let outcome = Result { try rehearse(in: folder, arguments, console) }
-        do {
-            try FileManager.default.removeItem(at: folder)
-        } catch {
-            try console.warn("The copy in '\(folder.path)' could not be removed: \(error).")
-        }
-        try outcome.get()
+        try rehearse(in: ScratchFolder(for: "import"), arguments, console)
         try console.talk("Nothing was changed: this was a dry run.")
         return .success
     }
 
     private func rehearse(
-        in folder: URL, _ arguments: ParsedArguments, _ console: Console
+        in folder: ScratchFolder, _ arguments: ParsedArguments, _ console: Console
     ) throws {
-        let copy = folder.appendingPathComponent("copy.daybook").path
+        defer { withExtendedLifetime(folder) {} }
+        let copy = folder.path("copy.daybook")
         let original = try StoreReading.open(arguments[store])
         try original.copy(to: copy)
         try original.close()
