@@ -32,6 +32,8 @@ let package = Package(
         .target(name: "CTerminal", dependencies: ["CEdit"]),
         // Declares what every Swift program is linked with already.
         .systemLibrary(name: "CObjectLiveness"),
+        // Reads what the runtime keeps of a key path.
+        .systemLibrary(name: "CKeyPathSteps"),
 
         // How every layer stops a program that cannot go on.
         .target(name: "Stopping"),
@@ -47,7 +49,8 @@ let package = Package(
         .target(
             name: "ObjectGraph",
             dependencies: [
-                "SnapshotStore", "ObjectModel", "JournalLog", "CObjectLiveness", "Stopping",
+                "SnapshotStore", "ObjectModel", "JournalLog", "CObjectLiveness", "CKeyPathSteps",
+                "Stopping",
             ]),
         .target(name: "SQLite", dependencies: ["CSQLite"]),
         // The report's script and style, the tables of an export: files, compiled in as texts.

@@ -17,11 +17,13 @@ import ObjectModel
 /// A condition is a value and may cross threads: of an object it keeps the identifier.
 public struct Condition<Object: ManagedObject>: Sendable {
     indirect enum Form: Sendable {
-        case text(String, [Value])
+        case text(String, [ConditionArgument])
         case predicate(Predicate<Object>)
         case comparison(ModelKeyPath, FilterOperator, Value, TextOptions)
         case membership(ModelKeyPath, [Value])
         case reference(ModelKeyPath, FilterOperator, ManagedObjectID?)
+        case references(ModelKeyPath, [ManagedObjectID])
+        case member(ModelKeyPath, ManagedObjectID)
         case and(Form, Form)
         case or(Form, Form)
         case not(Form)
@@ -35,11 +37,26 @@ public struct Condition<Object: ManagedObject>: Sendable {
 
     /// A condition in the predicate language.
     ///
+    /// ```swift
+    /// Condition<Employee>("lastName IN %@ AND department == %@", ["Lovelace", "Hopper"], research)
+    /// ```
+    ///
     /// - Parameters:
     ///   - text: The predicate. It is read when the request is carried out.
-    ///   - arguments: What stands for each `%@`.
-    public init(_ text: String, _ arguments: any AttributeValue...) {
-        form = .text(text, arguments.map(\.storedValue))
+    ///   - arguments: What stands for each `%@`: a value of a type that attributes have, an object, an
+    ///     identifier, nil, or a list of them behind `IN` and `BETWEEN`. What stands for `%K` is the
+    ///     text of a key path.
+    public init(_ text: String, _ arguments: Any?...) {
+        self.init(text, arguments: arguments)
+    }
+
+    /// A condition in the predicate language whose arguments are in a list.
+    ///
+    /// - Parameters:
+    ///   - text: The predicate. It is read when the request is carried out.
+    ///   - arguments: What stands for each `%@` and `%K`.
+    public init(_ text: String, arguments: [Any?]) {
+        form = .text(text, arguments.map { ConditionArgument($0) })
     }
 
     /// A condition in the form of a Foundation predicate.
@@ -65,7 +82,9 @@ public struct Condition<Object: ManagedObject>: Sendable {
         case .text(let text, let arguments):
             return try Filter(
                 parsing: text, for: entity.schema, naming: target.names,
-                predicateArguments: arguments.map { .value($0) })
+                predicateArguments: arguments.enumerated().map {
+                    try $1.predicateArgument(at: $0 + 1, for: target)
+                })
         case .comparison(let keyPath, let `operator`, let value, let options):
             let path = try entity.filterPath(keyPath, in: schema)
             return .comparison(
@@ -77,6 +96,14 @@ public struct Condition<Object: ManagedObject>: Sendable {
             let path = try entity.filterPath(keyPath, in: schema)
             let value = id.map(target.value) ?? .null
             return .comparison(FilterComparison(.path(path), `operator`, .constant(value)))
+        case .references(let keyPath, let ids):
+            let path = try entity.filterPath(keyPath, in: schema)
+            return .membership(.path(path), FilterValues(ids.map(target.value)), [])
+        case .member(let keyPath, let id):
+            let path = try entity.filterPath(keyPath, in: schema)
+            return .quantified(
+                .any, path,
+                .comparison(FilterComparison(.object, .equal, .constant(target.value(of: id)))))
         case .and(let left, let right):
             return .and([
                 try filter(left, entity, target), try filter(right, entity, target),
@@ -113,34 +140,9 @@ extension Condition {
                 || holds(right, object, entity, target, source)
         case .not(let condition):
             return try !holds(condition, object, entity, target, source)
-        case .text, .comparison, .membership, .reference:
+        case .text, .comparison, .membership, .reference, .references, .member:
             return try filter(form, entity, target).matches(object.graphID.object, in: source)
         }
-    }
-}
-
-extension GraphEntity {
-    /// The properties that a key path leads along.
-    func filterPath(_ path: ModelKeyPath, in schema: Schema) throws(QueryError) -> FilterPath {
-        try filterPath(path.keyPath, in: schema)
-    }
-
-    /// The properties that a key path leads along.
-    func filterPath(_ keyPath: AnyKeyPath, in schema: Schema) throws(QueryError) -> FilterPath {
-        var steps: [SchemaProperty] = []
-        var current: SchemaEntity? = self.schema
-        for name in path(of: keyPath) {
-            guard let property = current?.property(named: name) else {
-                throw QueryError("'\(self.schema.name)' has no property '\(name)'.")
-            }
-            steps.append(property)
-            current = property.end.flatMap { schema.entity($0.destination) }
-        }
-        guard !steps.isEmpty else {
-            throw QueryError(
-                "The key path \(keyPath) leads to nothing in the model of '\(self.schema.name)'.")
-        }
-        return FilterPath(steps)
     }
 }
 

@@ -101,29 +101,34 @@ public struct FetchOrder<Object: ManagedObject>: Sendable {
         FetchOrder(place: .name(name), isAscending: false)
     }
 
+    /// - Throws: ``QueryError`` when the path does not fit the model, or leads to many values.
     func sorting(of entity: GraphEntity, in schema: Schema) throws(QueryError) -> Sorting {
+        let path: FilterPath
         switch place {
-        case .keyPath(let keyPath):
-            return Sorting(
-                try entity.filterPath(keyPath, in: schema), isAscending: isAscending)
+        case .keyPath(let keyPath): path = try entity.filterPath(keyPath, in: schema)
         case .name(let name):
-            var steps: [SchemaProperty] = []
-            var current: SchemaEntity? = entity.schema
-            for part in name.split(separator: ".") {
-                guard let property = current?.property(named: String(part)) else {
-                    throw QueryError("'\(entity.schema.name)' has no property '\(name)'.")
-                }
-                steps.append(property)
-                current = property.end.flatMap { schema.entity($0.destination) }
-            }
-            return Sorting(FilterPath(steps), isAscending: isAscending)
+            let names = name.split(separator: ".", omittingEmptySubsequences: false)
+            path = try entity.filterPath(named: names.map(String.init), in: schema)
         }
+        if let step = path.steps.first(where: { $0.relationship?.isToMany == true }) {
+            throw QueryError(
+                "'\(entity.schema.name)' cannot be sorted by a path through '\(step.name)', which leads "
+                    + "to many objects. Sort by an attribute, or one that to-one relationships lead "
+                    + "to.")
+        }
+        return Sorting(path, isAscending: isAscending)
     }
 }
 
 extension FetchRequest {
     func entity(in model: GraphModel) throws(QueryError) -> GraphEntity {
         guard let entity = model.entity(named: entityName) else {
+            guard entityName != ManagedObject.entityName else {
+                throw QueryError(
+                    "The request does not say which entity it is about. Name the class, as in "
+                        + "'FetchRequest<Person>(where: …)', or the entity, as in "
+                        + "'FetchRequest(entityName: \"Person\", where: …)'.")
+            }
             let names = model.schema.entities.map(\.name)
             throw QueryError(
                 "The model has no entity '\(entityName)'.\(entityName.suggestion(among: names))")

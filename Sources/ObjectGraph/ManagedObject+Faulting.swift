@@ -13,16 +13,19 @@ extension ManagedObject {
     /// - Throws: ``StoreError`` with code `objectDeleted`, naming the entry, its author and time, when
     ///   the record has been deleted and the context does not let such faults count as deleted; with
     ///   `closed` when the context is gone; with others when the store cannot be read. The object
-    ///   stays a fault then.
+    ///   stays a fault then. With `unreadableValue` and an ``UnreadableValue`` as its cause when the
+    ///   store holds a value that the property's type does not have.
     /// - Precondition: The entity has a property of that name.
     /// - Complexity: O(log *n*) page reads for a fault, *n* the number of objects; otherwise O(1).
     public func willAccessValue(forKey key: String?) throws {
-        if let key { _ = property(named: key) }
-        guard isFault else { return }
-        guard let context = binding.context, !status.contains(.detached) else {
-            throw StoreError.noContext(binding.schema.name)
+        let property = key.map { self.property(named: $0) }
+        if isFault {
+            guard let context = binding.context, !status.contains(.detached) else {
+                throw StoreError.noContext(binding.schema.name)
+            }
+            if let error = context.failure(firing: self), isFault { throw error }
         }
-        if let error = context.failure(firing: self), isFault { throw error }
+        if let slot = property?.slot { try checkReadable(slot) }
     }
 
     /// Ends what ``willAccessValue(forKey:)`` began. Nothing has to be done; it stands for symmetry

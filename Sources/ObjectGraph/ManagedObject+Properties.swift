@@ -29,15 +29,24 @@ extension ManagedObject {
         binding.definitions[ordinal]
     }
 
-    /// What a prototype's attribute reads as: its default. Notes that it was read.
-    func probed<Value: AttributeValue>(_ ordinal: DefinitionOrdinal) -> Value {
-        guard let definition = definition(ordinal),
+    /// The declaration of a property of a prototype, by its name.
+    func definition(named name: String) -> PropertyDefinition? {
+        binding.definitions.named(name)
+    }
+
+    /// What a prototype's attribute reads as: something that code which follows a key path can go on
+    /// with. Notes that it was read.
+    func probed<Value: AttributeValue>(
+        _ ordinal: DefinitionOrdinal, _ keyPath: AnyKeyPath
+    ) -> Value {
+        guard let definition = definition(ordinal), let form = definition.form,
             case .attribute(let description) = definition.kind
         else {
             stop("A prototype has definitions.")
         }
-        KeyPathProbe.note(definition.name)
-        return empty(description.defaultValue)
+        KeyPathProbe.note(definition.name, keyPath)
+        if let sample = Value(storedValue: description.type.sample) { return sample }
+        return empty(form.initial.next ?? .null) { .null }
     }
 
     /// Makes an attribute ready to be read.
@@ -45,9 +54,13 @@ extension ManagedObject {
     /// - Returns: Its slot; nil when its wrapper is used for the first time.
     @usableFromInline final func slot(toRead storage: AnyKeyPath) -> Int? {
         guard let slot = binding.slots[storage] else { return nil }
+        makeReady(toReadSlot: slot)
+        return slot
+    }
+
+    final func makeReady(toReadSlot slot: Int) {
         if status.contains(.fault) { realizeIfNeeded() }
         noteRead(ofSlot: slot)
-        return slot
     }
 
     /// Sets an attribute and records the change.
@@ -63,11 +76,23 @@ extension ManagedObject {
     @usableFromInline final func emptyValue<Value: AttributeValue>(
         inSlot slot: Int
     ) -> Value {
-        empty(binding.schema.defaults[slot])
+        let stored = value(inSlot: slot)
+        if !stored.isNull {
+            if let value = Value.unknownValue { return value }
+            noteUnreadable(stored, inSlot: slot)
+        }
+        return empty(binding.schema.defaults[slot]) {
+            binding.entity.initialValue(inSlot: slot) ?? .null
+        }
     }
 
-    private func empty<Value: AttributeValue>(_ defaultValue: ObjectModel.Value) -> Value {
-        guard let value = Value(storedValue: defaultValue) ?? Value.emptyValue else {
+    private func empty<Value: AttributeValue>(
+        _ defaultValue: ObjectModel.Value, _ initialValue: () -> ObjectModel.Value
+    ) -> Value {
+        guard
+            let value = Value(storedValue: defaultValue) ?? Value.emptyValue
+                ?? Value(storedValue: initialValue())
+        else {
             stop("A type without an empty value is declared with a default.")
         }
         return value
@@ -99,14 +124,23 @@ extension ManagedObject {
 
     // MARK: - By name
 
-    /// The value of a property by its name: an attribute's value, a ``ManagedObject`` for a to-one
-    /// relationship, an array of them for a to-many; nil for none.
+    /// The value of a property by its name: an attribute's value in the type of its declaration, a
+    /// ``ManagedObject`` for a to-one relationship, an array of them for a to-many; nil for none.
+    ///
+    /// An attribute of an entity without a class is an `Int16`, `Int32`, `Int64`, `Float`, `URL` and so
+    /// on, as the model says; coded values are `Data`. A value that cannot be read as the declaration
+    /// says (``UnreadableValue``) is given as it is stored.
     ///
     /// - Precondition: The entity has a property of that name.
     public func value(forKey key: String) -> Any? {
         let property = property(named: key)
         guard let relationship = property.relationship else {
-            return storedValue(forKey: key).payload
+            let stored = storedValue(forKey: key)
+            guard let slot = property.slot else { return nil }
+            if !binding.entity.isReadable(stored, inSlot: slot) {
+                noteUnreadable(stored, inSlot: slot)
+            }
+            return binding.entity.payload(stored, inSlot: slot)
         }
         let objects = relatedObjects(forKey: key)
         return relationship.isToMany ? objects : objects.first

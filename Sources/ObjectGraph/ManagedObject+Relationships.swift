@@ -4,13 +4,15 @@ import Stopping
 extension ManagedObject {
     /// What a prototype's relationship reads as: the prototype at the other end, so that a key path
     /// through it can be followed on. Notes that it was read.
-    func probedDestination(_ ordinal: DefinitionOrdinal) -> [ManagedObject] {
+    func probedDestination(
+        _ ordinal: DefinitionOrdinal, _ keyPath: AnyKeyPath
+    ) -> [ManagedObject] {
         guard let definition = definition(ordinal),
             case .relationship(_, let destination) = definition.kind
         else {
             stop("A prototype has definitions.")
         }
-        KeyPathProbe.note(definition.name)
+        KeyPathProbe.note(definition.name, keyPath)
         return [ModelBuilder.makePrototype(of: destination)]
     }
 

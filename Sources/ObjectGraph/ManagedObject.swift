@@ -206,12 +206,13 @@ open class ManagedObject {
         self.binding = binding
         status = [.inserted, .temporary]
         graphID = context.newID(of: binding)
-        list = binding.schema.defaults
+        list = binding.entity.newValues
         context.registerInsert(self)
     }
 
     /// Makes the object that stands for a record of the store; only contexts have a seed to do it
-    /// with.
+    /// with. Subclasses inherit it: initializers of their own are `convenience` initializers that call
+    /// ``init(context:)``.
     public required init(_ seed: FaultSeed) {
         binding = seed.binding
         graphID = seed.graphID
@@ -324,7 +325,8 @@ open class ManagedObject {
     /// The name of the entity this class represents: the name of the class.
     open class var entityName: String { String(describing: self) }
 
-    /// Whether there are only objects of the subclasses.
+    /// Whether there are only objects of the subclasses, which inherit this: an abstract class returns
+    /// `self == Vehicle.self` with its own name, not `true`.
     open class var isAbstractEntity: Bool { false }
 
     /// Attributes whose values together must be unique, by name: a list for each constraint. Use

@@ -98,7 +98,7 @@ extension ManagedObjectContext {
     /// An identifier among all stores of the coordinator; nil when it belongs to none of them.
     func graphID(of id: ManagedObjectID) -> GraphID? {
         if storeMark.attachments == coordinator.attachmentCount,
-            storeMark.identifier == id.storeIdentifier
+            storeMark.identifier == id.storeIdentifier, !id.isDecoded
         {
             return GraphID(store: storeMark.number, object: id.object)
         }

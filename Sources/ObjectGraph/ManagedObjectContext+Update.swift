@@ -1,5 +1,6 @@
 import ObjectModel
 import SnapshotStore
+import Stopping
 import Synchronization
 
 extension ManagedObjectContext {
@@ -40,12 +41,12 @@ extension ManagedObjectContext {
         maxAttempts: Int = 10, author: String? = nil, note: String? = nil,
         _ body: () throws -> Result
     ) throws -> Result {
-        assertOnQueue()
-        precondition(maxAttempts > 0, "An update runs at least once.")
+        requireQueue()
+        require(maxAttempts > 0, "An update runs at least once.")
         guard !isReadOnly else { throw StoreError.readOnlyContext() }
         processPendingChanges()
         try refuseUntoldConflicts()
-        guard pending.isEmpty, crossStoreReferences.isEmpty else {
+        guard pending.isEmpty, refusedReferences.isEmpty else {
             throw StoreError.pendingChanges()
         }
         if !isSpeculative { try catchUp() }

@@ -112,7 +112,9 @@ public final class ManagedObjectContext: @unchecked Sendable {
     /// counts as deleted.
     public var shouldHandleInaccessibleFault: ((ManagedObject, any Error) -> Bool)?
     /// Told when a fault fires whose record cannot be read: the object, and an error that names the
-    /// entry, author and time when it was deleted.
+    /// entry, author and time when it was deleted. Also told each time a property is read whose stored
+    /// value its type does not have, with an ``UnreadableValue`` as the cause of the error; without a
+    /// handler that is written to standard error, once for each property.
     public var inaccessibleFaultHandler: ((ManagedObjectID, any Error) -> Void)?
     /// Told when an automatic merge could not read an entry.
     public var mergeFailureHandler: ((any Error) -> Void)?

@@ -19,6 +19,10 @@ public struct ManagedObjectID: Hashable, Sendable, CustomStringConvertible {
     public var entityName: String { group.entityName }
     /// Whether the object had not been saved to its store when this identifier was asked for.
     public var isTemporaryID: Bool { group.isTemporary }
+    /// Whether the identifier was decoded, and may not fit any model.
+    var isDecoded: Bool { group.isDecoded }
+    /// The numbers of objects are smaller.
+    static let numberLimit: UInt64 = 1 << 48
 
     /// Names an object of a store.
     package init(
@@ -71,7 +75,7 @@ public struct ManagedObjectID: Hashable, Sendable, CustomStringConvertible {
         guard parts.count == 3, let identifier = UUID(uuidString: String(parts[0])),
             let entity = schema.entity(named: String(parts[1])), !entity.isAbstract,
             let mark = parts[2].first, mark == "p" || mark == "t",
-            let number = UInt64(parts[2].dropFirst()), number > 0, number < 1 << 48,
+            let number = UInt64(parts[2].dropFirst()), number > 0, number < Self.numberLimit,
             String(number) == parts[2].dropFirst()
         else { return nil }
         self.init(
@@ -92,12 +96,18 @@ final class IdentifierGroup: Sendable {
     let entityName: String
     /// Whether the objects had not been saved.
     let isTemporary: Bool
+    /// Whether the identifiers come from outside, and may not fit any model.
+    let isDecoded: Bool
 
-    init(storeIdentifier: UUID, entity: EntityNumber, entityName: String, isTemporary: Bool) {
+    init(
+        storeIdentifier: UUID, entity: EntityNumber, entityName: String, isTemporary: Bool,
+        isDecoded: Bool = false
+    ) {
         self.storeIdentifier = storeIdentifier
         self.entity = entity
         self.entityName = entityName
         self.isTemporary = isTemporary
+        self.isDecoded = isDecoded
     }
 
     /// Whether equal numbers in both name the same object.

@@ -122,34 +122,18 @@ extension PredicateExpressions.Variable: LowerableExpression {
 
 extension PredicateExpressions.Value: LowerableExpression {
     func lowered(_ scope: LoweringScope) throws -> Lowered {
-        if let objects = value as? any Sequence,
-            let values = (Array(objects) as [Any]).storedValues(for: scope.target),
-            !(value is String),
-            !(value is Data)
-        {
-            return .values(values)
+        let argument = ConditionArgument(value)
+        if let constant = argument.constant(for: scope.target) {
+            return .expression(.constant(constant))
         }
-        guard let stored = [value as Any].storedValues(for: scope.target)?.first else {
+        guard case .list(let arguments, _) = argument else {
             throw NotLowerable(expression: "a value of type \(Output.self)")
         }
-        return .expression(.constant(stored))
-    }
-}
-
-extension [Any] {
-    /// The stored forms of values and objects; nil when one has none.
-    fileprivate func storedValues(for target: QueryTarget) -> [Value]? {
-        var values: [Value] = []
-        for element in self {
-            if let value = element as? any AttributeValue {
-                values.append(value.storedValue)
-            } else if let object = element as? ManagedObject {
-                values.append(target.value(of: object.lastingID))
-            } else {
-                return nil
-            }
+        let values = arguments.compactMap { $0.constant(for: scope.target) }
+        guard values.count == arguments.count else {
+            throw NotLowerable(expression: "a list of type \(Output.self)")
         }
-        return values
+        return .values(values)
     }
 }
 
@@ -171,11 +155,11 @@ extension PredicateExpressions.KeyPath: LowerableExpression {
                     FilterComparison(.aggregate(.count, path), .equal, .constant(.int(0)))))
         default: break
         }
-        guard !entity.path(of: keyPath).isEmpty else {
-            throw NotLowerable(expression: "\(keyPath)")
-        }
+        let meaning = entity.meaning(of: keyPath)
+        if case .computed = meaning { throw NotLowerable(expression: "\(keyPath)") }
         let steps = try entity.filterPath(keyPath, in: scope.model.schema).steps
         let whole = FilterPath(path.steps + steps, scope: path.scope)
+        if case .identifier = meaning { return .expression(.path(whole)) }
         guard let destination = steps.last?.end?.destination else {
             return .expression(.path(whole))
         }

@@ -67,7 +67,7 @@ public struct StoreError: Error, Sendable {
             case noSuchEntry, noSuchObject, objectDeleted, undoBlocked, digestMismatch, closed
             case unsupportedFileSystem, inputOutput, generation, unsettled
             case noSuchStore, noSuchConfiguration, assignment, crossStoreRelationship, coordinator
-            case olderFormat, tagName, noSuchTag, replaced, pendingChanges
+            case olderFormat, tagName, noSuchTag, replaced, pendingChanges, unreadableValue
         }
 
         private let wrapped: Wrapped
@@ -150,6 +150,8 @@ public struct StoreError: Error, Sendable {
         public static let pendingChanges = Code(.pendingChanges)
         /// Life-cycle or validation hooks go on changing objects without end.
         public static let unsettled = Code(.unsettled)
+        /// A stored value is none of the values that the property's type has.
+        public static let unreadableValue = Code(.unreadableValue)
         /// The operating system failed to read or write.
         public static let inputOutput = Code(.inputOutput)
     }

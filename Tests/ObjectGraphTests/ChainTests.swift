@@ -7,7 +7,7 @@ import Testing
 
 /// One of a list in which each leads to the next.
 final class Carriage: ManagedObject {
-    @Attribute(.unique) var number: Int64 = 0
+    @Attribute(.unique) var number: Int64
     @Relationship(.cascade, inverse: \Carriage.previous) var next: Carriage?
     @Relationship var previous: Carriage?
 }

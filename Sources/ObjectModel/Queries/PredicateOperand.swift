@@ -53,7 +53,7 @@ struct PredicateOperand {
     enum Kind {
         case literal(PredicateLiteral)
         case path(PredicatePath)
-        case list([PredicateOperand])
+        case list([PredicateOperand], coded: Value?)
     }
 
     var kind: Kind
@@ -75,7 +75,8 @@ struct PredicateOperand {
         case .literal(let literal):
             return .constant(try literal.value(for: type, with: names, at: column))
         case .path(let path): return path.expression
-        case .list:
+        case .list(_, let coded):
+            if let coded, case .attribute(.codable, _) = type { return .constant(coded.normalized) }
             throw QueryError("A list can stand only behind IN and BETWEEN.", at: column)
         }
     }

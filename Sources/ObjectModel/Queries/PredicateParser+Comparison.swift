@@ -120,7 +120,7 @@ extension PredicateParser {
     ) throws(QueryError) -> Filter {
         try check(left, quantifier)
         let right = try operand()
-        guard case .list(let bounds) = right.kind, bounds.count == 2 else {
+        guard case .list(let bounds, _) = right.kind, bounds.count == 2 else {
             throw QueryError(
                 "Two values in braces must follow BETWEEN, as in BETWEEN {1, 9}.",
                 at: right.column)
@@ -144,7 +144,7 @@ extension PredicateParser {
         let column = current.column
         let right = accept(symbol: "(") ? try list(closedBy: ")", column) : try operand()
         switch right.kind {
-        case .list(let operands):
+        case .list(let operands, _):
             let type = left.path == nil ? operands.lazy.map(\.type).known : left.type
             var others: [FilterExpression] = []
             for operand in operands {

@@ -46,8 +46,9 @@ extension Filter {
 package enum PredicateArgument: Sendable, Hashable {
     /// One value.
     case value(Value)
-    /// Several values, behind `IN` or `BETWEEN`.
-    case list([Value])
+    /// Several values, behind `IN` or `BETWEEN`; and the coded value that they are together, if they
+    /// are one, elsewhere.
+    case list([Value], coded: Value? = nil)
 }
 
 /// Reads predicates by recursive descent; each method reads what its name says.
@@ -187,11 +188,12 @@ struct PredicateParser {
             switch try argument(at: token.column) {
             case .value(let value):
                 return PredicateOperand(kind: .literal(.value(value)), column: token.column)
-            case .list(let values):
+            case .list(let values, let coded):
                 let operands = values.map {
                     PredicateOperand(kind: .literal(.value($0)), column: token.column)
                 }
-                return PredicateOperand(kind: .list(operands), column: token.column)
+                return PredicateOperand(
+                    kind: .list(operands, coded: coded), column: token.column)
             }
         case .symbol("{"):
             depth += 1
@@ -231,7 +233,7 @@ struct PredicateParser {
             }
         }
         advance()
-        return PredicateOperand(kind: .list(operands), column: column)
+        return PredicateOperand(kind: .list(operands, coded: nil), column: column)
     }
 
     private mutating func literal(_ literal: PredicateLiteral) -> PredicateOperand {

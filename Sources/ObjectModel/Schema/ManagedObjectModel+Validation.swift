@@ -175,6 +175,11 @@ extension AttributeDescription {
         if type == .codable, isIndexed || isUnique {
             problems.append("\(place) holds coded values and so cannot be indexed or unique.")
         }
+        if !defaultValue.isNull, isUnique || entity.uniquenessConstraints.contains([name]) {
+            problems.append(
+                "\(place) is unique and has a default value, which only one object could keep. Leave "
+                    + "the default value out, or have it made anew for each object.")
+        }
         problems += rules.problems(for: type).map { "\(place) \($0)" }
         problems += merge?.problems(for: self).map { "\(place) \($0)" } ?? []
         return problems

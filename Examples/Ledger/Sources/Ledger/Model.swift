@@ -3,7 +3,7 @@ import Foundation
 
 /// An account, whose balance follows from its postings.
 final class Account: ManagedObject {
-    @Attribute(.unique) var name: String = ""
+    @Attribute(.unique) var name: String
     @Attribute var owner: String?
     /// An account with postings cannot be deleted.
     @Relationship(.deny, inverse: \Posting.account) var postings: Set<Posting>
