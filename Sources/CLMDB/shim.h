@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #if defined(__linux__)
 #include <sys/vfs.h>
@@ -34,6 +35,8 @@ typedef struct {
     unsigned long long device;
     unsigned long long inode;
     long long size;
+    // How many bytes of the disk it has.
+    long long allocated;
     int is_folder;
     int is_regular;
 } daybook_file;
@@ -42,6 +45,7 @@ static inline int daybook_file_from(const struct stat *found, daybook_file *file
     file->device = (unsigned long long)found->st_dev;
     file->inode = (unsigned long long)found->st_ino;
     file->size = (long long)found->st_size;
+    file->allocated = (long long)found->st_blocks * 512;
     file->is_folder = S_ISDIR(found->st_mode) ? 1 : 0;
     file->is_regular = S_ISREG(found->st_mode) ? 1 : 0;
     return 0;
@@ -59,15 +63,120 @@ static inline int daybook_look_at(int descriptor, daybook_file *file) {
     return fstat(descriptor, &found) == 0 ? daybook_file_from(&found, file) : errno;
 }
 
-// Locks the first byte of LMDB's lock file, which every process that has the file open holds shared.
-// Returns 0 or the number of the error; `fcntl` is variadic and `flock` two things at once in C.
-static inline int daybook_lock_alone(int descriptor) {
+// `fcntl` is variadic, and `flock` two things at once in C.
+//
+// Locks of a process (`F_SETLK`) name their holder, and go when the process closes any descriptor of
+// the file; LMDB's own are of that kind. Locks of an open file (`F_OFD_SETLK`) stay as long as that
+// one descriptor does. Both go with the process.
+typedef enum { daybook_unlocked, daybook_shared, daybook_exclusive } daybook_lock_kind;
+
+static inline struct flock daybook_span(daybook_lock_kind kind, long long start, long long count) {
     struct flock lock = {0};
-    lock.l_type = F_WRLCK;
+    lock.l_type = kind == daybook_exclusive ? F_WRLCK : kind == daybook_shared ? F_RDLCK : F_UNLCK;
     lock.l_whence = SEEK_SET;
-    lock.l_start = 0;
-    lock.l_len = 1;
-    return fcntl(descriptor, F_SETLK, &lock) == 0 ? 0 : errno;
+    lock.l_start = (off_t)start;
+    lock.l_len = (off_t)count;
+    return lock;
+}
+
+#if defined(__linux__) && !defined(F_OFD_SETLK)
+#define F_OFD_GETLK 36
+#define F_OFD_SETLK 37
+#endif
+
+// Locks bytes for this process, or lets go of them. Returns 0 or the number of the error.
+static inline int daybook_lock(int file, daybook_lock_kind kind, long long start, long long count) {
+    struct flock lock = daybook_span(kind, start, count);
+    return fcntl(file, F_SETLK, &lock) == 0 ? 0 : errno;
+}
+
+// The same for the open file.
+static inline int daybook_lock_open_file(
+    int file, daybook_lock_kind kind, long long start, long long count) {
+    struct flock lock = daybook_span(kind, start, count);
+    return fcntl(file, F_OFD_SETLK, &lock) == 0 ? 0 : errno;
+}
+
+typedef struct {
+    int is_locked;
+    // The number of the process, as far as it can be told; 0 or less where not.
+    int process;
+    // Where the lock begins that was found.
+    long long start;
+} daybook_foreign_lock;
+
+// Looks whether another process keeps this one from locking bytes for itself alone.
+// Returns 0 or the number of the error.
+static inline int daybook_find_lock(
+    int file, long long start, long long count, daybook_foreign_lock *found) {
+    struct flock lock = daybook_span(daybook_exclusive, start, count);
+    if (fcntl(file, F_GETLK, &lock) != 0) return errno;
+    found->is_locked = lock.l_type != F_UNLCK;
+    found->process = found->is_locked ? (int)lock.l_pid : 0;
+    found->start = (long long)lock.l_start;
+    return 0;
+}
+
+// The same for an open file: locks of other open files are found, also those of this process.
+static inline int daybook_find_lock_open_file(
+    int file, long long start, long long count, daybook_foreign_lock *found) {
+    struct flock lock = daybook_span(daybook_exclusive, start, count);
+    if (fcntl(file, F_OFD_GETLK, &lock) != 0) return errno;
+    found->is_locked = lock.l_type != F_UNLCK;
+    found->process = 0;
+    found->start = (long long)lock.l_start;
+    return 0;
+}
+
+// Opens a file; `open` is variadic. Returns the descriptor or -1.
+static inline int daybook_open(const char *path, int flags) {
+    return open(path, flags | O_CLOEXEC, 0644);
+}
+
+// Gives a file the disk space for its first bytes. Returns 0 or the number of the error.
+static inline int daybook_allocate(int file, long long count) {
+#if defined(__APPLE__)
+    fstore_t wanted = {F_ALLOCATEALL, F_PEOFPOSMODE, 0, (off_t)count, 0};
+    if (fcntl(file, F_PREALLOCATE, &wanted) != 0) return errno;
+    return ftruncate(file, (off_t)count) == 0 ? 0 : errno;
+#else
+    int number;
+    do number = posix_fallocate(file, 0, (off_t)count); while (number == EINTR);
+    return number;
+#endif
+}
+
+// Takes the numbers of standard input, output and error where the program was started without them,
+// so that no file of ours gets one of them, into which anybody would print. They are kept: whoever
+// prints later prints into nothing. Returns 0 or the number of the error.
+static inline int daybook_occupy_standard_descriptors(void) {
+    for (int number = 0; number <= 2; number++) {
+        if (fcntl(number, F_GETFD) != -1 || errno != EBADF) continue;
+        int file = open("/dev/null", O_RDWR);
+        if (file < 0) return errno;
+        // Another thread may have taken the number meanwhile.
+        if (file > 2) close(file);
+    }
+    return 0;
+}
+
+// Has an environment that was just made register its readers under another number than that of the
+// process, which a process in another container may have as well: LMDB tells readers apart by it.
+//
+// `MDB_env` is LMDB's own affair. So this looks whether it begins with the eleven words with which
+// `mdb_env_create` of LMDB 0.9 (`mdb.c`, `struct MDB_env`) fills it: three descriptors that are not
+// open, flags, page size, the system's page size, readers, readers to close, tables, tables at most,
+// process. Returns 0 when it does not; the number of the process stays then.
+static inline int daybook_number_readers(MDB_env *environment, int number) {
+    int *words = (int *)environment;
+    const int expected[] = {
+        -1, -1, -1, 0, 0, (int)sysconf(_SC_PAGESIZE), 126, 0, 2, 2, (int)getpid(),
+    };
+    for (int place = 0; place < 11; place++) {
+        if (words[place] != expected[place]) return 0;
+    }
+    words[10] = number;
+    return 1;
 }
 
 // How many bytes a user may still write to the file system under `path`; -1 when unknown.

@@ -72,6 +72,9 @@ extension Journal {
             let batch = try batch(from: place, through: upper, order, in: transaction)
             for entry in batch.entries {
                 try checkChain(entry, neighbour, order)
+                if entry.sequence == head {
+                    try checkHead(head, entry.digest, in: transaction)
+                }
                 if try body(entry) == .stop { return }
                 if entry.sequence == (order == .ascending ? upper : lower) { return }
                 neighbour = entry

@@ -25,6 +25,8 @@ package struct JournalFinding: Sendable, Hashable {
         case treeBroken
         /// A key cannot be one of the journal's.
         case malformedKey
+        /// The journal does not end as it says.
+        case headBroken
     }
 }
 
@@ -47,8 +49,15 @@ extension Journal {
         follow: (JournalEntry) throws -> Void = { _ in },
         progress: (_ done: SequenceNumber, _ last: SequenceNumber) -> Void = { _, _ in }
     ) throws {
-        // Only for the progress.
-        let last = try head(in: transaction)
+        var last = SequenceNumber.maximum
+        do {
+            last = try self.last(in: transaction)
+            if let flaw = try flaw(ofLast: last, in: transaction) {
+                report(.headBroken(flaw))
+            }
+        } catch let error as JournalError where error.code == .entryBroken {
+            // The walk comes to that entry.
+        }
         let none: [UInt8] = []
         var walk = JournalWalk()
         var current: EntryAssembly?
@@ -90,6 +99,10 @@ extension Journal {
         }
         if let assembly = current { try finish(assembly) }
         for finding in walk.besides { report(finding) }
+        let digest = try storedDigest(walk.previous, in: transaction)
+        if walk.isSound, let flaw = try flaw(ofLast: walk.previous, digest, in: transaction) {
+            report(.headBroken(flaw))
+        }
         progress(last, last)
     }
 }
@@ -101,7 +114,7 @@ private struct JournalWalk: ~Copyable {
     private(set) var besides: [JournalFinding] = []
     private var hasher = DigestHasher()
     private var previousDigest: Digest? = .zero
-    private var isSound = true
+    private(set) var isSound = true
 
     mutating func noteBesides(_ finding: JournalFinding) {
         besides.append(finding)
@@ -140,6 +153,10 @@ private struct JournalWalk: ~Copyable {
         let stored = assembly.digest
         if sequence == .zero {
             report(.broken(sequence, "there is no entry 0"))
+            return
+        }
+        guard sequence <= .maximum else {
+            report(.broken(sequence, "no journal has so many"))
             return
         }
         if sequence != previous.next {
@@ -190,6 +207,12 @@ extension JournalFinding {
         return JournalFinding(
             kind: .chainBroken, sequence: sequence,
             message: "Entry \(sequence) breaks the chain: it does not carry \(before).")
+    }
+
+    fileprivate static func headBroken(_ flaw: String) -> JournalFinding {
+        JournalFinding(
+            kind: .headBroken, sequence: nil,
+            message: "The journal does not end as it should: \(flaw).")
     }
 
     fileprivate static func digestMissing(_ sequence: SequenceNumber) -> JournalFinding {

@@ -15,26 +15,111 @@ package import LMDB
 /// | sequence u64 | the digest of the entry |
 /// | sequence u64, chunk u32 | bytes of the entry |
 /// | sequence u64, level u8, from 1 | the root of a tile of the tree that the entry fills |
+///
+/// Where it ends is written down once more, beside LMDB's tables, where it costs no page: a damaged page
+/// number there can make a journal look shorter, or like another one.
+///
+/// | key | value |
+/// |---|---|
+/// | `head` | sequence u64 and digest of the last entry |
 package struct Journal: Sendable {
     /// The tables the journal keeps in its environment.
     package static let tableNames = ["journal"]
 
     /// Everything the journal keeps.
     let records: Table
+    /// Where it says how it ends.
+    private let heads: Table
 
     /// The journal in an environment opened with ``tableNames`` among its tables.
     ///
     /// - Throws: ``JournalError`` when a table is missing.
     package init(in environment: Environment) throws {
         records = try asJournalError { try environment.table(Self.tableNames[0]) }
+        heads = environment.mainTable
     }
 
     // MARK: - The head
 
     /// The number of the last entry, or ``SequenceNumber/zero`` when there is none.
     ///
+    /// - Throws: ``JournalError`` with ``JournalError/Code/entryBroken`` when that is not the number with
+    ///   which the journal says that it ends.
     /// - Complexity: O(log *n*) page reads.
     package func head(
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws -> SequenceNumber {
+        let last = try last(in: transaction)
+        if let flaw = try flaw(ofLast: last, in: transaction) {
+            throw JournalError.headBroken(flaw)
+        }
+        return last
+    }
+
+    /// What is wrong with the number of the last entry that is found; nil for nothing.
+    func flaw(
+        ofLast last: SequenceNumber, in transaction: borrowing some Reading & ~Copyable
+    ) throws -> String? {
+        guard let said = try saidHead(in: transaction) else {
+            return last == .zero
+                ? nil : "it has entries to \(last), and does not say with which it ends"
+        }
+        return said.sequence == last
+            ? nil
+            : "it says that it ends with entry \(said.sequence), and \(last) is the last one found"
+    }
+
+    /// What is wrong with the digest of the last entry; nil for nothing.
+    func flaw(
+        ofLast last: SequenceNumber, _ digest: Digest?,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws -> String? {
+        guard let said = try saidHead(in: transaction), said.sequence == last,
+            said.digest != digest
+        else { return nil }
+        return "it says that it ends with another entry \(last) than the one found"
+    }
+
+    /// How the journal says that it ends; nil when it says nothing of it.
+    private func saidHead(
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws -> (sequence: SequenceNumber, digest: Digest)? {
+        try asJournalError {
+            try transaction.get(heads, Self.headKey.span.bytes) { bytes in
+                var reader = KeyReader()
+                let sequence = SequenceNumber(try reader.uint64(bytes))
+                guard let digest = Digest(bytes.extracting(droppingFirst: 8)) else {
+                    throw JournalError.headBroken(
+                        "what says how it ends has \(bytes.byteCount) bytes")
+                }
+                return (sequence, digest)
+            }
+        }
+    }
+
+    /// Writes down with which entry the journal ends.
+    ///
+    /// - Throws: ``JournalError``; the transaction must not be committed then.
+    package func setHead(
+        _ sequence: SequenceNumber, _ digest: Digest, in transaction: borrowing WriteTransaction
+    ) throws {
+        var value = KeyWriter(capacity: Self.headSize)
+        value.append(sequence.rawValue)
+        digest.withBytes { value.append(bytes: $0) }
+        try asJournalError {
+            try transaction.put(heads, Self.headKey.span.bytes, value.bytes.span.bytes, .upsert)
+        }
+    }
+
+    private static let headKey = Array("head".utf8)
+    private static let headSize = 8 + Digest.byteCount
+
+    /// The number of the last entry that is found, whatever the journal says of its end.
+    ///
+    /// - Throws: ``JournalError`` with ``JournalError/Code/entryBroken`` when no entry can have that
+    ///   number.
+    /// - Complexity: O(log *n*) page reads.
+    package func last(
         in transaction: borrowing some Reading & ~Copyable
     ) throws -> SequenceNumber {
         var head = SequenceNumber.zero
@@ -50,15 +135,32 @@ package struct Journal: Sendable {
                 return .stop
             }
         }
+        guard head <= .maximum else {
+            throw JournalError.entryBroken(at: head, because: "no journal has so many")
+        }
         return head
     }
 
     /// The digest of the last entry, or 32 zero bytes when there is none.
     ///
-    /// - Throws: ``JournalError`` when the last entry has no digest.
+    /// - Throws: ``JournalError`` when the last entry has no digest, or another one than that with which
+    ///   the journal says that it ends.
     /// - Complexity: O(log *n*) page reads.
     package func headDigest(in transaction: borrowing some Reading & ~Copyable) throws -> Digest {
-        try digest(at: try head(in: transaction), in: transaction)
+        let head = try head(in: transaction)
+        let digest = try digest(at: head, in: transaction)
+        try checkHead(head, digest, in: transaction)
+        return digest
+    }
+
+    /// Refuses a last entry with another digest than that with which the journal says that it ends.
+    func checkHead(
+        _ last: SequenceNumber, _ digest: Digest,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        if let flaw = try flaw(ofLast: last, digest, in: transaction) {
+            throw JournalError.headBroken(flaw)
+        }
     }
 
     /// The digest recorded for an entry, without reading the entry.
@@ -120,6 +222,7 @@ package struct Journal: Sendable {
             }
         }
         try appendRoots(through: header.sequence, in: transaction)
+        try setHead(header.sequence, digest, in: transaction)
         return JournalEntry(
             sequence: header.sequence, recordedAt: recordedAt, previous: header.previous,
             payload: payload, digest: digest)

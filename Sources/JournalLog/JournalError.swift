@@ -52,6 +52,13 @@ package struct JournalError: Error, Sendable {
             at: sequence)
     }
 
+    static func headBroken(_ flaw: String) -> JournalError {
+        JournalError(
+            .entryBroken,
+            "The journal cannot be read to its end: \(flaw). "
+                + "Run 'daybook verify' to see how far the damage goes.")
+    }
+
     static func digestsBroken(keyBytes count: Int) -> JournalError {
         JournalError(
             .entryBroken,

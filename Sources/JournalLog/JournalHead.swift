@@ -28,14 +28,17 @@ package struct JournalHead: Sendable {
     ///   - sequence: The number of the last entry.
     ///   - journal: The journal.
     ///   - transaction: The state to look at.
-    /// - Throws: ``JournalError`` when the last entry has no digest.
+    /// - Throws: ``JournalError`` when the last entry has no digest, or another one than that with which
+    ///   the journal says that it ends.
     /// - Complexity: O(log *n*) page reads.
     package init(
         _ sequence: SequenceNumber, of journal: Journal,
         in transaction: borrowing some Reading & ~Copyable
     ) throws {
+        let digest = try journal.digest(at: sequence, in: transaction)
+        try journal.checkHead(sequence, digest, in: transaction)
         self.init(
-            sequence: sequence, digest: try journal.digest(at: sequence, in: transaction),
+            sequence: sequence, digest: digest,
             recordedAt: try journal.recordingTime(of: sequence, in: transaction) ?? .min)
     }
 }

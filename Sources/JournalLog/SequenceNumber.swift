@@ -16,10 +16,13 @@ public struct SequenceNumber: RawRepresentable, Hashable, Sendable {
     /// The place before the first entry.
     public static let zero = SequenceNumber(rawValue: 0)
 
-    /// The place after this one.
-    ///
-    /// - Precondition: This is not the greatest number there is.
-    public var next: SequenceNumber { SequenceNumber(rawValue: rawValue + 1) }
+    /// No journal comes so far: a greater number was not written by this software.
+    package static let maximum = SequenceNumber(rawValue: 1 << 62)
+
+    /// The place after this one; the greatest number there is has itself.
+    public var next: SequenceNumber {
+        SequenceNumber(rawValue: rawValue == .max ? rawValue : rawValue + 1)
+    }
 
     /// The place before this one.
     ///

@@ -11,9 +11,13 @@ package final class Environment: Sendable {
     /// Whether this opening may only read.
     package let isReadOnly: Bool
 
-    private init(core: EnvironmentCore, isReadOnly: Bool) {
+    /// For how long its writes wait for other processes.
+    let patience: LockPatience
+
+    private init(core: EnvironmentCore, _ options: EnvironmentOptions) {
         self.core = core
-        self.isReadOnly = isReadOnly
+        isReadOnly = options.readOnly
+        patience = options.patience
     }
 
     deinit {
@@ -28,10 +32,10 @@ package final class Environment: Sendable {
         at path: String, options: EnvironmentOptions = EnvironmentOptions()
     ) throws(LMDBError) -> Environment {
         let core = try EnvironmentRegistry.open(path, options)
-        return Environment(core: core, isReadOnly: options.readOnly)
+        return Environment(core: core, options)
     }
 
-    /// The path under which the file was first opened.
+    /// The path of the file, without symbolic links.
     package var path: String { core.path }
 
     /// A table named in the options.
@@ -40,6 +44,13 @@ package final class Environment: Sendable {
     package func table(_ name: String) throws(LMDBError) -> Table {
         guard let table = core.tables.withLock({ $0[name] }) else { throw .noSuchTable(name) }
         return table
+    }
+
+    /// The table of tables, in which a few records may stand beside the tables.
+    ///
+    /// Each write that changes a table writes the page on which they stand anyway.
+    package var mainTable: Table {
+        Table(name: "table of tables", handle: 1, environment: core.identifier)
     }
 
     /// Runs `body` on one state of the file.
@@ -57,6 +68,14 @@ package final class Environment: Sendable {
         return try body(ReadTransaction(access))
     }
 
+    /// Refuses when the path does not lead to the file any more: it was deleted, moved or replaced.
+    ///
+    /// - Throws: ``LMDBError`` with ``LMDBError/Code/replaced``.
+    /// - Complexity: One call to the operating system.
+    package func checkPlace() throws {
+        try core.pair.checkPlace()
+    }
+
     /// Runs `body` and returns when what it wrote is durable.
     ///
     /// Bodies that arrive while another write is being synced share the next transaction and its
@@ -64,7 +83,9 @@ package final class Environment: Sendable {
     /// grows, or when another body of the same group throws after it wrote. So it must have no
     /// effects but those in the transaction.
     ///
-    /// - Throws: ``LMDBError``, or what `body` throws; nothing of this write is kept then. After
+    /// - Throws: ``LMDBError``, or what `body` throws; nothing of this write is kept then. With
+    ///   ``LMDBError/Code/locked`` when another process has been writing for too long; with
+    ///   ``LMDBError/Code/replaced`` when the path does not lead to the file any more. After
     ///   ``LMDBError/Code/closedToWrites`` the file must be opened again.
     /// - Precondition: Not called inside `read` or `write` of the same environment.
     package func write<R: Sendable>(
@@ -84,7 +105,13 @@ package final class Environment: Sendable {
 
     /// Runs `body` as ``write(_:)`` does, for who keeps its result himself: what is generic costs a
     /// small save more than its records do.
+    ///
+    /// - Parameters:
+    ///   - patience: For how long to wait for other processes; nil for as long as the options say.
+    ///   - body: Writes.
+    /// - Throws: As ``write(_:)``.
     package func perform(
+        waiting patience: LockPatience? = nil,
         _ body: @escaping @Sendable (borrowing WriteTransaction) throws -> Void
     ) throws {
         if isReadOnly { throw LMDBError.readOnly() }
@@ -95,7 +122,7 @@ package final class Environment: Sendable {
         precondition(
             !core.pool.isReadingOnThisThread(),
             "A write cannot begin inside a read of the same file: let the read end first.")
-        let request = WriteRequest(body)
+        let request = WriteRequest(body, LockWait(patience ?? self.patience))
         core.writer.run(request) { core.perform($0, $1) }
         try request.check()
     }

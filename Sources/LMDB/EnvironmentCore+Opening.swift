@@ -4,23 +4,42 @@ internal import Synchronization
 
 extension EnvironmentCore {
     /// Opens a file that is not open in this process. Runs under the registry's lock.
+    ///
+    /// - Throws: ``LMDBError``; with ``LMDBError/Code/locked`` when it is worth trying again.
     static func open(
-        _ path: String, _ options: EnvironmentOptions
+        _ file: FilePath, _ options: EnvironmentOptions
     ) throws(LMDBError) -> EnvironmentCore {
-        let inspection = try FileInspection.run(path, options)
+        try FileInspection.run(file, options)
+        let pair = try FilePair.take(file, options)
+        do throws(LMDBError) {
+            return try open(pair, options)
+        } catch {
+            pair.close()
+            throw error
+        }
+    }
+
+    private static func open(
+        _ pair: FilePair, _ options: EnvironmentOptions
+    ) throws(LMDBError) -> EnvironmentCore {
         var created: OpaquePointer?
         let status = mdb_env_create(&created)
         guard status == MDB_SUCCESS, let environment = created else {
-            throw .status(status, "preparing to open '\(path)'")
+            throw .status(status, "preparing to open '\(pair.file.name)'")
         }
         do throws(LMDBError) {
+            let hasNumber = daybook_number_readers(environment, try pair.readerNumber()) != 0
             try configure(environment, options)
-            try open(environment, path, options, inspection)
-            var dead: Int32 = 0
-            if !inspection.isWithoutLocks { mdb_reader_check(environment, &dead) }
-            let handles = try openTables(environment, options)
+            try open(environment, pair, options)
+            if pair.lock != nil {
+                if !hasNumber { try pair.refuseSameNumber() }
+                var dead: Int32 = 0
+                mdb_reader_check(environment, &dead)
+            }
+            let handles = try openTables(environment, pair, options)
+            pair.endOpening()
             return EnvironmentCore(
-                handle: environment, path: path, isReadOnly: options.readOnly, tables: handles)
+                handle: environment, pair: pair, isReadOnly: options.readOnly, tables: handles)
         } catch {
             mdb_env_close(environment)
             throw error
@@ -58,22 +77,22 @@ extension EnvironmentCore {
     }
 
     private static func open(
-        _ environment: OpaquePointer, _ path: String, _ options: EnvironmentOptions,
-        _ inspection: FileInspection
+        _ environment: OpaquePointer, _ pair: FilePair, _ options: EnvironmentOptions
     ) throws(LMDBError) {
+        let path = pair.file.name
         var flags = UInt32(MDB_NOSUBDIR) | UInt32(MDB_NOTLS)
         if options.readOnly { flags |= UInt32(MDB_RDONLY) }
         if options.durability == .relaxed { flags |= UInt32(MDB_NOMETASYNC) }
-        if inspection.isWithoutLocks { flags |= UInt32(MDB_NOLOCK) }
+        if pair.lock == nil { flags |= UInt32(MDB_NOLOCK) }
         // Opening may fail while another process opens or closes the file (lmdb.h, caveats).
         var status = MDB_SUCCESS
         for attempt in 0..<openAttemptsMaximum {
-            status = mdb_env_open(environment, path, flags, 0o644)
+            status = mdb_env_open(environment, pair.file.path, flags, 0o644)
             guard status == EAGAIN || status == EBUSY || status == EINTR else { break }
             usleep(UInt32(1000 << min(attempt, 6)))
         }
         switch status {
-        case MDB_SUCCESS: return
+        case MDB_SUCCESS: try checkFile(of: environment, pair)
         case ENOMEM:
             throw LMDBError(
                 .noMemory, "The address space has no room for the memory map of '\(path)'.",
@@ -94,11 +113,23 @@ extension EnvironmentCore {
         }
     }
 
+    /// Refuses when LMDB has opened another file than the one that was marked.
+    private static func checkFile(
+        of environment: OpaquePointer, _ pair: FilePair
+    ) throws(LMDBError) {
+        var descriptor: Int32 = -1
+        let status = mdb_env_get_fd(environment, &descriptor)
+        guard status == MDB_SUCCESS else { throw .status(status, "opening '\(pair.file.name)'") }
+        guard try FileIdentity.of(descriptor, pair.file.name) == pair.data else {
+            throw .held(by: nil)
+        }
+    }
+
     // MARK: - Tables
 
     /// Opens the tables, and makes them if the file has none at all yet.
     private static func openTables(
-        _ environment: OpaquePointer, _ options: EnvironmentOptions
+        _ environment: OpaquePointer, _ pair: FilePair, _ options: EnvironmentOptions
     ) throws(LMDBError) -> [String: UInt32] {
         if options.tables.isEmpty { return [:] }
         do throws(LMDBError) {
@@ -106,6 +137,8 @@ extension EnvironmentCore {
         } catch  where error.code == .noSuchTable {
             // Another program's file must not get tables of ours: only an empty one does.
             guard !options.readOnly, options.create, try isEmpty(environment) else { throw error }
+            guard pair.tryToWrite() else { throw .held(by: nil) }
+            defer { pair.endWriting() }
             return try openTables(environment, options, flags: 0, create: true)
         }
     }
@@ -166,5 +199,5 @@ extension EnvironmentCore {
 /// LMDB calls this before it aborts on a broken assertion of its own.
 private func reportBrokenAssertion(_ environment: OpaquePointer?, _ text: UnsafePointer<CChar>?) {
     let what = text.map { String(cString: $0) } ?? "no text"
-    fatalError("LMDB found the file or its own state damaged (\(what)). Verify the file.")
+    fatalError("LMDB found the file or its own state damaged (\(what)). Run 'daybook verify'.")
 }

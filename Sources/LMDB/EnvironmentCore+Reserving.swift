@@ -59,12 +59,14 @@ extension EnvironmentCore {
     /// Makes the file end with its last page again, before it is closed.
     ///
     /// Nobody writes meanwhile, and readers of other processes look at no page behind the last one.
-    /// Where it cannot be done, the file stays longer, which harms nobody.
+    /// Where it cannot be done, as while another process writes, the file stays longer, which harms
+    /// nobody.
     func giveRoomBack() {
         // Nothing is cut off a file of which nobody knows how it stands.
         guard writesBegun.load(ordering: .relaxed) > 0, (try? checkUsable()) != nil,
-            brokenReason.withLock({ $0 }) == nil
+            brokenReason.withLock({ $0 }) == nil, pair.tryToWrite()
         else { return }
+        defer { pair.endWriting() }
         var pointer: OpaquePointer?
         guard mdb_txn_begin(handle.pointer, nil, 0, &pointer) == MDB_SUCCESS, let pointer else {
             return

@@ -14,8 +14,11 @@ extension EnvironmentCore {
     func perform(_ group: [WriteRequest], _ joining: (_ count: Int) -> [WriteRequest]) {
         var pending = group
         var mayJoin = true
-        while !pending.isEmpty {
+        while let first = pending.first {
             do {
+                try checkUsable()
+                try pair.beginWriting(first.wait)
+                defer { pair.endWriting() }
                 pending = try pool.whileWriting { () throws(LMDBError) -> [WriteRequest] in
                     try performRound(&pending, mayJoin ? joining : { _ in [] })
                 }
@@ -67,6 +70,14 @@ extension EnvironmentCore {
             }
             if let failure { failures.append((position, failure)) }
             position += 1
+        }
+        if state.writes > 0 {
+            do {
+                try pair.checkPlace()
+            } catch {
+                mdb_txn_abort(pointer)
+                throw error
+            }
         }
         let status = mdb_txn_commit(pointer)
         if status == MDB_MAP_FULL {
@@ -158,7 +169,7 @@ extension EnvironmentCore {
     /// none: then LMDB gives up. After any other failure nobody knows which pages reached the disk
     /// (a failed `fsync` drops them from the cache), so the environment closes itself to writes.
     private func commitFailure(_ status: Int32) -> LMDBError {
-        let isFull = Self.isNoRoom(status) || (status == EIO && isDiskFull())
+        let isFull = FilePair.isNoRoom(status) || (status == EIO && isDiskFull())
         if isFull, !hasGivenUp() { return .diskFull(osError: status) }
         let message = LMDBError.status(status, "committing").message
         let reason = isFull ? "the disk is full" : String(message.dropLast())
@@ -177,15 +188,11 @@ extension EnvironmentCore {
 
     /// Says "disk full" for what LMDB reports as an input/output error.
     private func explain(_ status: Int32, _ error: any Error) -> any Error {
-        if Self.isNoRoom(status) || (status == EIO && isDiskFull()) {
+        if FilePair.isNoRoom(status) || (status == EIO && isDiskFull()) {
             return LMDBError.diskFull(osError: status)
         }
         if status == MDB_PANIC { close(toWrites: "LMDB reports a fatal error") }
         return error
-    }
-
-    private static func isNoRoom(_ status: Int32) -> Bool {
-        status == ENOSPC || status == EDQUOT || status == EFBIG
     }
 
     private func isDiskFull() -> Bool {

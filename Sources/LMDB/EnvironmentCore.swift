@@ -11,7 +11,8 @@ final class EnvironmentCore: Sendable {
     }
 
     let handle: Handle
-    let path: String
+    /// The file, and the lock file that goes with it.
+    let pair: FilePair
     let isReadOnly: Bool
     let identifier: UInt32
     let pool: ReaderPool
@@ -38,9 +39,9 @@ final class EnvironmentCore: Sendable {
 
     private let forks: Int
 
-    init(handle: OpaquePointer, path: String, isReadOnly: Bool, tables: [String: UInt32]) {
+    init(handle: OpaquePointer, pair: FilePair, isReadOnly: Bool, tables: [String: UInt32]) {
         self.handle = Handle(pointer: handle)
-        self.path = path
+        self.pair = pair
         self.isReadOnly = isReadOnly
         let identifier = Self.identifierNext.wrappingAdd(1, ordering: .relaxed).newValue
         self.identifier = identifier
@@ -49,6 +50,9 @@ final class EnvironmentCore: Sendable {
         forks = ProcessForks.count
         add(tables)
     }
+
+    /// Where the file is, without symbolic links.
+    var path: String { pair.file.path }
 
     /// Makes opened handles known as tables.
     func add(_ handles: [String: UInt32]) {
@@ -71,6 +75,7 @@ final class EnvironmentCore: Sendable {
         pool.purge()
         if writesBegun.load(ordering: .relaxed) > 0 { mdb_env_sync(handle.pointer, 1) }
         mdb_env_close(handle.pointer)
+        pair.close()
     }
 
     private static let identifierNext = Atomic<UInt32>(0)

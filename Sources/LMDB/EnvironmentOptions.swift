@@ -18,6 +18,9 @@ package struct EnvironmentOptions: Sendable {
     /// How many read transactions all processes together may have open.
     package var maxReaders: Int
 
+    /// For how long locks of other processes are waited for.
+    package var patience: LockPatience
+
     /// Options with the usual values.
     package init(
         tables: [String] = [],
@@ -25,7 +28,8 @@ package struct EnvironmentOptions: Sendable {
         readOnly: Bool = false,
         durability: Durability = .durable,
         mapSize: Int = EnvironmentOptions.mapSizeUsual,
-        maxReaders: Int = 510
+        maxReaders: Int = 510,
+        patience: LockPatience = LockPatience()
     ) {
         self.tables = tables
         self.create = create
@@ -33,6 +37,7 @@ package struct EnvironmentOptions: Sendable {
         self.durability = durability
         self.mapSize = mapSize
         self.maxReaders = maxReaders
+        self.patience = patience
     }
 
     /// Address space costs nothing until it is used, so the first growth comes late.

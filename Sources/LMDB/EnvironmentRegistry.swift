@@ -31,8 +31,27 @@ enum EnvironmentRegistry {
         _ path: String, _ options: EnvironmentOptions
     ) throws(LMDBError) -> EnvironmentCore {
         try ProcessForks.startWatching()
-        return try entries.withLock { entries throws(LMDBError) -> EnvironmentCore in
-            if let identity = try fileIdentity(path), let entry = entries[identity] {
+        try occupyStandardDescriptors()
+        let file = FilePath(path)
+        var wait = LockWait(options.patience)
+        while true {
+            do throws(LMDBError) {
+                return try openNow(file, options)
+            } catch {
+                guard error.code == .locked else { throw error }
+                // Others may open and close their files meanwhile.
+                if let end = wait.pauseOrEnd() {
+                    throw .locked(file.name, by: error.holder, "opens or removes", end)
+                }
+            }
+        }
+    }
+
+    private static func openNow(
+        _ file: FilePath, _ options: EnvironmentOptions
+    ) throws(LMDBError) -> EnvironmentCore {
+        try entries.withLock { entries throws(LMDBError) -> EnvironmentCore in
+            if let identity = try fileIdentity(file.name), let entry = entries[identity] {
                 let core = entry.core
                 if (try? core.checkUsable()) != nil {
                     try core.join(options)
@@ -42,12 +61,18 @@ enum EnvironmentRegistry {
                 // A fork copied the entry; the child needs an environment of its own.
                 entries[identity] = nil
             }
-            let core = try EnvironmentCore.open(path, options)
-            guard let identity = try fileIdentity(path) else {
-                core.shutDown()
-                throw .noSuchFile(path)
+            if let lock = try fileIdentity(file.lockPath),
+                let other = entries.values.first(where: { $0.core.pair.lock == lock }),
+                (try? other.core.checkUsable()) != nil
+            {
+                // Closing that one would release the locks of a second one on the same lock file.
+                throw LMDBError(
+                    .alreadyOpen,
+                    "'\(file.name)' has taken the place of a file that is still open in this process; close "
+                        + "that first.")
             }
-            entries[identity] = Entry(core: core, holders: 1)
+            let core = try EnvironmentCore.open(file, options)
+            entries[core.pair.data] = Entry(core: core, holders: 1)
             return core
         }
     }
@@ -66,6 +91,11 @@ enum EnvironmentRegistry {
             entries[identity] = nil
             core.shutDown()
         }
+    }
+
+    static func occupyStandardDescriptors() throws(LMDBError) {
+        let status = daybook_occupy_standard_descriptors()
+        guard status == 0 else { throw .status(status, "opening '/dev/null'") }
     }
 
     private static func isHeldOnce(_ core: EnvironmentCore) -> Bool {

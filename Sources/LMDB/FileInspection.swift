@@ -7,20 +7,14 @@ internal import Foundation
 /// stop the process with a bus error. So the first pages are looked at beforehand. Runs under the
 /// registry's lock and only for a file that is not open in this process, because closing a
 /// descriptor releases LMDB's locks on it.
-struct FileInspection {
-    /// Whether the file must be read without a lock file, because its folder cannot be written
-    /// and holds none.
-    var isWithoutLocks = false
-
-    static func run(
-        _ path: String, _ options: EnvironmentOptions
-    ) throws(LMDBError) -> FileInspection {
-        var inspection = FileInspection()
+enum FileInspection {
+    static func run(_ place: FilePath, _ options: EnvironmentOptions) throws(LMDBError) {
+        let path = place.name
         try refuseNetwork(path)
         var file = daybook_file()
         let number = daybook_look_up(path, &file)
         guard number == 0 else {
-            if number == ENOENT, options.create, !options.readOnly { return inspection }
+            if number == ENOENT, options.create, !options.readOnly { return }
             if number == ENOENT { throw .noSuchFile(path) }
             throw .status(number, "looking up '\(path)'")
         }
@@ -30,20 +24,18 @@ struct FileInspection {
         if file.is_regular == 0 {
             throw LMDBError(.notRegularFile, "'\(path)' is not a regular file.")
         }
-        if options.readOnly {
-            inspection.isWithoutLocks = mustReadWithoutLocks(path)
-        } else if access(path, W_OK) != 0 {
+        if !options.readOnly, access(path, W_OK) != 0 {
             throw .noPermission(path, to: "write", osError: errno)
         }
-        try checkHead(path, options)
-        return inspection
+        try checkHead(place, options)
     }
 
     // MARK: - The first pages
 
     private static func checkHead(
-        _ path: String, _ options: EnvironmentOptions
+        _ place: FilePath, _ options: EnvironmentOptions
     ) throws(LMDBError) {
+        let path = place.name
         let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             let number = errno
@@ -57,7 +49,7 @@ struct FileInspection {
         if head.isEmpty {
             // Another process may be making the file, or was stopped while it did: then the
             // lock file is there, and LMDB finishes the work under its lock.
-            let isBegun = access(path + "-lock", F_OK) == 0
+            let isBegun = access(place.lockPath, F_OK) == 0
             if isBegun, options.create, !options.readOnly { return }
             throw LMDBError(.emptyFile, "'\(path)' is empty, so it is not an LMDB file.")
         }
@@ -82,11 +74,15 @@ struct FileInspection {
         let pageSize = Int(first.pageSize)
         guard FileFormat.pageSizeRange.contains(pageSize), pageSize & (pageSize - 1) == 0 else {
             throw LMDBError(
-                .corrupt, "'\(path)' is damaged: its page size of \(pageSize) is impossible.")
+                .corrupt,
+                "'\(path)' is damaged: its page size of \(pageSize) is impossible."
+                    + LMDBError.verifyRemedy)
         }
         guard let second = MetaPage(head, at: pageSize), second.magic == FileFormat.magic else {
             throw LMDBError(
-                .truncated, "'\(path)' is truncated: its second page is missing or damaged.")
+                .truncated,
+                "'\(path)' is truncated: its second page is missing or damaged."
+                    + LMDBError.verifyRemedy)
         }
         let newest = second.transaction > first.transaction ? second : first
         var file = daybook_file()
@@ -97,7 +93,8 @@ struct FileInspection {
             let needed = newest.lastPage.addingReportingOverflow(1).partialValue
             throw LMDBError(
                 .truncated,
-                "'\(path)' is truncated: it has \(pagesPresent) of the \(needed) pages it names.")
+                "'\(path)' is truncated: it has \(pagesPresent) of the \(needed) pages it names."
+                    + LMDBError.verifyRemedy)
         }
     }
 
@@ -112,25 +109,14 @@ struct FileInspection {
 
     // MARK: - Surroundings
 
-    private static func mustReadWithoutLocks(_ path: String) -> Bool {
-        let lockPath = path + "-lock"
-        if access(lockPath, F_OK) == 0 { return false }
-        return access(folder(of: path), W_OK) != 0
-    }
-
     private static func refuseNetwork(_ path: String) throws(LMDBError) {
         var type = daybook_file_system_type(path)
-        if type == 0 { type = daybook_file_system_type(folder(of: path)) }
+        if type == 0 { type = daybook_file_system_type(FilePath.folder(of: path)) }
         guard let name = networkFileSystems[UInt64(type)] else { return }
         throw LMDBError(
             .networkFileSystem,
             "'\(path)' lies on a network file system (\(name)), where LMDB's locks and memory map "
                 + "do not work. Move it to a local disk.")
-    }
-
-    private static func folder(of path: String) -> String {
-        guard let slash = path.lastIndex(of: "/") else { return "." }
-        return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
     /// Kernel numbers of `statfs(2)`.

@@ -12,11 +12,19 @@ package struct LMDBError: Error, Sendable {
     /// The number of the operating system's error, if it was one.
     package let osError: Int32?
 
+    /// Who holds the lock that was not to be had, as far as that can be told.
+    let holder: LockHolder?
+
     /// Makes an error from its parts.
     package init(_ code: Code, _ message: String, osError: Int32? = nil) {
+        self.init(code, message, osError: osError, holder: nil)
+    }
+
+    init(_ code: Code, _ message: String, osError: Int32?, holder: LockHolder?) {
         self.code = code
         self.message = message
         self.osError = osError
+        self.holder = holder
     }
 
     /// The kinds of refusal.
@@ -63,6 +71,10 @@ package struct LMDBError: Error, Sendable {
         case readOnly
         /// The file is open in this process in a way that excludes what was asked for.
         case alreadyOpen
+        /// Another process has held a lock for longer than was to be waited for.
+        case locked
+        /// The path does not lead to the file any more that was opened by it.
+        case replaced
         /// A sync failed or LMDB gave up; nothing more is written until the file is reopened.
         case closedToWrites
         /// Memory or address space ran out.

@@ -40,7 +40,9 @@ package enum PageCheck {
     ///   check would release LMDB's locks.
     /// - Complexity: O(*p*) page reads, *p* the number of the file's pages.
     package static func run(path: String) throws(LMDBError) -> [PageFinding] {
-        try EnvironmentRegistry.withFileClosed(path) { () throws(LMDBError) -> [PageFinding] in
+        try EnvironmentRegistry.occupyStandardDescriptors()
+        return try EnvironmentRegistry.withFileClosed(path) {
+            () throws(LMDBError) -> [PageFinding] in
             // Without O_NONBLOCK a pipe would be waited for until somebody writes to it.
             let descriptor = Foundation.open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
             guard descriptor >= 0 else {

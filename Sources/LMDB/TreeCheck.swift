@@ -42,6 +42,8 @@ struct TreeCheck {
             damage(nil, TreeKind.main.name, "its flags are \(newest.main.flags)")
         }
         walk(newest.main, .main) { check, key, value in
+            // A record that stands beside the tables.
+            guard value.count == FileFormat.treeRecordSize else { return }
             let name = String(decoding: key, as: UTF8.self)
             let record = TreeRecord(value, at: 0)
             if record.flags != 0 || record.padding != 0 {
@@ -335,7 +337,8 @@ private enum TreeKind {
 
     func accepts(flags: UInt16, valueSize: Int) -> Bool {
         switch self {
-        case .main: flags == FileFormat.nodeTree && valueSize == FileFormat.treeRecordSize
+        case .main:
+            valueSize == FileFormat.treeRecordSize ? flags == FileFormat.nodeTree : flags == 0
         case .freeList, .table: flags == 0 || flags == FileFormat.nodeOverflow
         }
     }

@@ -14,9 +14,12 @@ final class WriteRequest: Sendable {
         var news: DispatchSemaphore?
     }
 
+    /// For how long it waits for other processes that write.
+    let wait: LockWait
     private let state: Mutex<State>
 
-    init(_ body: @escaping Body) {
+    init(_ body: @escaping Body, _ wait: LockWait = LockWait(LockPatience())) {
+        self.wait = wait
         state = Mutex(State(body: body))
     }
 

@@ -72,12 +72,15 @@ final class EntityBinding {
 
     /// Takes an object that goes out of the registry: at once where that may be touched, which makes
     /// its memory the next object's; elsewhere it is swept later.
-    func noteEnd(of object: ManagedObject) {
-        if lane?.isOfThisThread == true {
-            registry?.forget(object)
-        } else {
+    ///
+    /// - Returns: What is to let go of the objects to which it leads, where the registry may be touched.
+    func noteEnd(of object: ManagedObject) -> RelationRelease? {
+        guard lane?.isOfThisThread == true else {
             registry?.noteEnd()
+            return nil
         }
+        registry?.forget(object)
+        return registry?.release
     }
 
     /// Makes the object that stands for a record.

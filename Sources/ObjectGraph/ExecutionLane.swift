@@ -292,7 +292,7 @@ final class ExecutionLane: @unchecked Sendable {
 }
 
 /// What tells threads apart.
-private struct ThreadMark: Hashable {
+struct ThreadMark: Hashable {
     let rawValue: UInt
 
     /// The mark of whichever thread serves the main queue.

@@ -222,7 +222,18 @@ open class ManagedObject {
     // Not in the deinitializer, where each call would count references to what the object refers to.
     @inline(never) private final func leave() {
         letGoOfRow()
-        binding.noteEnd(of: self)
+        let release = binding.noteEnd(of: self)
+        guard !relations.isEmpty else { return }
+        // Nobody is told that an object that goes leads nowhere any more.
+        observation = nil
+        let held = relations
+        relations = [:]
+        // Moved, or the last reference would be given up here.
+        if let release {
+            release.letGo(of: consume held)
+        } else {
+            RelationRelease.letGoElsewhere(of: consume held)
+        }
     }
 
     /// Lets others no longer have the row without reading it.

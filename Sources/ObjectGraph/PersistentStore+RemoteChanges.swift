@@ -62,12 +62,14 @@ extension PersistentStoreCoordinator {
     /// the file has changed.
     ///
     /// - Returns: Whether there was news.
-    /// - Throws: ``StoreError`` when a store cannot be read.
+    /// - Throws: ``StoreError`` when a store cannot be read; with ``StoreError/Code/replaced`` when its
+    ///   file was deleted, moved or replaced.
     /// - Complexity: O(1) page reads for each store.
     @discardableResult
     public func checkForRemoteChanges() throws -> Bool {
         var isNews = false
         for store in persistentStores {
+            try store.store.checkPlace()
             let head = try store.head()
             guard store.announce(head) else { continue }
             isNews = true

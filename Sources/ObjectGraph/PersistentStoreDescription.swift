@@ -17,6 +17,12 @@ public struct PersistentStoreOptions: Sendable, Hashable {
     public var durability = StoreDurability.durable
     /// When checkpoints are signed by themselves; nil for never.
     public var checkpoints: CheckpointPolicy?
+    /// For how long to wait at most for another process: for one that writes, at each save, and for one
+    /// that opens the same store at the same moment; nil for as long as it takes.
+    ///
+    /// What cannot wait any longer throws ``StoreError`` with ``StoreError/Code/busy``; the message
+    /// names the other process.
+    public var lockTimeout: Duration? = StoreOptions.Waiting.usual.limit
 
     /// Opens for writing, durably.
     public init() {}
@@ -25,6 +31,7 @@ public struct PersistentStoreOptions: Sendable, Hashable {
         var options = StoreOptions()
         options.isReadOnly = isReadOnly
         options.durability = durability == .durable ? .durable : .relaxed
+        options.waiting.limit = lockTimeout
         return options
     }
 }
@@ -41,6 +48,8 @@ public struct PersistentStoreDescription: Sendable, Hashable {
     public var durability = StoreDurability.durable
     /// When checkpoints are signed by themselves; nil for never.
     public var checkpoints: CheckpointPolicy?
+    /// For how long to wait at most for another process; see ``PersistentStoreOptions/lockTimeout``.
+    public var lockTimeout: Duration? = StoreOptions.Waiting.usual.limit
     /// Whether ``PersistentContainer/loadPersistentStores(completionHandler:)`` returns before the
     /// store is open and calls back on a queue of its own.
     public var shouldAddStoreAsynchronously = false
@@ -56,6 +65,7 @@ public struct PersistentStoreDescription: Sendable, Hashable {
         options.isReadOnly = isReadOnly
         options.durability = durability
         options.checkpoints = checkpoints
+        options.lockTimeout = lockTimeout
         return options
     }
 }

@@ -18,10 +18,10 @@ extension StoreError {
 
     static func objectDeleted(_ name: String, in entry: Entry) -> StoreError {
         let author = entry.header.author.map { " by '\($0)'" } ?? ""
-        let date = Date(timeIntervalSince1970: Double(entry.time) / 1_000_000)
         return StoreError(
             .objectDeleted,
-            "'\(name)' was deleted in entry \(entry.sequence)\(author) at \(date.ISO8601Format()). "
+            "'\(name)' was deleted in entry \(entry.sequence)\(author) at "
+                + "\(DateText.text(microseconds: entry.time)). "
                 + "A context pinned to an earlier entry still reads it.")
     }
 

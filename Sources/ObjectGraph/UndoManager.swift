@@ -20,9 +20,9 @@ struct ChangeGroup {
 /// one group and applies the inverses; it works across saves, in which case the inverse becomes a
 /// pending change that the next save appends. By default the journal is unlimited.
 ///
-/// Each event of the context becomes a group of its own when it ends, by
-/// ``ManagedObjectContext/processPendingChanges()`` or with the block given to `perform`. Several
-/// events are made one step by ``beginUndoGrouping()`` and ``endUndoGrouping()``.
+/// Each event of the context becomes a group of its own when it ends: by
+/// ``ManagedObjectContext/processPendingChanges()``, a fetch or a count, or with the block given to
+/// `perform`. Several events are made one step by ``beginUndoGrouping()`` and ``endUndoGrouping()``.
 ///
 /// ```swift
 /// manager.beginUndoGrouping()

@@ -32,7 +32,9 @@ enum EntryCheck {
         }
         guard problems.isEmpty else {
             throw StoreError(
-                .corrupt, "The tables do not agree with entry \(sequence), which was taken back.",
+                .corrupt,
+                "The tables do not agree with entry \(sequence), which was taken back. Run 'daybook "
+                    + "verify' to see how far the damage goes.",
                 details: problems)
         }
     }

@@ -123,7 +123,7 @@ struct Merger {
         if let known = numbersMaximum[object.entity] {
             greatest = known
         } else {
-            greatest = try projection.numberMaximum(of: object.entity, in: transaction)
+            greatest = try projection.tables.rows.numberMaximum(of: object.entity, in: transaction)
             numbersMaximum[object.entity] = greatest
         }
         if object.number > greatest { return true }
@@ -178,15 +178,17 @@ struct Merger {
     }
 }
 
-extension Projection {
-    /// The greatest object number among an entity's rows; 0 when there are none.
+extension Table {
+    /// The greatest object number among an entity's records, in the tables of rows and of versions; 0
+    /// when there are none.
     func numberMaximum(
         of entity: EntityNumber, in transaction: borrowing some Reading & ~Copyable
     ) throws -> UInt64 {
-        let end = StoreKey.entity(EntityNumber(rawValue: entity.rawValue + 1))
+        let end = StoreKey.end(of: entity)
         let prefix = StoreKey.entity(entity)
-        let last: UInt64? = try transaction.seek(tables.rows, before: end.span.bytes) { key, _ in
-            guard key.starts(with: prefix) else { return 0 }
+        let last: UInt64? = try transaction.seek(self, before: end.span.bytes) { key, _ in
+            // What is no key of an object is for verifying to find.
+            guard key.starts(with: prefix), key.byteCount >= StoreKey.objectSize else { return 0 }
             var reader = KeyReader()
             return try reader.object(key).number
         }

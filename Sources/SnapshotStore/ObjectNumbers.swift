@@ -62,11 +62,18 @@ final class ObjectNumbers: Sendable {
     }
 
     /// Takes a block from the file.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/full`` when there are not so many numbers left.
     static func reserve(
         _ meta: Table, count: UInt64 = StoreLayout.numberBlockSize,
         in transaction: borrowing WriteTransaction
     ) throws -> Range<UInt64> {
         let first = try StoreMetadata.reserved(meta, in: transaction)
+        guard count <= StoreLayout.objectNumberMaximum + 1 - first else {
+            throw StoreError(
+                .full,
+                "There are no \(count) object numbers left of \(StoreLayout.objectNumberMaximum).")
+        }
         let end = first + count
         try StoreMetadata.setReserved(end, meta, in: transaction)
         return first..<end

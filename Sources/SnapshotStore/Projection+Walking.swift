@@ -23,7 +23,7 @@ extension Projection {
         _ body: (ObjectID, RowLayout, RawSpan) throws -> WalkStep
     ) throws -> WalkStep {
         let lower = StoreKey.entity(entity)
-        let upper = StoreKey.entity(EntityNumber(rawValue: entity.rawValue + 1))
+        let upper = StoreKey.end(of: entity)
         var step = WalkStep.proceed
         try transaction.scan(
             tables.rows, from: lower.span.bytes, to: upper.span.bytes, order: .ascending
@@ -62,7 +62,7 @@ extension Projection {
         in transaction: borrowing some Reading & ~Copyable
     ) throws -> [ObjectID: Bool] {
         let lower = StoreKey.entity(entity)
-        let upper = StoreKey.entity(EntityNumber(rawValue: entity.rawValue + 1))
+        let upper = StoreKey.end(of: entity)
         var isThere: [ObjectID: Bool] = [:]
         try transaction.scan(
             tables.versions, from: lower.span.bytes, to: upper.span.bytes, order: .ascending

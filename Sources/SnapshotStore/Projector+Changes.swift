@@ -30,6 +30,7 @@ extension Projector {
     ) throws {
         let key = VersionKey(change.object)
         guard change.fields.count <= Int(UInt16.max),
+            (1...StoreLayout.objectNumberMaximum).contains(change.object.number),
             try isNew(change.object, key, in: transaction)
         else { throw mismatch() }
         if !isLeading {
@@ -183,7 +184,7 @@ extension Projector {
             greatest = ObjectID(
                 entity: object.entity,
                 number: try known
-                    ?? projection.numberMaximum(of: object.entity, in: transaction))
+                    ?? projection.tables.rows.numberMaximum(of: object.entity, in: transaction))
         }
         if object.number > greatest.number {
             greatest = object

@@ -48,8 +48,7 @@ extension Store {
     package func skipObjectNumbers(_ count: UInt64) throws {
         guard !options.isReadOnly else { return }
         try writing { [meta = parts.tables.meta] transaction in
-            let first = try StoreMetadata.reserved(meta, in: transaction)
-            try StoreMetadata.setReserved(first + count, meta, in: transaction)
+            _ = try ObjectNumbers.reserve(meta, count: count, in: transaction)
         }
     }
 
@@ -68,7 +67,8 @@ extension Store {
     /// - Throws: As ``remove(at:)`` for what is to be replaced. It is as it was then.
     package static func replace(at path: String, withCopyOf source: Store) throws {
         if FileManager.default.fileExists(atPath: path) { try refuseStranger(path) }
-        let draft = try wrapping(path) { try DraftFile(replacing: path) }
+        // Beside the file itself, where a link leads to it from elsewhere.
+        let draft = try wrapping(path) { try DraftFile(replacing: FilePath.resolved(path)) }
         defer { draft.discard() }
         try wrapping(path, besides: draft) {
             try source.openEnvironment().copy(to: draft.path, compacting: true)

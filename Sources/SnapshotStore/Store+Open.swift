@@ -45,7 +45,7 @@ extension Store {
         copying first: Entry?
     ) throws -> Store {
         _ = try make(at: path, model: model, options: options, header, copying: first)
-        return try open(at: path, model: nil, options: options, modelSource: .table)
+        return try open(at: path, model: nil, options: options, modelSource: .both)
     }
 
     /// The store comes to be under another name and gets its own when it is whole, so that a crash
@@ -115,15 +115,18 @@ extension Store {
     package static func open(
         at path: String, model: ManagedObjectModel? = nil, options: StoreOptions = StoreOptions()
     ) throws -> Store {
-        try open(at: path, model: model, options: options, modelSource: .table)
+        try open(at: path, model: model, options: options, modelSource: .both)
     }
 
     /// Where the model of a store is read.
     enum ModelSource {
-        /// In the projection, as usual.
-        case table
+        /// In the first entry, whose digest covers it, and in the projection, as usual; they must be
+        /// the same.
+        case both
         /// In the first entry, when the projection is not trusted.
         case journal
+        /// In the projection, when the first entry cannot be read.
+        case table
     }
 
     static func open(
@@ -143,21 +146,24 @@ extension Store {
         modelSource: ModelSource
     ) throws -> Store {
         if let model { try model.validate() }
-        let formatVersion = try checkFormat(path)
+        let formatVersion = try checkFormat(path, options)
         let isOutdated = formatVersion < StoreLayout.formatVersion
         guard !isOutdated || !options.isReadOnly else {
             throw StoreError.olderFormat(path, formatVersion)
         }
         var environmentOptions = options.environment(create: false)
-        if isOutdated { environmentOptions.tables += StoreLayout.formerTableNames }
+        environmentOptions.tables += StoreLayout.formerTableNames(of: formatVersion)
         let environment = try Environment.open(at: path, options: environmentOptions)
         let tables = try StoreTables(in: environment)
         let (metadata, schema) = try environment.read { transaction in
             let metadata = try StoreMetadata.read(tables.meta, path: path, in: transaction)
+            // What a first entry has to be read for differs from format to format.
+            let source = isOutdated && modelSource == .both ? ModelSource.table : modelSource
             let stored =
-                switch modelSource {
-                case .table: try storedModel(tables, path: path, in: transaction)
+                switch source {
+                case .both: try agreedModel(environment, tables, path: path, in: transaction)
                 case .journal: try firstModel(environment, path: path, in: transaction)
+                case .table: try storedModel(tables, path: path, in: transaction)
                 }
             if let model { try check(model, against: stored, path: path) }
             return (metadata, try Schema(stored))
@@ -172,7 +178,7 @@ extension Store {
     /// Gives a store of an older format the format of today.
     private static func bringUpToDate(_ store: Store, from formatVersion: UInt32) throws {
         do {
-            try store.upgrade()
+            try store.upgrade(from: formatVersion)
         } catch {
             let error = StoreError(wrapping: error, path: store.path)
             guard error.code == .corrupt || error.code == .digestMismatch else { throw error }
@@ -181,34 +187,68 @@ extension Store {
     }
 
     /// Looks at the format version before the file is opened for good, and writes nothing.
-    private static func checkFormat(_ path: String) throws -> UInt32 {
-        var options = EnvironmentOptions(tables: [StoreLayout.metaName])
-        options.create = false
-        options.readOnly = true
-        let environment = try Environment.open(at: path, options: options)
+    private static func checkFormat(_ path: String, _ options: StoreOptions) throws -> UInt32 {
+        let environment = try Environment.open(
+            at: path,
+            options: EnvironmentOptions(
+                tables: [StoreLayout.metaName], create: false, readOnly: true,
+                patience: options.waiting.patience))
         let meta = try environment.table(StoreLayout.metaName)
         return try environment.read { transaction in
             try StoreMetadata.checkFormat(meta, path: path, in: transaction)
         }
     }
 
+    /// The model of the first entry, if the table of models has the same and no other.
+    private static func agreedModel(
+        _ environment: Environment, _ tables: StoreTables, path: String,
+        in transaction: borrowing ReadTransaction
+    ) throws -> ManagedObjectModel {
+        let first = try firstModelBytes(environment, path: path, in: transaction)
+        guard try transaction.count(tables.models) == 1,
+            try storedModelBytes(tables, path: path, in: transaction) == first
+        else {
+            throw StoreError.corrupt(
+                "The model in the tables of '\(path)' is not the one that its first entry sets")
+        }
+        return try ManagedObjectModel(canonicalBytes: first)
+    }
+
     private static func storedModel(
         _ tables: StoreTables, path: String, in transaction: borrowing ReadTransaction
     ) throws -> ManagedObjectModel {
-        let bytes = try transaction.seek(tables.models, before: nil) { _, value in value.array }
+        try ManagedObjectModel(
+            canonicalBytes: try storedModelBytes(tables, path: path, in: transaction))
+    }
+
+    private static func storedModelBytes(
+        _ tables: StoreTables, path: String, in transaction: borrowing ReadTransaction
+    ) throws -> [UInt8] {
+        let key = StoreKey.sequence(SequenceNumber(1))
+        let bytes = try transaction.get(tables.models, key.span.bytes) { $0.array }
         guard let bytes else { throw StoreError.corrupt("'\(path)' holds no model") }
-        return try ManagedObjectModel(canonicalBytes: bytes)
+        return bytes
     }
 
     private static func firstModel(
         _ environment: Environment, path: String, in transaction: borrowing ReadTransaction
     ) throws -> ManagedObjectModel {
+        try ManagedObjectModel(
+            canonicalBytes: try firstModelBytes(environment, path: path, in: transaction))
+    }
+
+    private static func firstModelBytes(
+        _ environment: Environment, path: String, in transaction: borrowing ReadTransaction
+    ) throws -> [UInt8] {
         let journal = try Journal(in: environment)
-        let first = try journal.entry(at: SequenceNumber(1), in: transaction)
-        guard let model = try first.map({ try Entry($0).model }) ?? nil else {
+        guard let first = try journal.entry(at: SequenceNumber(1), in: transaction) else {
+            throw StoreError.corrupt("'\(path)' has no first entry, which would set the model")
+        }
+        let payload = try EntryPayload.Encoded(first)
+        guard payload.header.kind == .model else {
             throw StoreError.corrupt("The first entry of '\(path)' sets no model")
         }
-        return model
+        return Array(payload.bytes[payload.changesOffset...])
     }
 
     private static func check(
@@ -263,6 +303,7 @@ extension StoreOptions {
     func environment(create: Bool) -> EnvironmentOptions {
         EnvironmentOptions(
             tables: StoreLayout.tableNames, create: create, readOnly: isReadOnly,
-            durability: durability == .durable ? .durable : .relaxed, mapSize: initialMapSize)
+            durability: durability == .durable ? .durable : .relaxed, mapSize: initialMapSize,
+            patience: waiting.patience)
     }
 }

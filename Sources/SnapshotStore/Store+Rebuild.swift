@@ -18,16 +18,22 @@ extension Store {
     /// Brings a store of an older format up to date, all of it or nothing, unless somebody else has done
     /// so meanwhile.
     ///
-    /// Its environment must have been opened with ``StoreLayout/formerTableNames``.
-    func upgrade() throws {
-        let digests = try wrapping {
-            try openEnvironment().table(Journal.formerDigestsName)
+    /// Its environment must have been opened with ``StoreLayout/formerTableNames(of:)``.
+    func upgrade(from formatVersion: UInt32) throws {
+        let former = try wrapping {
+            let environment = try openEnvironment()
+            return try StoreLayout.formerTableNames(of: formatVersion).map(environment.table)
         }
         try writing { [parts, path] transaction in
             let meta = parts.tables.meta
             let version = try StoreMetadata.checkFormat(meta, path: path, in: transaction)
             if version == StoreLayout.formatVersion { return }
-            try parts.journal.takeDigests(from: digests, in: transaction)
+            for digests in former {
+                try parts.journal.takeDigests(from: digests, in: transaction)
+            }
+            let last = try parts.journal.last(in: transaction)
+            let digest = try parts.journal.digest(at: last, in: transaction)
+            try parts.journal.setHead(last, digest, in: transaction)
             try parts.rebuildProjection(in: transaction)
             try StoreMetadata.setFormat(StoreLayout.formatVersion, meta, in: transaction)
         }

@@ -186,6 +186,7 @@ private struct Verification {
                 report.add(.metadata, "meta, '\(name)'", error.message)
             }
         }
+        if report.findings.isEmpty { try checkReserved(in: transaction) }
         do {
             _ = try StoreMetadata.userValues(meta, in: transaction)
         } catch let error as StoreError where error.code == .corrupt {
@@ -209,16 +210,47 @@ private struct Verification {
         }
     }
 
+    /// No number that an object has, or had, may be given out again.
+    private mutating func checkReserved(in transaction: borrowing ReadTransaction) throws {
+        let place = "meta, '\(StoreMetadata.Name.reserved)'"
+        let tables = parts.tables
+        do {
+            let reserved = try StoreMetadata.reserved(tables.meta, in: transaction)
+            for entity in store.schema.entities {
+                let greatest = max(
+                    try tables.rows.numberMaximum(of: entity.number, in: transaction),
+                    try tables.versions.numberMaximum(of: entity.number, in: transaction))
+                guard greatest >= reserved else { continue }
+                report.add(
+                    .metadata, place,
+                    "The store says that the object numbers from \(reserved) on are free, and there "
+                        + "is \(entity.name)/\(greatest).")
+            }
+        } catch let error as StoreError where error.code == .corrupt {
+            report.add(.metadata, place, error.message)
+        }
+    }
+
     /// Whether a tag names the entry that it was set on. A digest that is missing is the journal's
     /// to report.
     private func isSound(
         _ tag: StoreTag, in transaction: borrowing ReadTransaction
     ) throws -> Bool {
-        guard tag.sequence <= (try parts.journal.head(in: transaction)) else { return false }
+        guard tag.sequence <= (try lastEntry(in: transaction)) else { return false }
         do {
             return try parts.journal.digest(at: tag.sequence, in: transaction) == tag.digest
         } catch is JournalError {
             return true
+        }
+    }
+
+    /// The last entry that there is, zero when that cannot be told.
+    private func lastEntry(in transaction: borrowing ReadTransaction) throws -> SequenceNumber {
+        do {
+            return try parts.journal.last(in: transaction)
+        } catch let error as JournalError where error.code == .entryBroken {
+            // The journal's own check comes to it.
+            return .zero
         }
     }
 
@@ -228,7 +260,7 @@ private struct Verification {
     ) throws -> ProjectionAccount {
         var findings: [JournalFinding] = []
         let account = ProjectionAccount(parts.projection)
-        report.head = try parts.journal.head(in: transaction)
+        report.head = try lastEntry(in: transaction)
         try parts.journal.verify(
             in: transaction, { findings.append($0) },
             follow: { try account.follow($0, in: transaction) },

@@ -56,14 +56,31 @@ package final class Store: Sendable {
     package func close() throws {
         guard let environment = environment.withLock({ $0.take() }) else { return }
         guard !options.isReadOnly, let unused = numbers.removeLast() else { return }
-        try wrapping {
-            try environment.write { [meta = parts.tables.meta] transaction in
-                // Somebody may have taken numbers behind ours: then ours are lost.
-                let reserved = try StoreMetadata.reserved(meta, in: transaction)
-                guard reserved == unused.upperBound else { return }
-                try StoreMetadata.setReserved(unused.lowerBound, meta, in: transaction)
+        do {
+            try wrapping {
+                try environment.perform(waiting: LockPatience(limit: .zero)) {
+                    [meta = parts.tables.meta] transaction in
+                    // Somebody may have taken numbers behind ours: then ours are lost.
+                    let reserved = try StoreMetadata.reserved(meta, in: transaction)
+                    guard reserved == unused.upperBound else { return }
+                    try StoreMetadata.setReserved(unused.lowerBound, meta, in: transaction)
+                }
             }
+        } catch let error as StoreError where error.code == .replaced || error.code == .busy {
+            // Nobody takes numbers from a file that nobody finds; and where another process writes just
+            // now, they stay taken.
+            return
         }
+    }
+
+    /// Refuses when the path does not lead to the file any more that was opened by it.
+    ///
+    /// Every save does so by itself; whoever only reads goes on reading what there was.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/replaced``.
+    package func checkPlace() throws {
+        let environment = try openEnvironment()
+        try wrapping { try environment.checkPlace() }
     }
 
     // MARK: - The head

@@ -170,7 +170,8 @@ extension StoreError {
         case .corrupt, .malformedKey, .keyExists, .keyLength: code = .corrupt
         case .noPermission: code = .permission
         case .readOnly: code = .readOnly
-        case .alreadyOpen, .readersFull, .mapResized: code = .busy
+        case .alreadyOpen, .locked, .readersFull, .mapResized: code = .busy
+        case .replaced: code = .replaced
         case .diskFull, .mapFull: code = .full
         case .closedToWrites, .forked: code = .closed
         case .networkFileSystem: code = .unsupportedFileSystem

@@ -17,7 +17,7 @@ extension StoreError {
         case .notAStore, .newerFormat, .olderFormat: 134_000
         case .readOnly, .full, .inputOutput: 134_030
         case .closed, .corrupt, .truncated: 134_070
-        case .missing, .permission, .busy, .unsupportedFileSystem: 134_080
+        case .missing, .permission, .busy, .replaced, .unsupportedFileSystem: 134_080
         case .modelMismatch: 134_100
         default: nil
         }

@@ -55,7 +55,7 @@ public struct StoreError: Error, Sendable {
             case noSuchEntry, noSuchObject, objectDeleted, undoBlocked, digestMismatch, closed
             case unsupportedFileSystem, inputOutput, generation, unsettled
             case noSuchStore, noSuchConfiguration, assignment, crossStoreRelationship, coordinator
-            case olderFormat, tagName, noSuchTag
+            case olderFormat, tagName, noSuchTag, replaced
         }
 
         private let wrapped: Wrapped
@@ -88,6 +88,8 @@ public struct StoreError: Error, Sendable {
         public static let readOnly = Code(.readOnly)
         /// The file is in use in a way that excludes what was asked for.
         public static let busy = Code(.busy)
+        /// The file was deleted, moved or replaced by another while it was open.
+        public static let replaced = Code(.replaced)
         /// The disk is full.
         public static let full = Code(.full)
         /// The model differs from the one in the store.

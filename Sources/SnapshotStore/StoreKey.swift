@@ -50,6 +50,11 @@ enum StoreKey {
         return writer.bytes
     }
 
+    /// What is greater than all keys of rows, versions and connections of an entity.
+    static func end(of entity: EntityNumber) -> [UInt8] {
+        end(of: Self.entity(entity)) ?? [UInt8](repeating: .max, count: 2 * linkSize)
+    }
+
     /// A version of an object.
     static func version(_ object: ObjectID, _ sequence: SequenceNumber) -> [UInt8] {
         var writer = KeyWriter(capacity: 20)

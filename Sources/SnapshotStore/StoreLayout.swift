@@ -18,6 +18,8 @@ internal import LMDB
 // | models | sequence u64 | canonical model |
 // | meta | name | bytes, SHA-256 of name and bytes |
 //
+// Beside the tables stands `head`: see `Journal`.
+//
 // Everything but `journal` and `meta` is the projection: it follows from the journal alone, byte for
 // byte.
 
@@ -28,8 +30,9 @@ enum StoreLayout {
     ///
     /// Version 2 added the ages of rows. Version 3 keeps room for them from the insert on, so that a row
     /// seldom outgrows its page when it is changed, and has short ends in short rows; digests stand in
-    /// the journal and times are noted many together, so that a save writes fewer pages.
-    static let formatVersion: UInt32 = 3
+    /// the journal and times are noted many together, so that a save writes fewer pages. Version 4 says
+    /// once more, beside the tables, with which entry the journal ends.
+    static let formatVersion: UInt32 = 4
 
     /// The table that is read before anything else, in every version.
     static let metaName = "meta"
@@ -44,7 +47,9 @@ enum StoreLayout {
     static let tableNames = Journal.tableNames + projectionNames + [metaName]
 
     /// The tables that only versions 1 and 2 had. A store brought up to date keeps them, empty.
-    static let formerTableNames = [Journal.formerDigestsName]
+    static func formerTableNames(of version: UInt32) -> [String] {
+        version < 3 ? [Journal.formerDigestsName] : []
+    }
 
     /// How many bytes of an indexed value stand in its key. A longer value keeps this many and is
     /// told from its like by its digest, so that a key fits LMDB's 511 bytes.

@@ -92,7 +92,13 @@ struct StoreMetadata: Sendable {
             throw StoreError.corrupt("The store does not say which object numbers are taken")
         }
         var reader = KeyReader()
-        return try reader.uint64(bytes.span.bytes)
+        let number = try reader.uint64(bytes.span.bytes)
+        guard (1...StoreLayout.objectNumberMaximum + 1).contains(number) else {
+            throw StoreError.corrupt(
+                "The store says that the object numbers below \(number) are taken, and there are "
+                    + "only \(StoreLayout.objectNumberMaximum)")
+        }
+        return number
     }
 
     static func setReserved(

@@ -34,6 +34,8 @@ package struct StoreOptions: Sendable {
     package var makeUUID: @Sendable () -> UUID
     /// How far the store checks itself.
     package var verification: Verification
+    /// For how long to wait for other processes.
+    package var waiting: Waiting
 
     /// Options with the usual values.
     package init(
@@ -41,7 +43,7 @@ package struct StoreOptions: Sendable {
         isReadOnly: Bool = false,
         clock: @escaping @Sendable () -> Int64 = StoreOptions.systemClock,
         makeUUID: @escaping @Sendable () -> UUID = { UUID() },
-        verification: Verification = .off
+        verification: Verification = .off, waiting: Waiting = .usual
     ) {
         self.initialMapSize = initialMapSize
         self.durability = durability
@@ -49,6 +51,7 @@ package struct StoreOptions: Sendable {
         self.clock = clock
         self.makeUUID = makeUUID
         self.verification = verification
+        self.waiting = waiting
     }
 
     /// The system's time in microseconds since 1970.

@@ -106,6 +106,46 @@ import Testing
         #expect(try filesLeft().isEmpty)
     }
 
+    @Test(arguments: ["1e999", "-1e999", "1e400"])
+    func `B15 a place in an order that no number can hold is refused`(order: String) throws {
+        let story = try AtlasStory.write()
+        var lines = try Exporting.lines(of: story.store)
+        let place = try #require(
+            lines.firstIndex { String(decoding: $0, as: UTF8.self).contains("\"order\":1.0") })
+        lines[place] = Array(
+            String(decoding: lines[place], as: UTF8.self)
+                .replacing("\"order\":1.0", with: "\"order\":\(order)").utf8)
+
+        let error = #expect(throws: ExportError.self) { try load(lines) }
+
+        #expect(error?.kind == .malformed)
+        #expect(
+            error?.description.contains("order: a number that 64 bits can hold was expected")
+                == true,
+            "\(String(describing: error))")
+        #expect(try filesLeft().isEmpty)
+    }
+
+    @Test(arguments: [
+        (#""undoes":18446744073709551615"#, "undoes"), (#""undoes":[1,9]"#, "undoes"),
+        (#""undoes":9"#, "undoes"), (#""base":9"#, "base"),
+        (#""base":18446744073709551615"#, "base"),
+    ])
+    func `B11 an entry that stands on a later one is refused`(
+        member: String, name: String
+    ) throws {
+        let story = try AtlasStory.write()
+        var lines = try Exporting.lines(of: story.store)
+        lines[1] = Array(
+            String(decoding: lines[1], as: UTF8.self)
+                .replacing(#""sequence":2,"#, with: #""sequence":2,\#(member),"#).utf8)
+
+        let error = #expect(throws: ExportError.self) { try load(lines) }
+
+        #expect(error?.kind == .malformed)
+        #expect(error?.description.hasPrefix("line 2: \(name): ") == true)
+    }
+
     @Test func `a missing line is told by its number`() throws {
         let story = try AtlasStory.write()
         var lines = try Exporting.lines(of: story.store)

@@ -191,7 +191,9 @@ import Testing
 
         #expect(
             try file.findings().map(\.message) == [
-                "There is a digest for entry 5, and no such entry."
+                "The journal does not end as it should: it says that it ends with entry 5, and 4 is the "
+                    + "last one found.",
+                "There is a digest for entry 5, and no such entry.",
             ])
     }
 

@@ -13,6 +13,7 @@ struct CorruptFixtureTests {
 
     private static let olderFormats = [
         (1, "corrupt/format-1.daybook"), (2, "corrupt/format-2.daybook"),
+        (3, "corrupt/format-3.daybook"),
     ]
 
     private static func makeFixtureIfAsked() throws {

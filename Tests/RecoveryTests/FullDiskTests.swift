@@ -137,6 +137,73 @@ struct FullDiskTests {
     }
 }
 
+extension FullDiskTests {
+    private static let readingCommands: [[String]] = [
+        ["log"], ["show", "STORE", "1"], ["fetch", "STORE", "Item"],
+        ["history", "STORE", "Item/1"],
+        ["diff", "STORE", "1", "2"], ["export", "STORE", "--format", "jsonl"], ["model"], ["stats"],
+        ["tail"], ["verify"],
+    ]
+    private static let writingCommands: [[String]] = [
+        ["record"], ["undo", "STORE", "2"], ["tag", "STORE", "first", "1"],
+    ]
+
+    @Test
+    func `on a full disk without a lock file everything is read, and nothing is called damage`()
+        throws
+    {
+        let directory = try TemporaryDirectory()
+        let mounted = try #require(
+            try MountedMemory(in: directory, bytes: 3 << 20),
+            "This test has to mount a file system.")
+        let recorder = Recorder(in: mounted.url)
+        try recorder.makeStore()
+        let input = Recorder(in: directory.url)
+        let recorded = try recorder.record(
+            try input.writeInput((1...5).map { Recorder.entry("\($0)") }))
+        #expect(recorded.acknowledged.count == 5)
+        func run(_ command: [String]) throws -> (
+            lines: [String], talk: String, ending: ChildProcess.Ending
+        ) {
+            let words =
+                command.count == 1
+                ? command + [recorder.path]
+                : command.map { $0 == "STORE" ? recorder.path : $0 }
+            return try ChildProcess.run(BuiltTool.daybook, words)
+        }
+        let before = try Self.readingCommands.map { try run($0) }
+        let content = try Data(contentsOf: URL(fileURLWithPath: recorder.path))
+        try FileManager.default.removeItem(atPath: recorder.path + "-lock")
+        Self.fill(mounted.url)
+
+        for (command, earlier) in zip(Self.readingCommands, before) {
+            let ran = try run(command)
+            #expect(ran.ending == earlier.ending, "\(command): \(ran)")
+            if command != ["stats"] { #expect(ran.lines == earlier.lines, "\(command)") }
+        }
+        for command in Self.writingCommands {
+            let ran = try run(command)
+            #expect(ran.ending == .exited(2), "\(command): \(ran)")
+            #expect(ran.talk.contains("disk is full") && ran.talk.isOneErrorLine, "\(ran.talk)")
+        }
+
+        #expect(try Data(contentsOf: URL(fileURLWithPath: recorder.path)) == content)
+        try FileManager.default.removeItem(at: mounted.url.appending(path: "ballast"))
+        let more = try recorder.record(
+            try input.writeInput([Recorder.entry("afterwards")], to: "more"))
+        #expect(more.ending == .exited(0), "\(more.talk)")
+        #expect(try recorder.findings() == [])
+    }
+
+    /// Fills a file system to the last page.
+    private static func fill(_ folder: URL) {
+        let ballast = open(folder.appending(path: "ballast").path, O_WRONLY | O_CREAT, 0o600)
+        let page = [UInt8](repeating: 1, count: 4_096)
+        while write(ballast, page, page.count) > 0 {}
+        close(ballast)
+    }
+}
+
 #if canImport(Glibc)
 private let resourceFileSize = __rlimit_resource_t(UInt32(RLIMIT_FSIZE.rawValue))
 #else

@@ -76,6 +76,14 @@ package final class ChildProcess {
         }
     }
 
+    /// Waits until it has written something, and keeps that for later.
+    package func waitForOutput() {
+        guard buffer.isEmpty, !isAtEnd else { return }
+        let more = output.fileHandleForReading.availableData
+        if more.isEmpty { isAtEnd = true }
+        buffer.append(contentsOf: more)
+    }
+
     /// All whole lines up to the end of its output.
     package func remainingLines() -> [String] {
         var lines: [String] = []
@@ -100,13 +108,21 @@ package final class ChildProcess {
 
     // MARK: - Its end
 
+    /// Its number.
+    package var number: Int32 { process.processIdentifier }
+
+    /// Sends it a signal.
+    package func send(_ signal: Int32) {
+        #if canImport(Glibc)
+        Glibc.kill(process.processIdentifier, signal)
+        #else
+        Darwin.kill(process.processIdentifier, signal)
+        #endif
+    }
+
     /// Kills it at once, wherever it is.
     package func kill() {
-        #if canImport(Glibc)
-        Glibc.kill(process.processIdentifier, SIGKILL)
-        #else
-        Darwin.kill(process.processIdentifier, SIGKILL)
-        #endif
+        send(SIGKILL)
     }
 
     /// Waits for its end.

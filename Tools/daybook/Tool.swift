@@ -1,3 +1,5 @@
+import SnapshotStore
+
 /// The tool as a whole: reads the command line, runs a command, tells how it ended.
 enum Tool {
     static let version = "0.1.0"
@@ -68,6 +70,9 @@ enum Tool {
                 color: arguments[SharedOptions.color] ?? .auto,
                 isQuiet: arguments[SharedOptions.quiet],
                 isPaged: command.isPaged(arguments) && !arguments[SharedOptions.noPager])
+            StoreOptions.Waiting.usual = StoreOptions.Waiting(
+                limit: arguments[SharedOptions.lockTimeout] ?? StoreOptions.Waiting.limitUsual,
+                isOver: { Interruption.isThere })
             return try command.run(arguments, console)
         }
         return .success

@@ -23,9 +23,7 @@ extension ManagedObjectModel {
                         + "the model.")
             }
         }
-        for entity in entities {
-            problems += inheritanceProblems(of: entity, entitiesByName)
-        }
+        problems += inheritanceProblems(entitiesByName)
         if problems.isEmpty {
             for entity in entities {
                 problems += entity.propertyProblems(entitiesByName)
@@ -34,21 +32,59 @@ extension ManagedObjectModel {
         if !problems.isEmpty { throw ModelError(problems) }
     }
 
+    /// What is wrong with who inherits from whom. Of those who inherit over too many levels only the
+    /// first is named: all that inherit from it would follow.
     private func inheritanceProblems(
-        of entity: EntityDescription, _ entitiesByName: [String: EntityDescription]
+        _ entitiesByName: [String: EntityDescription]
     ) -> [String] {
-        var seen: Set<String> = [entity.name]
-        var current = entity
+        var problems: [String] = []
+        var hasDeepOne = false
+        for entity in entities {
+            switch entity.ancestry(entitiesByName) {
+            case .sound: continue
+            case .flawed(let problem): problems.append(problem)
+            case .tooDeep:
+                if hasDeepOne { continue }
+                hasDeepOne = true
+                problems.append(
+                    "'\(entity.name)' inherits over more than \(EntityDescription.levelsMaximum) "
+                        + "levels.")
+            }
+        }
+        return problems
+    }
+}
+
+extension EntityDescription {
+    /// Over how many levels an entity may inherit. Each entity has all properties of those above it, so
+    /// that a longer chain would cost the square of its length.
+    static let levelsMaximum = 100
+
+    /// How many properties an entity may have, those included that it inherits: as many as a row can
+    /// have fields.
+    static let propertiesMaximum = 65_535
+
+    fileprivate enum Ancestry {
+        case sound
+        case flawed(String)
+        case tooDeep
+    }
+
+    fileprivate func ancestry(_ entitiesByName: [String: EntityDescription]) -> Ancestry {
+        var seen: Set<String> = [name]
+        var current = self
         while let name = current.superentityName {
             guard let next = entitiesByName[name] else {
-                return ["'\(current.name)' inherits from '\(name)', which is not in the model."]
+                return .flawed(
+                    "'\(current.name)' inherits from '\(name)', which is not in the model.")
             }
             guard seen.insert(name).inserted else {
-                return ["'\(entity.name)' inherits from itself."]
+                return .flawed("'\(self.name)' inherits from itself.")
             }
+            if seen.count > Self.levelsMaximum + 1 { return .tooDeep }
             current = next
         }
-        return []
+        return .sound
     }
 }
 
@@ -76,6 +112,11 @@ extension EntityDescription {
                 }
                 seen[property] = ancestor.name
             }
+        }
+        if seen.count > Self.propertiesMaximum {
+            problems.append(
+                "'\(name)' has \(seen.count) properties, those included that it inherits; it can have "
+                    + "\(Self.propertiesMaximum).")
         }
         for attribute in attributes {
             problems += attribute.problems(in: self)

@@ -132,6 +132,59 @@ import Testing
         #expect(error?.problems == ["'B.x' is declared twice: 'A' has it already."])
     }
 
+    /// A chain of entities, the last of which inherits over so many levels.
+    private static func chain(levels: Int) -> ManagedObjectModel {
+        ManagedObjectModel(
+            entities: (0...levels).map { level in
+                EntityDescription(
+                    name: "E\(level)", superentityName: level == 0 ? nil : "E\(level - 1)",
+                    attributes: [AttributeDescription(name: "a\(level)", type: .string)])
+            })
+    }
+
+    @Test func `5,000-deep inheritance is refused at once, and 100 levels are not`() throws {
+        let error = #expect(throws: ModelError.self) { try Self.chain(levels: 5_000).validate() }
+        let justTooDeep = #expect(throws: ModelError.self) {
+            try Self.chain(levels: 101).validate()
+        }
+
+        #expect(error?.problems.count == 1)
+        #expect(justTooDeep?.problems == ["'E101' inherits over more than 100 levels."])
+        let schema = try Schema(Self.chain(levels: 100))
+        #expect(schema.entity(named: "E100")?.properties.count == 101)
+    }
+
+    @Test func `a circle of many entities is a mistake, however long`() {
+        for count in [2, 50, 300] {
+            let model = ManagedObjectModel(
+                entities: (0..<count).map {
+                    EntityDescription(name: "E\($0)", superentityName: "E\(($0 + 1) % count)")
+                })
+            #expect(throws: ModelError.self, "\(count)") { try model.validate() }
+        }
+    }
+
+    @Test func `more than 65,535 attributes are refused, with those that are inherited`() throws {
+        func attributes(_ range: Range<Int>) -> [AttributeDescription] {
+            range.map { AttributeDescription(name: "a\($0)", type: .bool) }
+        }
+        func model(_ count: Int) -> ManagedObjectModel {
+            ManagedObjectModel(entities: [
+                EntityDescription(name: "A", attributes: attributes(0..<40_000)),
+                EntityDescription(
+                    name: "B", superentityName: "A", attributes: attributes(40_000..<count)),
+            ])
+        }
+
+        let error = #expect(throws: ModelError.self) { try model(65_536).validate() }
+
+        #expect(
+            error?.problems == [
+                "'B' has 65536 properties, those included that it inherits; it can have 65535."
+            ])
+        try model(65_535).validate()
+    }
+
     @Test func `a sound model has no problems`() throws {
         try Company.model.validate()
         try ManagedObjectModel().validate()

@@ -88,6 +88,11 @@ struct CommandDeclaration: Sendable {
     var positionals: [ArgumentDeclaration] { arguments.filter { $0.kind == .positional } }
     var options: [ArgumentDeclaration] { arguments.filter { $0.kind != .positional } }
 
+    /// Whether the command opens a store.
+    private var isAboutStore: Bool {
+        positionals.contains { $0.name == "STORE" || $0.name == "NEW" }
+    }
+
     /// The options of this command and those of every command that mean something here.
     var allOptions: [ArgumentDeclaration] {
         options
@@ -95,6 +100,7 @@ struct CommandDeclaration: Sendable {
                 switch $0.name {
                 case SharedOptions.output.declaration.name: !formats.isEmpty
                 case SharedOptions.noPager.declaration.name: isPaged
+                case SharedOptions.lockTimeout.declaration.name: isAboutStore
                 default: true
                 }
             }
@@ -112,12 +118,15 @@ enum SharedOptions {
         "--quiet", short: "-q", "Say nothing on standard error but warnings and errors.")
     static let noPager = Flag(
         "--no-pager", "Print long text on a terminal as it is, and not through a pager.")
+    static let lockTimeout = Option<Duration>(
+        "--lock-timeout", "SECONDS", .seconds,
+        "Wait at most so long for another process that writes to the store; 60 when left out.")
     static let help = Flag("--help", short: "-h", "Print this help.")
 
     static var all: [ArgumentDeclaration] {
         [
             output.declaration, color.declaration, quiet.declaration, noPager.declaration,
-            help.declaration,
+            lockTimeout.declaration, help.declaration,
         ]
     }
 }

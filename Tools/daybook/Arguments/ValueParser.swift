@@ -68,6 +68,16 @@ extension ValueParser where Value == Int {
     }
 }
 
+extension ValueParser where Value == Duration {
+    /// A length of time.
+    static var seconds: ValueParser {
+        ValueParser("a number of seconds, 0 or more") { text in
+            guard let number = Double(text), (0...1e9).contains(number) else { return nil }
+            return .seconds(number)
+        }
+    }
+}
+
 extension ValueParser where Value == UInt64 {
     /// The number of one entry.
     static var sequence: ValueParser {

@@ -39,7 +39,7 @@ extension ExitCode {
             switch code {
             case .notAStore, .newerFormat, .olderFormat, .corrupt, .truncated, .missing,
                 .permission,
-                .unsupportedFileSystem, .inputOutput, .closed:
+                .unsupportedFileSystem, .inputOutput, .closed, .replaced:
                 .unreadable
             case .conflict, .duplicate, .undoBlocked: .conflict
             case .digestMismatch: .unverifiable

@@ -1,0 +1,131 @@
+import Foundation
+import LMDB
+import Synchronization
+import TestSupport
+import Testing
+
+/// Waiting for a process that holds a lock and does not go on.
+@Suite(.serialized)
+struct LockWaitTests {
+    private static func open(_ path: String, _ patience: LockPatience) throws -> Environment {
+        try Environment.open(
+            at: path, options: EnvironmentOptions(tables: ["a"], patience: patience))
+    }
+
+    private static func put(_ environment: Environment, _ key: String) throws {
+        let table = try environment.table("a")
+        try environment.write { transaction in
+            try transaction.put(table, key.bytes.span.bytes, key.bytes.span.bytes, .upsert)
+        }
+    }
+
+    /// Runs `body` while another process has stopped in the middle of a write; it goes on afterwards.
+    private func whileStopped(
+        _ body: (_ path: String, _ process: Int32) throws -> Void
+    ) async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path("file")
+        let note = directory.path("note")
+        async let other = #expect(processExitsWith: .success) {
+            [path = path as String, note = note as String] in
+            let environment = try Self.open(path, LockPatience())
+            let table = try environment.table("a")
+            try environment.write { transaction in
+                try Data("\(getpid())".utf8).write(to: URL(fileURLWithPath: note), options: .atomic)
+                _ = kill(getpid(), SIGSTOP)
+                let bytes = "theirs".bytes
+                try transaction.put(table, bytes.span.bytes, bytes.span.bytes, .upsert)
+            }
+        }
+        while !FileManager.default.fileExists(atPath: note) { await Task.yield() }
+        let text = String(decoding: try Data(contentsOf: URL(fileURLWithPath: note)), as: UTF8.self)
+        let process = try #require(Int32(text))
+        let outcome = Result {
+            while try !isStopped(process) { sched_yield() }
+            try body(path, process)
+        }
+        kill(process, SIGCONT)
+        _ = await other
+        try outcome.get()
+    }
+
+    private func isStopped(_ process: Int32) throws -> Bool {
+        let stat = try String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
+        return stat.contains(") T ")
+    }
+
+    @Test func `who waits for a stopped writer is told after a while who that is`() async throws {
+        try await whileStopped { path, process in
+            let environment = try Self.open(path, LockPatience(limit: .milliseconds(30)))
+
+            let refusal = #expect(throws: LMDBError.self) { try Self.put(environment, "ours") }
+
+            #expect(refusal?.code == .locked)
+            let message = refusal?.message ?? ""
+            #expect(message.hasPrefix("Process \(process) ('"), "\(message)")
+            #expect(message.contains("which is stopped"), "\(message)")
+            #expect(message.contains("kill -CONT \(process)"), "\(message)")
+        }
+    }
+
+    @Test func `who waits without end goes on with the writer`() async throws {
+        let result = Mutex(0)
+        try await whileStopped { path, process in
+            // Asked at each pause, so the writer goes on while this one waits.
+            let patience = LockPatience(limit: nil) { [process] in
+                kill(process, SIGCONT)
+                return false
+            }
+            let environment = try Self.open(path, patience)
+            try Self.put(environment, "ours")
+            let table = try environment.table("a")
+            let count = try environment.read { try $0.count(table) }
+            result.withLock { $0 = count }
+        }
+
+        #expect(result.withLock(\.self) == 2)
+    }
+
+    @Test func `a wish to stop ends the waiting`() async throws {
+        try await whileStopped { path, _ in
+            let environment = try Self.open(path, LockPatience(limit: nil) { true })
+
+            let refusal = #expect(throws: LMDBError.self) { try Self.put(environment, "ours") }
+
+            #expect(refusal?.code == .locked)
+            #expect(refusal?.message.contains("was ended") == true)
+        }
+    }
+
+    @Test func `reading, closing and copying do not wait for a stopped writer`() async throws {
+        try await whileStopped { path, _ in
+            let patience = LockPatience(limit: .zero)
+            let environment = try Self.open(path, patience)
+            let table = try environment.table("a")
+            #expect(try environment.read { try $0.count(table) } == 0)
+            try environment.copy(to: path + ".copy", compacting: true)
+            let refusal = #expect(throws: LMDBError.self) {
+                try environment.copy(to: path + ".all", compacting: false)
+            }
+            #expect(refusal?.code == .locked)
+            #expect(!FileManager.default.fileExists(atPath: path + ".all"))
+        }
+    }
+
+    @Test func `threads that stand in line behind a stopped writer are all told`() async throws {
+        try await whileStopped { path, _ in
+            let environment = try Self.open(path, LockPatience(limit: .milliseconds(200)))
+            let codes = Mutex<[LMDBError.Code]>([])
+
+            try onThreads(8) { thread in
+                do {
+                    try Self.put(environment, "\(thread)")
+                } catch let error as LMDBError {
+                    codes.withLock { $0.append(error.code) }
+                }
+            }
+
+            #expect(codes.withLock(\.self) == Array(repeating: .locked, count: 8))
+        }
+    }
+}
