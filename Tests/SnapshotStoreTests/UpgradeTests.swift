@@ -18,7 +18,7 @@ struct UpgradeTests {
 
     /// Writes the journal of a store as format 2 had it, and tables that are not those of today.
     private static func copy(_ store: Store, asFormerFormatTo path: String) throws {
-        let names = StoreLayout.tableNames + StoreLayout.formerTableNames
+        let names = StoreLayout.tableNames + StoreLayout.formerTableNames(of: 2)
         let copy = try Environment.open(
             at: path, options: EnvironmentOptions(tables: names, durability: .relaxed))
         let digests = try copy.table(Journal.formerDigestsName)

@@ -81,7 +81,7 @@ import Testing
         try expectRefusal(words, saying: words == ["verify"] ? "not in the file" : "truncated")
     }
 
-    /// Makes the store say that it has another format than the one of today, 3.
+    /// Makes the store say that it has another format than the one of today, 4.
     private func setFormat(_ version: UInt8) throws {
         var bytes = try library.bytes
         // The version stands behind its name, and a digest of both behind the version.
@@ -98,9 +98,9 @@ import Testing
 
     @Test(arguments: commands)
     func `a store of a newer format is refused`(words: [String]) throws {
-        try setFormat(4)
+        try setFormat(5)
 
-        try expectRefusal(words, saying: "format 4")
+        try expectRefusal(words, saying: "format 5")
     }
 
     @Test(
