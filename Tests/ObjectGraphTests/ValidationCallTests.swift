@@ -8,7 +8,7 @@ import Testing
 @testable import ObjectGraph
 
 /// A parcel whose hooks call `super` where a program's would.
-final class Parcel: ManagedObject {
+final class Cargo: ManagedObject {
     @Attribute(rules: [.minimum(1)]) var weight: Int = 1
     @Attribute(rules: [.maximumLength(5)]) var label: String = ""
     @Relationship(inverse: \Stamp.parcel, isOptional: false, minimumCount: 1) var stamps: Set<Stamp>
@@ -38,7 +38,7 @@ final class Parcel: ManagedObject {
 }
 
 final class Stamp: ManagedObject {
-    @Relationship(.deny) var parcel: Parcel?
+    @Relationship(.deny) var parcel: Cargo?
 }
 
 /// An error of a program's own.
@@ -50,12 +50,12 @@ struct PostalError: Error, Equatable {
     private let store: ClassStore
 
     init() throws {
-        store = try ClassStore([Parcel.self, Stamp.self])
+        store = try ClassStore([Cargo.self, Stamp.self])
     }
 
     /// A parcel that keeps all rules.
-    private func sound(in context: ManagedObjectContext) -> Parcel {
-        let parcel = Parcel(context: context)
+    private func sound(in context: ManagedObjectContext) -> Cargo {
+        let parcel = Cargo(context: context)
         parcel.stamps = [Stamp(context: context)]
         return parcel
     }
@@ -175,7 +175,7 @@ struct PostalError: Error, Equatable {
     @Test func `a failure of a store's own check names the store`() throws {
         let url = store.container.persistentStoreCoordinator.persistentStores[0].identifier
         try store.inContext { (context) throws in
-            let request = BatchInsertRequest<Parcel>([0]) { weight, row in row[\.weight] = weight }
+            let request = BatchInsertRequest<Cargo>([0]) { weight, row in row[\.weight] = weight }
             let error = #expect(throws: StoreError.self) { try context.execute(request) }
             #expect(error?.code == .validation)
             #expect(error?.failures.allSatisfy { [nil, url].contains($0.storeIdentifier) } == true)
