@@ -221,8 +221,4 @@ extension FilePair {
 
     /// How often files are exchanged while they are opened before it is no coincidence.
     private static let attemptsMaximum = 16
-
-    private static func close(_ descriptor: Int32) {
-        _ = Foundation.close(descriptor)
-    }
 }
