@@ -17,8 +17,6 @@ final class GraphEntity: Sendable {
     /// The default values of the model that rows of the store begin with.
     private let storedDefaults: [Value]
     private let meanings = Mutex<[KeyPathBox: KeyPathMeaning]>([:])
-    /// The slots of which a value could not be read, and this was said.
-    private let reportedSlots = Mutex<Set<Int>>([])
 
     /// Joins an entity and a class; `defaults` tells whose default values new objects have where both
     /// have one.
@@ -91,13 +89,6 @@ final class GraphEntity: Sendable {
     /// The name of the type of an attribute.
     func typeName(ofSlot slot: Int) -> String {
         forms[slot]?.typeName ?? schema.slots[slot].attribute?.type.rawValue ?? "Value"
-    }
-
-    /// Notes that a value in a slot could not be read.
-    ///
-    /// - Returns: Whether it is the first one.
-    func reportUnreadable(inSlot slot: Int) -> Bool {
-        reportedSlots.withLock { $0.insert(slot).inserted }
     }
 
     // MARK: - Key paths
