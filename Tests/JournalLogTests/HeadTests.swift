@@ -54,6 +54,18 @@ struct HeadTests {
         #expect(try file.findings().map(\.kind) == [.headBroken])
     }
 
+    @Test(arguments: [1, 7, 8, 39, 41])
+    func `an end told in too few or too many bytes is a finding, and the only one`(
+        length: Int
+    ) throws {
+        let file = try TemporaryJournal(payloads: [10, 20, 30])
+
+        try damageHead(file, [UInt8](repeating: 0, count: length))
+
+        expectBroken("has \(length) bytes") { _ = try head(file) }
+        #expect(try file.findings().map(\.kind) == [.headBroken])
+    }
+
     @Test func `an empty journal that had entries is not taken for a new one`() throws {
         let file = try TemporaryJournal(payloads: [10])
 

@@ -34,6 +34,51 @@ import Testing
         #expect(entry.header.note == "Deposit")
     }
 
+    @Test(arguments: [MergePolicy.mergeByPropertyObjectTrump, .overwrite])
+    func `an update is exact under a policy that settles conflicts, too`(
+        policy: MergePolicy
+    ) throws {
+        let bank = try Bank()
+        let context = bank.context()
+        var runs = 0
+
+        try context.performAndWait { () throws in
+            context.mergePolicy = policy
+            try context.update {
+                runs += 1
+                bank.account(in: context).plain += 10
+                if runs == 1 { try bank.others { $0.plain += 100 } }
+            }
+            #expect(context.mergePolicy == policy)
+        }
+
+        #expect(runs == 2)
+        #expect(bank.stored { $0.plain } == 110)
+    }
+
+    @Test func `an update of which something is saved already does not run again`() throws {
+        let bank = try Bank()
+        let context = bank.context()
+        var runs = 0
+
+        let error = context.performAndWait {
+            #expect(throws: StoreError.self) {
+                try context.update {
+                    runs += 1
+                    let account = bank.account(in: context)
+                    account.plain += 10
+                    try context.save()
+                    try bank.others { $0.plain += 1 }
+                    account.plain += 10
+                }
+            }
+        }
+
+        #expect(runs == 1)
+        #expect(error?.code == .conflict)
+        #expect(bank.stored { $0.plain } == 11)
+    }
+
     @Test func `the first run, too, starts from what is there`() throws {
         let bank = try Bank()
         let context = bank.context()
