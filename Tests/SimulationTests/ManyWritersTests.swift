@@ -54,7 +54,7 @@ struct ManyWritersTests {
 }
 
 final class LedgerAccount: ManagedObject {
-    @Attribute(.unique) var number: Int = 0
+    @Attribute(.unique) var number: Int
     /// Added to by `update`, which runs again after each conflict.
     @Attribute var retried: Int = 0
     /// Added to by plain saves, which never conflict.

@@ -203,6 +203,11 @@ struct ReferenceOffice {
         return flaws.sorted()
     }
 
+    /// Whether an object at the other end may be held by one only.
+    func isExclusive(_ field: Field) -> Bool {
+        field.isStored && field.inverse.map { Office.field(field.destination, $0).kind } == .toOne
+    }
+
     /// Names that must be unique and are not.
     func duplicates(in world: World) -> Bool {
         let names = world.filter { entity($0.key) == "Team" }.compactMap { $0.value["name"] }

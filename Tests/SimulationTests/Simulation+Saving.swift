@@ -60,9 +60,21 @@ extension Simulation {
         }
         for (id, ours) in sight.mine where sight.isDirty(id) {
             for (name, cell) in ours where cell != sight.seen[id]?[name] {
-                let isLoose = isChild && Office.field(rules.entity(id), name).inverse == nil
+                let field = Office.field(rules.entity(id), name)
+                let isLoose = isChild && field.inverse == nil
                 let lost = cell.destinations.filter { forecast.world[$0] == nil }
                 if lost.contains(where: { !isLoose || !sight.deleted.contains($0) }) {
+                    forecast.isTangled = true
+                }
+                // What others have given to somebody else meanwhile is in conflict (see Merging), though
+                // the parent still shows whoever has it with something else.
+                let had = sight.seen[id]?[name]?.destinations ?? []
+                let joined = cell.destinations.filter { !had.contains($0) }
+                if rules.isExclusive(field),
+                    joined.contains(where: {
+                        isHeldBelow($0, index, except: id) { $0.name == field.inverse }
+                    })
+                {
                     forecast.isTangled = true
                 }
             }
@@ -72,38 +84,6 @@ extension Simulation {
         }
         forecast.told.formUnion(hiddenEdits(index))
         return forecast
-    }
-
-    /// Whether somebody holds an object under the parent of a context whom the parent, which is behind,
-    /// still shows with something else: only the parent knows whom a delete there makes let go.
-    private func isHeldBelow(_ id: ObjectID, _ index: Int) -> Bool {
-        guard let parent = shape.contexts[index].parent else { return false }
-        let (seen, below) = (sights[parent].seen, under(parent))
-        return rules.fields(id).contains { field in
-            guard !field.isStored, let inverse = field.inverse else { return false }
-            return rules.related(id, field, in: below).contains { holder in
-                seen[holder].map { $0[inverse] != below[holder]?[inverse] } == true
-            }
-        }
-    }
-
-    /// The lists that a context which is behind has changed although they read as before: it has taken
-    /// out, at the other end, what others had put in and this end did not know yet.
-    private func hiddenEdits(_ index: Int) -> Set<[String]> {
-        guard !isCurrent(index) else { return [] }
-        let sight = sights[index]
-        var hidden: Set<[String]> = []
-        for object in contexts[index].updatedObjects {
-            let id = object.objectID.object
-            let edits = object.changedValues()
-            for field in rules.fields(id) where field.isStored && edits[field.name] != nil {
-                guard case .many? = sight.mine[id]?[field.name],
-                    sight.mine[id]?[field.name] == sight.seen[id]?[field.name]
-                else { continue }
-                hidden.insert(["\(id)", field.name])
-            }
-        }
-        return hidden
     }
 
     private func settle(
@@ -176,7 +156,8 @@ extension Simulation {
         counts[name, default: 0] += 1
         say(index, name)
         let sequence: UInt64?
-        let listening = listen(to: context)
+        let dirty = Set(sight.mine.keys).union(sight.deleted).filter(sight.isDirty)
+        let listening = listen(to: context, whichSaves: dirty)
         defer { NotificationCenter.default.removeObserver(listening) }
         do {
             sequence = try context.save()?.rawValue
@@ -205,7 +186,6 @@ extension Simulation {
                     + "conflicts \(forecast.collisions).")
         }
         let old = under(index)
-        let dirty = Set(sight.mine.keys).union(sight.deleted).filter(sight.isDirty)
         if let parent = shape.contexts[index].parent {
             if sequence != nil { throw Mismatch("A child's save has made an entry.") }
             try compareStore("after a child's save")
@@ -213,17 +193,22 @@ extension Simulation {
         } else {
             try append(forecast, index, sequence)
         }
-        mailbox.savedIDs = dirty
         if !dirty.isEmpty { news.append(SimulationNews(source: index, ids: dirty)) }
         if contexts[index].hasChanges { throw Mismatch("A saved context still has changes.") }
         try settle(forecast, index, old)
     }
 
-    /// Keeps what a context posts when it is saved.
-    private func listen(to context: ManagedObjectContext) -> any NSObjectProtocol {
+    /// Keeps what a context posts when it is saved, with the objects it saves. A save of nothing posts
+    /// nothing, and what was posted last stays what was saved last.
+    private func listen(
+        to context: ManagedObjectContext, whichSaves ids: Set<ObjectID>
+    ) -> any NSObjectProtocol {
         NotificationCenter.default.addObserver(
             forName: .managedObjectContextDidSave, object: context, queue: nil
-        ) { [mailbox] notification in mailbox.lastSave = notification }
+        ) { [mailbox] notification in
+            mailbox.lastSave = notification
+            mailbox.savedIDs = ids
+        }
     }
 
     /// The parent has a child's changes as its own, and as one step for undo.

@@ -49,9 +49,13 @@ struct SimulationOutcome {
     var log: [String] = []
     var counts: [String: Int] = [:]
 
-    /// What failed, without the objects it failed with.
+    /// What failed and of which property, without the objects and values it failed with.
     var kind: String? {
-        failure.map { String($0.prefix { $0 != ":" }.filter { $0.isLetter || $0 == " " }) }
+        failure.map { failure in
+            failure.replacing(/"[^"]*"/, with: "")
+                .replacing(/(?:ObjectModel\.)?ObjectID\(.*?\), number: \d+\)/, with: "")
+                .prefix { $0 != "," }.filter { $0.isLetter || $0 == " " || $0 == "." }
+        }
     }
 
     init(_ steps: [SimulationStep], seed: UInt64, isTracing: Bool = false) {

@@ -1,0 +1,86 @@
+import ObjectGraph
+import ObjectModel
+import SnapshotStore
+import Testing
+
+/// What a child's save comes to in a parent that is behind: laws that random runs have found open, in
+/// their shortest form.
+@Suite struct BehindTests {
+    private let office: OfficeStore
+    private let root: ManagedObjectContext
+    private let parent: ManagedObjectContext
+    private let child: ManagedObjectContext
+
+    init() throws {
+        office = try OfficeStore()
+        root = office.container.newBackgroundContext()
+        parent = ManagedObjectContext(parent: root)
+        child = ManagedObjectContext(parent: parent)
+        for context in [root, parent, child] { context.retainsRegisteredObjects = true }
+    }
+
+    private func read<Object: ManagedObject>(
+        _ id: ManagedObjectID, as type: Object.Type, in context: ManagedObjectContext
+    ) throws -> Object {
+        try #require(try context.existingObject(with: id) as? Object)
+    }
+
+    /// Root, under a parent that still shows the old holder, gives the room to somebody else.
+    private func giveAwayUnderStaleParent() throws -> (
+        holder: ManagedObjectID, taker: ManagedObjectID, room: ManagedObjectID
+    ) {
+        let (ids, room) = try root.performAndWait {
+            let people = [Person(context: root), Person(context: root)]
+            let room = Room(context: root)
+            try root.save()
+            return (people.map(\.objectID), room.objectID)
+        }
+        try parent.performAndWait {
+            let holder = try read(ids[0], as: Person.self, in: parent)
+            #expect(holder.room == nil)
+        }
+        try root.performAndWait {
+            let holder = try read(ids[0], as: Person.self, in: root)
+            holder.room = try read(room, as: Room.self, in: root)
+            root.processPendingChanges()
+        }
+        return (ids[0], ids[1], room)
+    }
+
+    @Test func `a child meets what was given away under a parent that is behind`()
+        throws
+    {
+        let ids = try giveAwayUnderStaleParent()
+        try child.performAndWait {
+            let taker = try read(ids.taker, as: Person.self, in: child)
+            taker.room = try read(ids.room, as: Room.self, in: child)
+            let error = #expect(throws: StoreError.self) { try child.save() }
+            #expect(error?.code == .conflict)
+            #expect(error?.conflicts.map(\.kind) == [.reference])
+            #expect(error?.conflicts.map(\.propertyName) == ["room"])
+            #expect(error?.conflicts.map(\.object) == [ids.taker.object])
+        }
+    }
+
+    @Test func `a winning child takes what was given away under its parent`() throws {
+        let ids = try giveAwayUnderStaleParent()
+        try child.performAndWait {
+            child.mergePolicy = .mergeByPropertyObjectTrump
+            let taker = try read(ids.taker, as: Person.self, in: child)
+            taker.room = try read(ids.room, as: Room.self, in: child)
+            try child.save()
+        }
+        try parent.performAndWait {
+            // What is under the parent has been given away there, so its own policy is asked as well.
+            parent.mergePolicy = .mergeByPropertyObjectTrump
+            try parent.save()
+        }
+        _ = try root.performAndWait { try root.save() }
+        let new = office.container.newBackgroundContext()
+        try new.performAndWait {
+            let room = try read(ids.room, as: Room.self, in: new)
+            #expect(room.occupant?.objectID == ids.taker)
+            #expect(try read(ids.holder, as: Person.self, in: new).room == nil)
+        }
+    }
+}
