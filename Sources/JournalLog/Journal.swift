@@ -60,13 +60,16 @@ package struct Journal: Sendable {
     func flaw(
         ofLast last: SequenceNumber, in transaction: borrowing some Reading & ~Copyable
     ) throws -> String? {
-        guard let said = try saidHead(in: transaction) else {
+        switch try saidHead(in: transaction) {
+        case .nothing:
             return last == .zero
                 ? nil : "it has entries to \(last), and does not say with which it ends"
+        case .malformed(let count): return "what says how it ends has \(count) bytes"
+        case .said(let sequence, _):
+            return sequence == last
+                ? nil
+                : "it says that it ends with entry \(sequence), and \(last) is the last one found"
         }
-        return said.sequence == last
-            ? nil
-            : "it says that it ends with entry \(said.sequence), and \(last) is the last one found"
     }
 
     /// What is wrong with the digest of the last entry; nil for nothing.
@@ -74,26 +77,32 @@ package struct Journal: Sendable {
         ofLast last: SequenceNumber, _ digest: Digest?,
         in transaction: borrowing some Reading & ~Copyable
     ) throws -> String? {
-        guard let said = try saidHead(in: transaction), said.sequence == last,
-            said.digest != digest
-        else { return nil }
+        guard case .said(last, let said) = try saidHead(in: transaction), said != digest else {
+            return nil
+        }
         return "it says that it ends with another entry \(last) than the one found"
     }
 
-    /// How the journal says that it ends; nil when it says nothing of it.
+    /// What a journal says of its end.
+    private enum SaidHead {
+        case nothing
+        /// A record of so many bytes, which are too few or too many.
+        case malformed(Int)
+        case said(SequenceNumber, Digest)
+    }
+
+    /// How the journal says that it ends.
     private func saidHead(
         in transaction: borrowing some Reading & ~Copyable
-    ) throws -> (sequence: SequenceNumber, digest: Digest)? {
+    ) throws -> SaidHead {
         try asJournalError {
             try transaction.get(heads, Self.headKey.span.bytes) { bytes in
+                guard bytes.byteCount == Self.headSize,
+                    let digest = Digest(bytes.extracting(droppingFirst: 8))
+                else { return .malformed(bytes.byteCount) }
                 var reader = KeyReader()
-                let sequence = SequenceNumber(try reader.uint64(bytes))
-                guard let digest = Digest(bytes.extracting(droppingFirst: 8)) else {
-                    throw JournalError.headBroken(
-                        "what says how it ends has \(bytes.byteCount) bytes")
-                }
-                return (sequence, digest)
-            }
+                return .said(SequenceNumber(try reader.uint64(bytes)), digest)
+            } ?? .nothing
         }
     }
 

@@ -110,7 +110,10 @@ extension FilePair {
         let length = max(found.size, Int64(Self.headSize + options.maxReaders * Self.readerSize))
         guard found.size < length || found.allocated < length else { return true }
         let number = daybook_allocate(lockFile, length)
-        guard number != 0 else { return true }
+        // A file system that cannot allocate ahead can run full under the lock file; no more is to be had.
+        guard number != 0, ![EOPNOTSUPP, ENOTSUP, EINVAL, ENOSYS].contains(number) else {
+            return true
+        }
         guard isNoRoom(number) else { throw .status(number, "making '\(file.lockPath)'") }
         if found.size == 0 { unlink(file.lockPath) }
         guard found.size == 0, options.readOnly else { throw .diskFull(osError: number) }
@@ -221,8 +224,4 @@ extension FilePair {
 
     /// How often files are exchanged while they are opened before it is no coincidence.
     private static let attemptsMaximum = 16
-
-    private static func close(_ descriptor: Int32) {
-        _ = Foundation.close(descriptor)
-    }
 }

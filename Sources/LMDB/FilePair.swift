@@ -46,8 +46,17 @@ final class FilePair: Sendable {
 
     /// Lets go of both files. LMDB has let go of them before: its locks would go with these.
     func close() {
-        _ = Foundation.close(dataDescriptor)
-        if lockDescriptor >= 0 { _ = Foundation.close(lockDescriptor) }
+        Self.close(dataDescriptor)
+        if lockDescriptor >= 0 { Self.close(lockDescriptor) }
+    }
+
+    /// Takes the marks back and closes a file. A child that was just forked has it open, too, and would
+    /// keep the marks until it runs its own program.
+    static func close(_ descriptor: Int32) {
+        let status = daybook_lock_open_file(
+            descriptor, daybook_unlocked, LockPlace.marks, LockPlace.marksCount)
+        assert(status == 0)
+        _ = Foundation.close(descriptor)
     }
 
     /// Lets others open the file, after LMDB has.

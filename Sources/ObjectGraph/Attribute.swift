@@ -266,7 +266,7 @@ extension SlotProperty {
         _ wrapped: () -> ReferenceWritableKeyPath<Object, Value>
     ) -> Value {
         guard let slot = object.slot(toRead: storage) else {
-            return firstRead(storage, of: object, wrapped())
+            return firstRead(storage, of: object, wrapped)
         }
         return Value(StoredAttribute(object: object, slot: slot)) ?? object.emptyValue(inSlot: slot)
     }
@@ -282,10 +282,10 @@ extension SlotProperty {
 
     @usableFromInline static func firstRead<Object: ManagedObject>(
         _ storage: ReferenceWritableKeyPath<Object, Self>, of object: Object,
-        _ wrapped: ReferenceWritableKeyPath<Object, Value>
+        _ wrapped: () -> ReferenceWritableKeyPath<Object, Value>
     ) -> Value {
         guard let slot = object.resolve(storage, ordinal) else {
-            return object.probed(object[keyPath: storage].ordinal, wrapped)
+            return object.probed(object[keyPath: storage].ordinal, wrapped())
         }
         object.makeReady(toReadSlot: slot)
         return Value(StoredAttribute(object: object, slot: slot)) ?? object.emptyValue(inSlot: slot)

@@ -20,6 +20,9 @@ enum ConditionArgument: Sendable {
         case let list as [Any]:
             let coded = (argument as? any AttributeValue)?.storedValue
             self = .list(list.map { ConditionArgument($0) }, coded: coded)
+        case let set as Set<AnyHashable>:
+            let coded = (argument as? any AttributeValue)?.storedValue
+            self = .list(set.map { ConditionArgument($0.base) }, coded: coded)
         case let value as any AttributeValue: self = .value(value.storedValue)
         case let optional as any Unwrappable: self = ConditionArgument(optional.content)
         case let list as any Collection:

@@ -14,9 +14,9 @@ final class GraphEntity: Sendable {
     private let forms: [AttributeForm?]
     /// The slots in which new objects have what the class says, not what the model does.
     private let initialSlots: [Int]
+    /// The default values of the model that rows of the store begin with.
+    private let storedDefaults: [Value]
     private let meanings = Mutex<[KeyPathBox: KeyPathMeaning]>([:])
-    /// The slots of which a value could not be read, and this was said.
-    private let reportedSlots = Mutex<Set<Int>>([])
 
     /// Joins an entity and a class; `defaults` tells whose default values new objects have where both
     /// have one.
@@ -27,6 +27,7 @@ final class GraphEntity: Sendable {
         self.schema = schema
         self.type = type
         prototypeBox = prototype.map(PrototypeBox.init)
+        storedDefaults = Array(schema.defaults.prefix(schema.storedSlotCount))
         let forms = schema.slots.map { prototype?.definition(named: $0.name)?.form }
         self.forms = forms
         initialSlots = forms.indices.filter { slot in
@@ -58,7 +59,11 @@ final class GraphEntity: Sendable {
 
     /// The values of a new object that the store keeps.
     var newRow: [Value] {
-        Array(newValues.prefix(schema.storedSlotCount))
+        var row = storedDefaults
+        for slot in initialSlots where slot < row.count {
+            row[slot] = initialValue(inSlot: slot) ?? .null
+        }
+        return row
     }
 
     /// What the class says that a new object has in a slot; nil when it says nothing.
@@ -84,13 +89,6 @@ final class GraphEntity: Sendable {
     /// The name of the type of an attribute.
     func typeName(ofSlot slot: Int) -> String {
         forms[slot]?.typeName ?? schema.slots[slot].attribute?.type.rawValue ?? "Value"
-    }
-
-    /// Notes that a value in a slot could not be read.
-    ///
-    /// - Returns: Whether it is the first one.
-    func reportUnreadable(inSlot slot: Int) -> Bool {
-        reportedSlots.withLock { $0.insert(slot).inserted }
     }
 
     // MARK: - Key paths

@@ -6,8 +6,9 @@
 /// by what they say.
 struct KeyPathPlaces {
     private var table = AddressTable()
-    private var kept: [AnyKeyPath] = []
-    private var entries: [AnyKeyPath: (place: Int, keptCount: Int)] = [:]
+    private var kept: [(keyPath: AnyKeyPath, place: Int)] = []
+    /// The same by what key paths say; empty while there are few.
+    private var entries: [AnyKeyPath: Int] = [:]
 
     /// The place noted for a key path.
     subscript(keyPath: AnyKeyPath) -> Int? {
@@ -16,44 +17,43 @@ struct KeyPathPlaces {
     }
 
     @inline(never) private func place(ofEqualTo keyPath: AnyKeyPath) -> Int? {
-        entries.isEmpty ? nil : entries[keyPath]?.place
+        guard entries.isEmpty else { return entries[keyPath] }
+        return kept.first { $0.keyPath == keyPath }?.place
     }
 
     /// Notes the place of a key path.
     mutating func note(_ place: Int, for keyPath: AnyKeyPath) {
-        if entries.isEmpty { reserve() }
-        let keptCount = entries[keyPath]?.keptCount ?? 0
-        entries[keyPath] = (place, min(keptCount + 1, Self.equalMaximum))
-        guard keptCount < Self.equalMaximum, table[keyPath] == nil else { return }
-        kept.append(keyPath)
+        guard kept.count(where: { $0.keyPath == keyPath }) < Self.equalMaximum else { return }
+        if kept.isEmpty { kept.reserveCapacity(Self.fewMaximum) }
+        kept.append((keyPath, place))
         table.note(place, for: keyPath)
-    }
-
-    /// Makes room at once for the properties that most entities have.
-    private mutating func reserve() {
-        kept.reserveCapacity(32)
-        entries.reserveCapacity(16)
+        if !entries.isEmpty {
+            entries[keyPath] = place
+        } else if kept.count > Self.fewMaximum {
+            for entry in kept { entries[entry.keyPath] = entry.place }
+        }
     }
 
     /// How many equal key paths are kept. Each accessor of a property has its own, and so has each
     /// file that an accessor was inlined into.
     private static let equalMaximum = 16
+    /// How many are sooner looked through than hashed.
+    private static let fewMaximum = 8
 }
 
 /// Places of key paths by their addresses: open addressing, at most half full.
 private struct AddressTable {
-    private var keys: [UInt] = []
-    private var places: [Int32] = []
+    private var slots: [(key: UInt, place: Int32)] = []
     private var count = 0
 
     /// The place noted for a key path.
     subscript(keyPath: AnyKeyPath) -> Int? {
         guard count > 0 else { return nil }
         let key = Self.key(keyPath)
-        let mask = keys.count - 1
+        let mask = slots.count - 1
         var index = Self.start(key) & mask
-        while keys[index] != 0 {
-            if keys[index] == key { return Int(places[index]) }
+        while slots[index].key != 0 {
+            if slots[index].key == key { return Int(slots[index].place) }
             index = (index + 1) & mask
         }
         return nil
@@ -61,24 +61,21 @@ private struct AddressTable {
 
     /// Notes the place of a key path.
     mutating func note(_ place: Int, for keyPath: AnyKeyPath) {
-        if (count + 1) * 2 > keys.count { grow() }
+        if (count + 1) * 2 > slots.count { grow() }
         insert(Self.key(keyPath), Int32(place))
     }
 
     private mutating func insert(_ key: UInt, _ place: Int32) {
-        let mask = keys.count - 1
+        let mask = slots.count - 1
         var index = Self.start(key) & mask
-        while keys[index] != 0, keys[index] != key { index = (index + 1) & mask }
-        if keys[index] == 0 { count += 1 }
-        keys[index] = key
-        places[index] = place
+        while slots[index].key != 0, slots[index].key != key { index = (index + 1) & mask }
+        if slots[index].key == 0 { count += 1 }
+        slots[index] = (key, place)
     }
 
     private mutating func grow() {
-        let old = Array(zip(keys, places))
-        let capacity = max(16, keys.count * 2)
-        keys = Array(repeating: 0, count: capacity)
-        places = Array(repeating: 0, count: capacity)
+        let old = slots
+        slots = Array(repeating: (0, 0), count: max(16, old.count * 2))
         count = 0
         for (key, place) in old where key != 0 { insert(key, place) }
     }

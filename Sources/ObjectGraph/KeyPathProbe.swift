@@ -1,3 +1,5 @@
+import Stopping
+
 /// What a key path means to the model.
 enum KeyPathMeaning {
     /// The way along declared properties to the last of them, or to the object itself for none.
@@ -48,5 +50,13 @@ enum KeyPathProbe {
         (ThreadNotes[key] as? Trace)?.reads.append(Read(name: name, step: step))
     }
 
-    private static let identifierStep = KeyPathStep.steps(of: \ManagedObject.objectID).first
+    /// Also shows that the runtime keeps key paths in the form in which they are read here.
+    private static let identifierStep: KeyPathStep? = {
+        let steps = KeyPathStep.steps(of: \ManagedObject.objectID)
+        require(
+            steps.count == 1,
+            "This Swift keeps key paths in another form than Daybook reads. Build with a toolchain that "
+                + "the README names.")
+        return steps.first
+    }()
 }

@@ -133,6 +133,8 @@ extension ManagedObjectContext {
         let before = object.values
         let edits = pendingEdits(of: object)
         let isByRule = pending[object.graphID]?.change?.cause != nil
+        var isDeleted = false
+        if case .delete? = pending[object.graphID]?.change?.kind { isDeleted = true }
         refreshMerging(object)
         guard !object.isFault, !object.status.contains(.gone) else { return [] }
         let after = pendingEdits(of: object)
@@ -148,6 +150,14 @@ extension ManagedObjectContext {
             } else if before[slot] != object.values[slot] {
                 undoManager?.rebase(
                     object, property.number, inSlot: slot, onto: object.values[slot])
+                // Who deletes has seen another value.
+                if isDeleted, slot < object.binding.schema.storedSlotCount {
+                    conflicts.append(
+                        MergeConflict(
+                            kind: .deletedByUs, object: object.graphID.object,
+                            property: property.number, base: before[slot],
+                            theirs: object.values[slot]))
+                }
             }
         }
         return conflicts

@@ -65,6 +65,7 @@ extension ManagedObjectContext {
         var entries: [(store: UInt32, sequence: SequenceNumber)] = []
         if let parent {
             try save(items, into: parent, credit.completed(from: credits.counting(in: pending)))
+            entriesMade += 1
         } else {
             entries = try saveToStores(items, header(credit, time))
             followOwnSave()
@@ -202,6 +203,7 @@ extension ManagedObjectContext {
             let receipt = try commit(valued, to: store)
             return (receipt, receipt.sequence != nil)
         }
+        if receipt?.sequence != nil { entriesMade += 1 }
         return StoreSave(store: store, items: draft.items, receipt: receipt)
     }
 

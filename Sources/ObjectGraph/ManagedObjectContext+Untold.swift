@@ -36,17 +36,27 @@ extension ManagedObjectContext {
     /// left to collide.
     private func standing(_ conflicts: [MergeConflict]) -> [MergeConflict] {
         guard !conflicts.isEmpty else { return [] }
+        // Objects of two stores may have the same number, so what is pending for either counts.
         var edited: [ObjectID: Set<PropertyNumber>] = [:]
+        var deleted: Set<ObjectID> = []
         for item in pending.items {
-            guard case .update(let edits, _)? = item.change?.kind else { continue }
-            edited[item.object.graphID.object] = Set(edits.map(\.property))
+            switch item.change?.kind {
+            case .update(let edits, _):
+                edited[item.object.graphID.object, default: []].formUnion(edits.map(\.property))
+            case .delete: deleted.insert(item.object.graphID.object)
+            case .insert, nil: break
+            }
         }
         return conflicts.filter { conflict in
             // Where both have come to the same value, nothing is pending any more.
-            guard conflict.kind == .value, conflict.ours != conflict.theirs,
-                let property = conflict.property
-            else { return true }
-            return edited[conflict.object]?.contains(property) == true
+            switch conflict.kind {
+            case .deletedByUs: return deleted.contains(conflict.object)
+            case .value where conflict.ours != conflict.theirs:
+                guard let property = conflict.property else { return true }
+                return deleted.contains(conflict.object)
+                    || edited[conflict.object]?.contains(property) == true
+            default: return true
+            }
         }
     }
 }

@@ -22,7 +22,10 @@ extension ManagedObjectContext {
     /// It must read what it decides by inside: values that were read before it are not read again. It
     /// runs again after a conflict, and after a value that must be unique turned out to be taken, so that
     /// it can find the object that has it. Whenever the call throws, everything that the closure has
-    /// changed is taken back, and what could be undone before it still can.
+    /// changed is taken back, and what could be undone before it still can. What one of several stores
+    /// has taken by then, or the closure has saved itself, stays; the closure does not run again then.
+    ///
+    /// The merge policy of the context does not count here: nothing is settled but by running again.
     ///
     /// In a child the closure runs on what its parent has, and its changes are saved into the parent.
     ///
@@ -50,13 +53,20 @@ extension ManagedObjectContext {
             throw StoreError.pendingChanges()
         }
         if !isSpeculative { try catchUp() }
+        // A policy that settles conflicts would save what was made from values that are no more.
+        let policies = (mergePolicy, customMergePolicy)
+        (mergePolicy, customMergePolicy) = (.error, nil)
+        defer { (mergePolicy, customMergePolicy) = policies }
+        let entriesBefore = entriesMade
         var attempt = 1
         while true {
             do {
                 let result = try body()
                 try save(author: author, note: note)
                 return result
-            } catch let error as StoreError where error.isOvertaken && attempt < maxAttempts {
+            } catch let error as StoreError
+                where error.isOvertaken && attempt < maxAttempts && entriesMade == entriesBefore
+            {
                 attempt += 1
                 takeBackUnsaved()
                 try catchUp()

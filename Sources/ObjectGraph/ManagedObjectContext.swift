@@ -180,6 +180,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
     /// asked for, what the others had made of it, and what was written. Its objects have the values
     /// that were written.
     public internal(set) var mergedValues: [MergedValue] = []
+    /// How often this context has saved something, into a store or its parent.
+    var entriesMade = 0
     /// Who saved into this context since it was last saved.
     var credits = ChildCredits()
     /// Why the last undo did nothing, until somebody is told.

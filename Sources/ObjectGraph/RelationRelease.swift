@@ -16,9 +16,11 @@ final class RelationRelease {
 
     /// Lets go of the relations of an object, at once or when those before have been let go of.
     func letGo(of relations: consuming [PropertyNumber: RelationCache]) {
-        guard !isUnderWay else { return waiting.append(consume relations) }
+        // They wait in every case: a parameter that is not used any more may be released before it is
+        // noted that a release is under way.
+        waiting.append(consume relations)
+        guard !isUnderWay else { return }
         isUnderWay = true
-        _ = consume relations
         while let next = waiting.popLast() { _ = consume next }
         isUnderWay = false
         // Room for many is not kept for the few that follow.

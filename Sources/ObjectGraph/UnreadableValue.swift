@@ -1,6 +1,6 @@
-import Foundation
 public import ObjectModel
 import SnapshotStore
+import Stopping
 
 /// A stored value that the type of a property does not have: most often the raw value of an
 /// enumeration's case that was removed, or that a newer program has added.
@@ -36,8 +36,9 @@ extension ManagedObject {
         let value = unreadable(stored, inSlot: slot)
         if let handler = context.inaccessibleFaultHandler {
             handler(objectID, StoreError.unreadable(value))
-        } else if binding.entity.reportUnreadable(inSlot: slot) {
-            FileHandle.standardError.write(Data("Daybook: \(value)\n".utf8))
+        } else {
+            let topic = "\(binding.schema.name).\(value.property)"
+            Warning.once("unreadable \(topic)", value.description)
         }
     }
 

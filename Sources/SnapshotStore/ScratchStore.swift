@@ -60,7 +60,8 @@ extension LMDBError {
     /// Whether the file and the system are to blame, and not what was to be written.
     fileprivate var concernsFile: Bool {
         switch code {
-        case .diskFull, .mapFull, .inputOutput, .noMemory, .noPermission, .closedToWrites, .other:
+        case .diskFull, .mapFull, .inputOutput, .noMemory, .noPermission, .closedToWrites, .replaced,
+            .locked, .other:
             true
         default: false
         }

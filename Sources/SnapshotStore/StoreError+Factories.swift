@@ -181,7 +181,10 @@ extension StoreError {
             return
         case .versionMismatch: code = .newerFormat
         case .truncated: code = .truncated
-        case .corrupt, .malformedKey, .keyExists, .keyLength: code = .corrupt
+        case .malformedKey, .keyExists, .keyLength:
+            self = .corrupt("A record of '\(path)' does not fit its table", cause: error)
+            return
+        case .corrupt: code = .corrupt
         case .noPermission: code = .permission
         case .readOnly: code = .readOnly
         case .alreadyOpen, .locked, .readersFull, .mapResized: code = .busy

@@ -114,6 +114,28 @@ struct FilePairTests {
         #expect(try Self.count(environment) == 2)
     }
 
+    @Test func `a child that was forked while the file was open does not keep it in use`() async {
+        await #expect(processExitsWith: .success) {
+            let directory = try TemporaryDirectory()
+            let (path, other) = (directory.path("file"), directory.path("hard"))
+            func openAndCopyDescriptors() throws -> [Int32] {
+                let environment = try Self.open(path)
+                try Self.put(environment, "one")
+                // As a fork leaves them in the child.
+                return withExtendedLifetime(environment) {
+                    (3..<64 as Range<Int32>).map { dup($0) }
+                }
+            }
+            let copies = try openAndCopyDescriptors()
+            try FileManager.default.linkItem(atPath: path, toPath: other)
+
+            let again = try Self.open(other)
+            let count = try Self.count(again)
+            precondition(count == 1)
+            for copy in copies where copy >= 0 { close(copy) }
+        }
+    }
+
     @Test func `a file mounted elsewhere by itself is refused while the first one is open`()
         async throws
     {

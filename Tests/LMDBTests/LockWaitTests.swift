@@ -21,7 +21,10 @@ struct LockWaitTests {
 
     /// Runs `body` while another process has stopped in the middle of a write; it goes on afterwards.
     private func whileStopped(
-        _ body: @escaping @Sendable (_ path: String, _ process: Int32) throws -> Void
+        _ body:
+            @escaping @Sendable (
+                _ path: String, _ process: Int32, _ letGoOn: @escaping @Sendable () -> Void
+            ) throws -> Void
     ) async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path("file")
@@ -32,7 +35,8 @@ struct LockWaitTests {
             let table = try environment.table("a")
             try environment.write { transaction in
                 try Data("\(getpid())".utf8).write(to: URL(fileURLWithPath: note), options: .atomic)
-                _ = kill(getpid(), SIGSTOP)
+                // Whoever started it may let it go on once.
+                while access(note + ".go", F_OK) != 0 { _ = kill(getpid(), SIGSTOP) }
                 let bytes = "theirs".bytes
                 try transaction.put(table, bytes.span.bytes, bytes.span.bytes, .upsert)
             }
@@ -46,14 +50,20 @@ struct LockWaitTests {
                     with: Result {
                         let bytes = try Data(contentsOf: URL(fileURLWithPath: note))
                         let process = try #require(Int32(String(decoding: bytes, as: UTF8.self)))
-                        defer { kill(process, SIGCONT) }
+                        defer { Self.letGoOn(process, note) }
                         while try !Self.isStopped(process) { sched_yield() }
-                        try body(path, process)
+                        try body(path, process) { Self.letGoOn(process, note) }
                     })
             }
             thread.start()
         }
         _ = await other
+    }
+
+    private static func letGoOn(_ process: Int32, _ note: String) {
+        let isMade = FileManager.default.createFile(atPath: note + ".go", contents: nil)
+        precondition(isMade)
+        kill(process, SIGCONT)
     }
 
     private static func isStopped(_ process: Int32) throws -> Bool {
@@ -62,7 +72,7 @@ struct LockWaitTests {
     }
 
     @Test func `who waits for a stopped writer is told after a while who that is`() async throws {
-        try await whileStopped { path, process in
+        try await whileStopped { path, process, _ in
             let environment = try Self.open(path, LockPatience(limit: .milliseconds(30)))
 
             let refusal = #expect(throws: LMDBError.self) { try Self.put(environment, "ours") }
@@ -76,10 +86,10 @@ struct LockWaitTests {
     }
 
     @Test func `who waits without end goes on with the writer`() async throws {
-        try await whileStopped { path, process in
+        try await whileStopped { path, _, letGoOn in
             // Asked at each pause, so the writer goes on while this one waits.
-            let patience = LockPatience(limit: nil) { [process] in
-                kill(process, SIGCONT)
+            let patience = LockPatience(limit: nil) {
+                letGoOn()
                 return false
             }
             let environment = try Self.open(path, patience)
@@ -90,7 +100,7 @@ struct LockWaitTests {
     }
 
     @Test func `a wish to stop ends the waiting`() async throws {
-        try await whileStopped { path, _ in
+        try await whileStopped { path, _, _ in
             let environment = try Self.open(path, LockPatience(limit: nil) { true })
 
             let refusal = #expect(throws: LMDBError.self) { try Self.put(environment, "ours") }
@@ -101,7 +111,7 @@ struct LockWaitTests {
     }
 
     @Test func `reading, closing and copying do not wait for a stopped writer`() async throws {
-        try await whileStopped { path, _ in
+        try await whileStopped { path, _, _ in
             let patience = LockPatience(limit: .zero)
             let environment = try Self.open(path, patience)
             let table = try environment.table("a")
@@ -116,7 +126,7 @@ struct LockWaitTests {
     }
 
     @Test func `threads that stand in line behind a stopped writer are all told`() async throws {
-        try await whileStopped { path, _ in
+        try await whileStopped { path, _, _ in
             let environment = try Self.open(path, LockPatience(limit: .milliseconds(200)))
             let codes = Mutex<[LMDBError.Code]>([])
 

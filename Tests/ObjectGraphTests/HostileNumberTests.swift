@@ -32,11 +32,17 @@ import Testing
                         request.fetchBatchSize = batch
                         request.includesPropertyValues = batch == 0
 
+                        guard limit >= 0 else {
+                            #expect(throws: QueryError.self) { try context.fetch(request) }
+                            #expect(throws: QueryError.self) { try context.count(request) }
+                            continue
+                        }
                         let found = try context.fetch(request)
                         let count = try context.count(request)
 
-                        guard limit > 0 else { continue }
-                        let wanted = all.dropFirst(max(0, offset)).prefix(limit).count
+                        // A limit of 0 is none.
+                        let rest = all.dropFirst(max(0, offset))
+                        let wanted = limit == 0 ? rest.count : rest.prefix(limit).count
                         #expect(found.count == wanted)
                         #expect(count == wanted)
                     }

@@ -13,7 +13,9 @@ import Testing
     private static func outliving(
         _ body: (ManagedObjectContext) throws -> ManagedObject
     ) throws -> ManagedObject {
-        let context = try StaffStore().context()
+        let store = try StaffStore()
+        defer { withExtendedLifetime(store) {} }
+        let context = store.context()
         return try context.performAndWait { () throws in try body(context) }
     }
 

@@ -87,7 +87,8 @@ import Testing
         }
     }
 
-    @Test func `an automatic merge whose conflicts somebody hears of leaves the save alone`() throws {
+    @Test func `an automatic merge whose conflicts somebody hears of leaves the save alone`() throws
+    {
         let bank = try Bank()
         let context = bank.context()
         var heard: [MergeConflict] = []

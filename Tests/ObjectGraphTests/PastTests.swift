@@ -47,7 +47,9 @@ import Testing
     }
 
     @Test func `a tag that is not there is named, with what may have been meant`() throws {
-        let container = try WhatIf().store.container
+        let whatIf = try WhatIf()
+        defer { withExtendedLifetime(whatIf) {} }
+        let container = whatIf.store.container
         try container.setTag("founded")
 
         for attempt in [

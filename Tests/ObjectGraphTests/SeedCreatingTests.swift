@@ -140,7 +140,9 @@ import Testing
     @Test func `S79 S80 a save with an invalid object saves nothing, and the entity decides`()
         throws
     {
-        let container = try AtlasFile().open()
+        let file = try AtlasFile()
+        defer { withExtendedLifetime(file) {} }
+        let container = try file.open()
         let store = try #require(container.persistentStoreCoordinator.persistentStores.first)
         let before = try store.head()
         let context = container.newBackgroundContext()

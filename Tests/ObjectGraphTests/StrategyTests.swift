@@ -96,7 +96,8 @@ import Testing
         }
     }
 
-    @Test func `a sum that breaks a rule or the type is a conflict that names the property`() throws {
+    @Test func `a sum that breaks a rule or the type is a conflict that names the property`() throws
+    {
         let cases: [(Int16, Int16, Int16)] = [(10, 3, 4), (30_000, 32_000, 31_000)]
         for (start, theirs, ours) in cases {
             let bank = try Bank { $0.stock = start }
@@ -360,7 +361,9 @@ import Testing
         #expect(bank.stored { $0.balance } == 5)
     }
 
-    @Test func `undo goes on with saves of before a restart, and takes each difference once`() throws {
+    @Test func `undo goes on with saves of before a restart, and takes each difference once`()
+        throws
+    {
         let bank = try Bank()
         let writer = bank.context()
         for amount in [1, 2, 4] {

@@ -73,7 +73,8 @@ import Testing
         #expect(bank.stored { $0.plain } == 4)
     }
 
-    @Test func `an error of the closure or of the model ends the update and takes it back`() throws {
+    @Test func `an error of the closure or of the model ends the update and takes it back`() throws
+    {
         let bank = try Bank()
         let context = bank.context()
         var runs = 0
@@ -165,7 +166,8 @@ import Testing
         #expect(runs == 2)
     }
 
-    @Test func `an update of a child runs again on what its parent has, and saves into it`() throws {
+    @Test func `an update of a child runs again on what its parent has, and saves into it`() throws
+    {
         let bank = try Bank()
         let parent = bank.context()
         let child = bank.context(parent: parent)

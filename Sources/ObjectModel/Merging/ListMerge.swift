@@ -25,7 +25,7 @@ enum ListMerge {
     /// A list of the same elements in the order in which sets are kept; what is no list stays as it
     /// is.
     static func inOrder(_ value: Value) -> Value {
-        guard let elements = elements(value), !isInOrder(elements) else { return value }
+        guard !value.isNull, let elements = elements(value) else { return value }
         return list(elements.sorted { $0.lexicographicallyPrecedes($1) })
     }
 
@@ -38,7 +38,8 @@ enum ListMerge {
                 guard case .array(let elements) = try JSONValue(parsing: Array(data)) else {
                     return nil
                 }
-                return elements.map { Array($0.text.utf8) }
+                // As coders write them, so that lists that say the same are the same bytes.
+                return elements.map { Array($0.text(escaping: .least).utf8) }
             } catch {
                 return nil
             }

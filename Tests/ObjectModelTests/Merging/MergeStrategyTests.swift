@@ -52,7 +52,8 @@ import Testing
         }
     }
 
-    @Test func `a sum that the type cannot hold is a conflict and neither wraps nor traps`() throws {
+    @Test func `a sum that the type cannot hold is a conflict and neither wraps nor traps`() throws
+    {
         let most = Value.int(.max)
         #expect(try merged(.sum, .int64, .int(0), most, .int(1)) == nil)
         #expect(try merged(.sum, .int64, .int(0), .int(.min), .int(-1)) == nil)
@@ -70,7 +71,9 @@ import Testing
         #expect(try merged(.sum, .double, .double(0), .double(.infinity), .double(1)) == nil)
         #expect(try merged(.sum, .double, .double(.nan), .double(1), .double(1)) == nil)
         #expect(try merged(.sum, .float, .double(0), .double(0x1p24), .double(1)) == nil)
-        #expect(try merged(.sum, .float, .double(0), .double(0x1p23), .double(1)) == .double(0x1p23 + 1))
+        #expect(
+            try merged(.sum, .float, .double(0), .double(0x1p23), .double(1)) == .double(0x1p23 + 1)
+        )
     }
 
     @Test func `a decimal sum is exact or a conflict`() throws {

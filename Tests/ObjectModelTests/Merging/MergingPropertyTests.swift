@@ -67,7 +67,8 @@ import Testing
 
     @Test(arguments: [
         (MergePolicy.mergeByPropertyStoreTrump, 15, "theirs"),
-        (.mergeByPropertyObjectTrump, 15, "ours"), (.overwrite, 15, "ours"), (.rollback, 5, "theirs"),
+        (.mergeByPropertyObjectTrump, 15, "ours"), (.overwrite, 15, "ours"),
+        (.rollback, 5, "theirs"),
     ])
     func `a conflict beside it does not lose what others have added`(
         policy: MergePolicy, balance: Int64, holder: String

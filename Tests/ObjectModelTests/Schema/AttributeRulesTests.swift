@@ -87,7 +87,7 @@ import Testing
 
         #expect(
             lines == [
-                "'A.count' is of at most int(8), but of at most int(9) in the store.",
+                "'A.count' is of at most 8, but of at most 9 in the store.",
                 "'A.text' is of any least length, but at least 2 long in the store.",
                 "'A.text' is of any greatest length, but at most 4 long in the store.",
                 "'A.text' is without a pattern, but described by the pattern '[a-z|]+' in the store.",

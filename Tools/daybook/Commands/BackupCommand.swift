@@ -87,6 +87,12 @@ private struct StoreCopying {
         case .refused(let code):
             throw ToolError(code, "The copy cannot be verified, and nothing is left of it.")
         case .checked(let outcome):
+            guard outcome.code != .unverifiable else {
+                throw ToolError(
+                    .unverifiable,
+                    "The copy could not be checked as a whole, and nothing is left of it. Try again.",
+                    details: outcome.gaps)
+            }
             guard outcome.code == .success else {
                 throw ToolError(
                     .unreadable,

@@ -146,7 +146,11 @@ enum VerificationProcess {
                     + "at the \(step), so nothing is known of the rest. Check again.")
         }
         if let outcome { return .checked(outcome) }
-        return .refused(ExitCode(rawValue: ending) ?? .unreadable)
+        guard let code = ExitCode(rawValue: ending), code != .success, code != .finding else {
+            throw ToolError(
+                .unverifiable, "The check of '\(path)' ended without a result. Check again.")
+        }
+        return .refused(code)
     }
 
     /// This program, also when another has taken its place in the folder meanwhile.

@@ -206,6 +206,8 @@ enum SystemCall {
         sigemptyset(&signals)
         for number in [SIGINT, SIGQUIT, SIGTERM, SIGHUP] { sigaddset(&signals, number) }
         pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+        // Whoever ignores the ends of its children hands that on, and nobody could be asked how they ended.
+        signal(SIGCHLD, SIG_DFL)
     }
 
     /// Ends the process.
