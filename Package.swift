@@ -32,22 +32,34 @@ let package = Package(
         .target(name: "CTerminal", dependencies: ["CEdit"]),
         // Declares what every Swift program is linked with already.
         .systemLibrary(name: "CObjectLiveness"),
+        // Reads what the runtime keeps of a key path.
+        .systemLibrary(name: "CKeyPathSteps"),
+
+        // How every layer stops a program that cannot go on.
+        .target(name: "Stopping"),
 
         // The layers, bottom first. A target may use only what stands in its list.
-        .target(name: "LMDB", dependencies: ["CLMDB"]),
-        .target(name: "JournalLog", dependencies: ["LMDB", "CCrypto"]),
-        .target(name: "ObjectModel"),
-        .target(name: "SnapshotStore", dependencies: ["ObjectModel", "JournalLog", "LMDB"]),
+        .target(name: "NewFiles"),
+        .target(name: "LMDB", dependencies: ["CLMDB", "Stopping"]),
+        .target(name: "JournalLog", dependencies: ["LMDB", "CCrypto", "Stopping"]),
+        .target(name: "ObjectModel", dependencies: ["Stopping"]),
+        .target(
+            name: "SnapshotStore",
+            dependencies: ["ObjectModel", "JournalLog", "LMDB", "NewFiles", "Stopping"]),
         .target(
             name: "ObjectGraph",
-            dependencies: ["SnapshotStore", "ObjectModel", "JournalLog", "CObjectLiveness"]),
+            dependencies: [
+                "SnapshotStore", "ObjectModel", "JournalLog", "CObjectLiveness", "CKeyPathSteps",
+                "Stopping",
+            ]),
         .target(name: "SQLite", dependencies: ["CSQLite"]),
         // The report's script and style, the tables of an export: files, compiled in as texts.
         .target(name: "CDaybookAuditFiles", exclude: ["report", "sqlite"]),
         .target(
             name: "DaybookAudit",
             dependencies: [
-                "SnapshotStore", "ObjectModel", "JournalLog", "SQLite", "CDaybookAuditFiles",
+                "SnapshotStore", "ObjectModel", "JournalLog", "SQLite", "NewFiles",
+                "CDaybookAuditFiles", "Stopping",
             ]),
         .target(
             name: "Daybook",
@@ -57,7 +69,7 @@ let package = Package(
         .executableTarget(
             name: "daybook",
             dependencies: [
-                "Daybook", "DaybookAudit", "SnapshotStore", "ObjectModel", "JournalLog",
+                "Daybook", "DaybookAudit", "SnapshotStore", "ObjectModel", "JournalLog", "NewFiles",
                 "CTerminal",
             ],
             path: "Tools/daybook"),
@@ -94,7 +106,8 @@ let package = Package(
         .testTarget(
             name: "ObjectGraphTests",
             dependencies: [
-                "ObjectGraph", "SnapshotStore", "ObjectModel", "JournalLog", "LMDB", "TestSupport",
+                "ObjectGraph", "SnapshotStore", "ObjectModel", "JournalLog", "LMDB", "Stopping",
+                "TestSupport",
             ]),
         .testTarget(
             name: "DaybookAuditTests",

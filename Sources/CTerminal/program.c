@@ -13,6 +13,7 @@ extern char **environ;
 
 static char **words;
 static size_t word_count;
+static pid_t started;
 
 void terminal_program_begin(void) {
     for (size_t index = 0; index < word_count; index++) free(words[index]);
@@ -61,4 +62,31 @@ int terminal_program_run(int reads_input) {
     posix_spawn_file_actions_destroy(&actions);
     if (error != 0) return -error;
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int terminal_program_start(void) {
+    int ends[2];
+    if (pipe(ends) != 0) return -errno;
+    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+    posix_spawn_file_actions_t actions;
+    int error = posix_spawn_file_actions_init(&actions);
+    if (error == 0) {
+        error = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+        if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
+        if (error == 0) error = posix_spawn(&started, words[0], &actions, NULL, words, environ);
+        posix_spawn_file_actions_destroy(&actions);
+    }
+    close(ends[1]);
+    if (error == 0) return ends[0];
+    close(ends[0]);
+    return -error;
+}
+
+int terminal_program_wait(void) {
+    int status = 0;
+    while (waitpid(started, &status, 0) < 0) {
+        if (errno != EINTR) return 1;
+    }
+    return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
 }

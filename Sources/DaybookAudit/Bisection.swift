@@ -1,4 +1,5 @@
 package import JournalLog
+import Stopping
 
 /// Finds the entry at which the answer to a question turns, by asking about few of the states
 /// between two.
@@ -51,7 +52,7 @@ package struct Bisection {
     package mutating func run(
         from older: SequenceNumber, to newer: SequenceNumber
     ) throws -> Outcome {
-        precondition(older <= newer, "A way leads from an older state to a newer one.")
+        require(older <= newer, "A way leads from an older state to a newer one.")
         let beginning = try answer(at: older)
         guard beginning != .unknown else { return .unknownEnd(older) }
         let end = older == newer ? beginning : try answer(at: newer)

@@ -114,14 +114,41 @@ package struct SQLText {
         }
     }
 
-    /// A text in quotes. One with a zero character in it, which would end the statement, is given by
-    /// its bytes.
+    /// A text in quotes. Hidden characters are named by number, as a terminal would obey them. One with
+    /// a zero character in it, which would end the statement, is given by its bytes, and so is one with
+    /// more hidden characters than an expression can have parts.
     private static func text(_ text: String) -> String {
-        guard text.utf8.contains(0) else { return "'\(text.replacing("'", with: "''"))'" }
-        let digits = text.utf8.map { byte in
-            (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+        let hidden = text.unicodeScalars.count { $0.isHidden && !Self.layout.contains($0) }
+        guard hidden > 0 else { return quotedText(text) }
+        guard hidden <= hiddenMaximum, !text.utf8.contains(0) else {
+            let digits = text.utf8.map { byte in
+                (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+            }
+            return "CAST(X'\(digits.joined())' AS TEXT)"
         }
-        return "CAST(X'\(digits.joined())' AS TEXT)"
+        var parts: [String] = []
+        var plain = ""
+        for scalar in text.unicodeScalars {
+            guard scalar.isHidden, !Self.layout.contains(scalar) else {
+                plain.unicodeScalars.append(scalar)
+                continue
+            }
+            if !plain.isEmpty { parts.append(quotedText(plain)) }
+            parts.append("char(\(scalar.value))")
+            plain = ""
+        }
+        if !plain.isEmpty { parts.append(quotedText(plain)) }
+        return parts.count == 1 ? parts[0] : "(\(parts.joined(separator: " || ")))"
+    }
+
+    /// Hidden characters that do what they should where text is shown.
+    private static let layout: [Unicode.Scalar] = ["\n", "\t"]
+
+    /// SQLite takes expressions of up to 1000 parts, two for each of these and one more.
+    private static let hiddenMaximum = 100
+
+    private static func quotedText(_ text: String) -> String {
+        "'\(text.replacing("'", with: "''"))'"
     }
 
     private static func quoted(_ name: String) -> String {

@@ -1,3 +1,5 @@
+import Stopping
+
 /// What a journal was at some time: how many entries, and the root of the tree over them.
 ///
 /// Kept outside the store, and signed, it shows later that nothing before it was changed or cut off.
@@ -20,7 +22,7 @@ public struct Checkpoint: Sendable, Hashable, CustomStringConvertible {
     ///
     /// - Precondition: The origin is a line of text that is not empty.
     public init(origin: String, size: UInt64, root: Digest) {
-        precondition(
+        require(
             !origin.isEmpty && !origin.contains(where: \.isNewline),
             "The origin of a checkpoint is one line.")
         self.origin = origin

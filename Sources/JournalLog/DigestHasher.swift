@@ -1,4 +1,5 @@
 internal import CCrypto
+import Stopping
 
 /// Computes a SHA-256 digest piece by piece, with libcrypto. All pointers to it are in this file.
 package struct DigestHasher: ~Copyable {
@@ -7,7 +8,7 @@ package struct DigestHasher: ~Copyable {
     /// A hasher that has seen nothing.
     package init() {
         context = Self.makeContext()
-        Self.require(EVP_DigestInit_ex(context, Self.algorithm.pointer, nil))
+        Self.check(EVP_DigestInit_ex(context, Self.algorithm.pointer, nil))
     }
 
     deinit {
@@ -18,7 +19,7 @@ package struct DigestHasher: ~Copyable {
     package mutating func update(_ bytes: RawSpan) {
         bytes.withUnsafeBytes { buffer in
             guard let start = buffer.baseAddress else { return }
-            Self.require(EVP_DigestUpdate(context, start, buffer.count))
+            Self.check(EVP_DigestUpdate(context, start, buffer.count))
         }
     }
 
@@ -32,24 +33,24 @@ package struct DigestHasher: ~Copyable {
         var words = SIMD4<UInt64>(repeating: 0)
         withUnsafeMutableBytes(of: &words) { buffer in
             let start = buffer.baseAddress?.assumingMemoryBound(to: UInt8.self)
-            Self.require(EVP_DigestFinal_ex(context, start, nil))
+            Self.check(EVP_DigestFinal_ex(context, start, nil))
         }
-        Self.require(EVP_DigestInit_ex(context, Self.algorithm.pointer, nil))
+        Self.check(EVP_DigestInit_ex(context, Self.algorithm.pointer, nil))
         guard let digest = withUnsafeBytes(of: words, { Digest($0.bytes) }) else {
-            preconditionFailure("A SHA-256 digest has 32 bytes.")
+            stop("A SHA-256 digest has 32 bytes.")
         }
         return digest
     }
 
     private static func makeContext() -> OpaquePointer {
         guard let made = EVP_MD_CTX_new() else {
-            fatalError("No memory is left for a digest.")
+            stop("No memory is left for a digest.")
         }
         return made
     }
 
-    private static func require(_ result: Int32) {
-        precondition(result == 1, "libcrypto could not compute a SHA-256 digest.")
+    private static func check(_ result: Int32) {
+        require(result == 1, "libcrypto could not compute a SHA-256 digest.")
     }
 
     // @unchecked Sendable because libcrypto's algorithm objects are never changed once fetched.
@@ -60,7 +61,7 @@ package struct DigestHasher: ~Copyable {
     /// Fetched once: a fetch at each use costs more than a short digest.
     private static let algorithm: Algorithm = {
         guard let fetched = EVP_MD_fetch(nil, "SHA256", nil) else {
-            fatalError("libcrypto has no SHA-256.")
+            stop("libcrypto has no SHA-256.")
         }
         return Algorithm(pointer: fetched)
     }()

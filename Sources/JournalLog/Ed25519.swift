@@ -1,4 +1,5 @@
 internal import CCrypto
+import Stopping
 
 /// Ed25519 signatures, with libcrypto. All pointers to it are in this file.
 enum Ed25519 {
@@ -60,7 +61,7 @@ enum Ed25519 {
 
     private static func withContext<Result>(_ body: (OpaquePointer) -> Result?) -> Result? {
         guard let context = EVP_MD_CTX_new() else {
-            fatalError("No memory is left for a signature.")
+            stop("No memory is left for a signature.")
         }
         defer { EVP_MD_CTX_free(context) }
         return body(context)

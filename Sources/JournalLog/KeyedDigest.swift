@@ -1,4 +1,5 @@
 internal import CCrypto
+import Stopping
 
 extension Digest {
     /// The keyed digest (HMAC-SHA-256, RFC 2104) of some bytes, with libcrypto. Without the key nobody
@@ -9,10 +10,10 @@ extension Digest {
             let result = HMAC(
                 EVP_sha256(), key, Int32(clamping: key.count), bytes, bytes.count,
                 buffer.baseAddress?.assumingMemoryBound(to: UInt8.self), nil)
-            precondition(result != nil, "libcrypto could not compute a keyed digest.")
+            require(result != nil, "libcrypto could not compute a keyed digest.")
         }
         guard let digest = withUnsafeBytes(of: words, { Digest($0.bytes) }) else {
-            preconditionFailure("A SHA-256 digest has 32 bytes.")
+            stop("A SHA-256 digest has 32 bytes.")
         }
         return digest
     }

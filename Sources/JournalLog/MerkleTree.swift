@@ -1,3 +1,5 @@
+import Stopping
+
 /// The shape of the Merkle tree of RFC 6962 over a list of leaves: which subtrees make up its root, an
 /// inclusion proof, or a consistency proof.
 ///
@@ -33,7 +35,7 @@ package struct MerkleTree: Sendable, Hashable {
     package func inclusionProof<Failure: Error>(
         of leaf: UInt64, _ node: Node<Failure>
     ) throws(Failure) -> [Digest] {
-        precondition(leaf < size, "A proof is for a leaf of the tree.")
+        require(leaf < size, "A proof is for a leaf of the tree.")
         var hashes: [Digest] = []
         var range = 0..<size
         // From the root down, so what is found first comes last.
@@ -62,7 +64,7 @@ package struct MerkleTree: Sendable, Hashable {
     package func consistencyProof<Failure: Error>(
         from older: UInt64, _ node: Node<Failure>
     ) throws(Failure) -> [Digest] {
-        precondition((1...size).contains(older), "A tree goes on from one that is not larger.")
+        require((1...size).contains(older), "A tree goes on from one that is not larger.")
         var hashes: [Digest] = []
         var range = 0..<size
         var isWhole = true

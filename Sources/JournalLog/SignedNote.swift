@@ -1,3 +1,5 @@
+import Stopping
+
 /// A text with signatures under it, as C2SP's signed-note describes.
 ///
 /// Signatures by keys that nobody asked for are kept and ignored.
@@ -22,7 +24,7 @@ public struct SignedNote: Sendable, Hashable, CustomStringConvertible {
     ///
     /// - Precondition: The text ends with a line break.
     public init(unsigned text: String) {
-        precondition(text.hasSuffix("\n"), "The text of a note ends with a line break.")
+        require(text.hasSuffix("\n"), "The text of a note ends with a line break.")
         self.text = text
         signatures = []
     }

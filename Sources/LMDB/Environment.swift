@@ -1,4 +1,5 @@
 internal import CLMDB
+import Stopping
 internal import Synchronization
 
 /// One LMDB file, open in this process.
@@ -98,7 +99,7 @@ package final class Environment: Sendable {
             box.value.withLock { $0 = returned }
         }
         guard let returned = box.value.withLock({ $0 }) else {
-            preconditionFailure("A write that did not fail has a result.")
+            stop("A write that did not fail has a result.")
         }
         return returned
     }
@@ -116,10 +117,10 @@ package final class Environment: Sendable {
     ) throws {
         if isReadOnly { throw LMDBError.readOnly() }
         try core.checkUsable()
-        precondition(
+        require(
             !core.writer.isCurrentThread,
             "A write cannot begin inside a write: use the transaction at hand.")
-        precondition(
+        require(
             !core.pool.isReadingOnThisThread(),
             "A write cannot begin inside a read of the same file: let the read end first.")
         let request = WriteRequest(body, LockWait(patience ?? self.patience))

@@ -1,5 +1,6 @@
 internal import CLMDB
 internal import Foundation
+import Stopping
 internal import Synchronization
 
 extension EnvironmentCore {
@@ -199,5 +200,5 @@ extension EnvironmentCore {
 /// LMDB calls this before it aborts on a broken assertion of its own.
 private func reportBrokenAssertion(_ environment: OpaquePointer?, _ text: UnsafePointer<CChar>?) {
     let what = text.map { String(cString: $0) } ?? "no text"
-    fatalError("LMDB found the file or its own state damaged (\(what)). Run 'daybook verify'.")
+    stop("LMDB found the file or its own state damaged (\(what)). Run 'daybook verify'.")
 }

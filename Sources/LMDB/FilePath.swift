@@ -20,7 +20,7 @@ package struct FilePath: Sendable {
 
     /// The path without links, from the root; the file need not be there yet.
     ///
-    /// - Returns: The path as it is when not even its folder is there.
+    /// - Returns: The path as it is when not even its folder is there, or its name is not UTF-8.
     package static func resolved(_ path: String) -> String {
         var path = path
         for _ in 0..<linksMaximum {
@@ -43,7 +43,8 @@ package struct FilePath: Sendable {
     private static func canonical(_ path: String) -> String? {
         guard let found = realpath(path, nil) else { return nil }
         defer { free(found) }
-        return String(cString: found)
+        // Put right, the name of a folder that is not UTF-8 would be that of another.
+        return String(validatingCString: found)
     }
 
     /// As many as Linux follows.

@@ -1,3 +1,5 @@
+import Stopping
+
 /// The fields of a meta page as they stand in the file.
 struct MetaPage {
     let pageNumber: UInt64
@@ -61,7 +63,9 @@ extension [UInt8] {
     /// The little-endian number at `offset`, bounds-checked.
     @inline(__always)
     func number<Value: FixedWidthInteger & BitwiseCopyable>(_ offset: Int) -> Value {
-        precondition(offset >= 0 && offset <= count - MemoryLayout<Value>.size)
+        require(
+            offset >= 0 && offset <= count - MemoryLayout<Value>.size,
+            "A number of a page lies within the page.")
         return withUnsafeBytes {
             Value(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: Value.self))
         }

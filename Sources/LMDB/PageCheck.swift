@@ -43,17 +43,25 @@ package enum PageCheck {
         try EnvironmentRegistry.occupyStandardDescriptors()
         return try EnvironmentRegistry.withFileClosed(path) {
             () throws(LMDBError) -> [PageFinding] in
-            let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC)
+            // Without O_NONBLOCK a pipe would be waited for until somebody writes to it.
+            let descriptor = Foundation.open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
             guard descriptor >= 0 else {
                 let number = errno
                 if number == ENOENT { throw .noSuchFile(path) }
                 throw .status(number, "opening '\(path)'")
             }
             defer { close(descriptor) }
-            let source = PageSource { place, count in read(descriptor, place, count) }
+            var failure: Int32 = 0
+            let source = PageSource { place, count in
+                let (bytes, number) = read(descriptor, place, count)
+                if number != 0 { failure = number }
+                return bytes
+            }
             for _ in 0..<attemptsMaximum {
                 let before = source.metaBytes
                 let findings = run(source)
+                // What the disk does not give is not damaged because of that.
+                guard failure == 0 else { throw .status(failure, "reading '\(path)'") }
                 let isSound = !findings.contains { $0.severity == .damage }
                 if isSound || source.metaBytes == before { return findings }
             }
@@ -77,16 +85,23 @@ package enum PageCheck {
     /// How often a file that is being written to is looked at.
     private static let attemptsMaximum = 32
 
-    private static func read(_ descriptor: Int32, _ place: Int, _ count: Int) -> [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+    /// - Returns: What there is of the bytes, and the number of the error that kept the rest, if one did.
+    private static func read(
+        _ descriptor: Int32, _ place: Int, _ count: Int
+    ) -> (bytes: [UInt8], error: Int32) {
+        var number: Int32 = 0
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             while filled < count {
                 let start = buffer.baseAddress.map { $0 + filled }
                 let more = pread(descriptor, start, count - filled, off_t(place + filled))
                 if more < 0, errno == EINTR { continue }
+                if more < 0 { number = errno }
                 if more <= 0 { return }
                 filled += more
             }
         }
+        // A folder, a pipe and the like have no bytes to give.
+        return (bytes, number == EISDIR || number == ESPIPE || number == EINVAL ? 0 : number)
     }
 
     private static func run(_ source: PageSource) -> [PageFinding] {

@@ -1,4 +1,5 @@
 internal import CLMDB
+import Stopping
 
 /// The reading verbs over one LMDB transaction, shared by both kinds of transaction.
 struct TransactionAccess {
@@ -10,7 +11,7 @@ struct TransactionAccess {
 
     @inline(__always)
     func check(_ table: Table) {
-        precondition(
+        require(
             table.environment == environment,
             "A table belongs to the environment that opened it; use that one's transactions.")
     }

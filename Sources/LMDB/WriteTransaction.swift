@@ -1,4 +1,5 @@
 internal import CLMDB
+import Stopping
 
 /// The environment's one writer at work: reads what it wrote itself, and writes.
 ///
@@ -184,7 +185,7 @@ final class WriteState {
 
     @inline(__always)
     func requireNoLoans() {
-        precondition(
+        require(
             loans == 0,
             "A write may move bytes lent by get, seek or scan: return from their body first.")
     }

@@ -1,5 +1,6 @@
 internal import CLMDB
 internal import Dispatch
+import Stopping
 internal import Synchronization
 
 /// One call of ``Environment/write(_:)`` on its way into the file.
@@ -26,7 +27,7 @@ final class WriteRequest: Sendable {
     /// Runs the caller's body, which keeps what it returns for itself.
     func run(_ transaction: borrowing WriteTransaction) throws {
         guard let body = state.withLock({ $0.body }) else {
-            preconditionFailure("A request that was answered is not run again.")
+            stop("A request that was answered is not run again.")
         }
         try body(transaction)
     }

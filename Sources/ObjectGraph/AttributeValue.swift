@@ -19,6 +19,19 @@ public protocol AttributeValue: SendableMetatype {
     /// What to read where there is no value and the type has no other word for it; nil for types
     /// that need a default value in their declaration.
     static var emptyValue: Self? { get }
+    /// What to read where the store holds a value that the type has no form for: an enumeration's
+    /// case that was removed since, or has been added by a newer program. Nil for types without a
+    /// word for that; reading such a value is then an error, an ``UnreadableValue``.
+    ///
+    /// ```swift
+    /// enum Mood: String, AttributeValue {
+    ///     case happy, other
+    ///     static var unknownValue: Mood? { .other }
+    /// }
+    /// ```
+    ///
+    /// An object whose property is not set keeps the value that is stored.
+    static var unknownValue: Self? { get }
     /// Reads a stored value; nil when it has another form, null among them.
     init?(storedValue: Value)
     /// Reads an attribute; nil when its value has another form, null among them. Unless a type says
@@ -33,6 +46,8 @@ extension AttributeValue {
     public static var isOptionalAttribute: Bool { false }
     /// No word for "nothing".
     public static var emptyValue: Self? { nil }
+    /// No word for what cannot be read.
+    public static var unknownValue: Self? { nil }
     /// Reads the value of an attribute.
     public init?(_ attribute: borrowing StoredAttribute) {
         self.init(storedValue: attribute.value)
@@ -234,6 +249,8 @@ extension Optional: AttributeValue where Wrapped: AttributeValue {
     public static var isOptionalAttribute: Bool { true }
     /// Nil.
     public static var emptyValue: Wrapped?? { .some(nil) }
+    /// That of the type inside.
+    public static var unknownValue: Wrapped?? { Wrapped.unknownValue.map { .some($0) } }
     /// Reads a stored value; null reads as nil.
     public init?(storedValue: Value) {
         if storedValue.isNull {
@@ -297,7 +314,10 @@ extension CodableAttributeValue {
         }
     }
     /// The value as JSON.
-    public var storedValue: Value {
+    public var storedValue: Value { codedValue }
+
+    /// The value as JSON, with the elements of a set in any order.
+    var codedValue: Value {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         do {

@@ -77,7 +77,6 @@ public struct BatchInsertRow<Object: ManagedObject> {
     private(set) var refusals: [Int: [ValidationFailure]] = [:]
     /// The values in the order of the entity's slots.
     private(set) var values: [Value]
-    private let defaults: [Value]
     private let entity: GraphEntity
     private let store: PersistentStore
     /// The places of attributes, and of to-one relationships, that key paths lead to.
@@ -87,14 +86,13 @@ public struct BatchInsertRow<Object: ManagedObject> {
     init(_ entity: GraphEntity, in store: PersistentStore) {
         self.entity = entity
         self.store = store
-        defaults = Array(entity.schema.defaults.prefix(entity.schema.storedSlotCount))
-        values = defaults
+        values = entity.newRow
     }
 
     /// Begins the next row.
     mutating func advance() {
         index += 1
-        values = defaults
+        values = entity.newRow
     }
 
     // MARK: - Attributes
@@ -213,28 +211,4 @@ public struct BatchInsertRow<Object: ManagedObject> {
             ValidationFailure(
                 .invalid, property: property, "Row \(index + 1) of the batch: \(objection)."))
     }
-}
-
-/// Places of properties by key path.
-///
-/// A key path that is written out is one object however often it is used, so its address finds the
-/// place. The objects are kept, so that no address comes to stand for another.
-private struct KeyPathPlaces {
-    private var table = SlotTable()
-    private var kept: [AnyKeyPath] = []
-    private var places: [AnyKeyPath: Int] = [:]
-
-    subscript(keyPath: AnyKeyPath) -> Int? {
-        table[keyPath] ?? (kept.count < Self.keptMaximum ? nil : places[keyPath])
-    }
-
-    mutating func note(_ place: Int, for keyPath: AnyKeyPath) {
-        places[keyPath] = place
-        guard kept.count < Self.keptMaximum else { return }
-        kept.append(keyPath)
-        table.note(place, for: keyPath)
-    }
-
-    /// Key paths that a generic function makes anew each time are told apart by what they say.
-    private static let keptMaximum = 128
 }

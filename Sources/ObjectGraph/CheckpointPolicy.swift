@@ -2,6 +2,7 @@ internal import Dispatch
 internal import Foundation
 public import JournalLog
 internal import SnapshotStore
+import Stopping
 internal import Synchronization
 
 /// Signs checkpoints by itself while a store grows.
@@ -50,7 +51,7 @@ public final class CheckpointPolicy: Sendable, Hashable {
         every interval: UInt64, signedBy key: SigningKey, after previous: SignedNote? = nil,
         handler: @escaping @Sendable (Result<SignedNote, any Error>) -> Void
     ) {
-        precondition(interval > 0, "Between two checkpoints lies at least one entry.")
+        require(interval > 0, "Between two checkpoints lies at least one entry.")
         self.interval = interval
         self.key = key
         first = previous

@@ -13,13 +13,17 @@ import ObjectModel
 /// All become the same filter, which picks indexes. A Foundation predicate with an expression that
 /// no filter stands for is evaluated on the objects in memory instead;
 /// ``ManagedObjectContext/explain(_:)`` tells which.
-public struct Condition<Object: ManagedObject> {
-    indirect enum Form {
-        case text(String, [Value])
+///
+/// A condition is a value and may cross threads: of an object it keeps the identifier.
+public struct Condition<Object: ManagedObject>: Sendable {
+    indirect enum Form: Sendable {
+        case text(String, [ConditionArgument])
         case predicate(Predicate<Object>)
-        case comparison(AnyKeyPath, FilterOperator, Value, TextOptions)
-        case membership(AnyKeyPath, [Value])
-        case reference(AnyKeyPath, FilterOperator, ManagedObject?)
+        case comparison(ModelKeyPath, FilterOperator, Value, TextOptions)
+        case membership(ModelKeyPath, [Value])
+        case reference(ModelKeyPath, FilterOperator, ManagedObjectID?)
+        case references(ModelKeyPath, [ManagedObjectID])
+        case member(ModelKeyPath, ManagedObjectID)
         case and(Form, Form)
         case or(Form, Form)
         case not(Form)
@@ -33,11 +37,26 @@ public struct Condition<Object: ManagedObject> {
 
     /// A condition in the predicate language.
     ///
+    /// ```swift
+    /// Condition<Employee>("lastName IN %@ AND department == %@", ["Lovelace", "Hopper"], research)
+    /// ```
+    ///
     /// - Parameters:
     ///   - text: The predicate. It is read when the request is carried out.
-    ///   - arguments: What stands for each `%@`.
-    public init(_ text: String, _ arguments: any AttributeValue...) {
-        form = .text(text, arguments.map(\.storedValue))
+    ///   - arguments: What stands for each `%@`: a value of a type that attributes have, an object, an
+    ///     identifier, nil, or a list of them behind `IN` and `BETWEEN`. What stands for `%K` is the
+    ///     text of a key path.
+    public init(_ text: String, _ arguments: Any?...) {
+        self.init(text, arguments: arguments)
+    }
+
+    /// A condition in the predicate language whose arguments are in a list.
+    ///
+    /// - Parameters:
+    ///   - text: The predicate. It is read when the request is carried out.
+    ///   - arguments: What stands for each `%@` and `%K`.
+    public init(_ text: String, arguments: [Any?]) {
+        form = .text(text, arguments.map { ConditionArgument($0) })
     }
 
     /// A condition in the form of a Foundation predicate.
@@ -49,20 +68,23 @@ public struct Condition<Object: ManagedObject> {
     ///
     /// - Throws: ``QueryError`` when it does not fit the model; ``NotLowerable`` when a Foundation
     ///   predicate in it has to be evaluated in memory.
-    func filter(of entity: GraphEntity, in model: GraphModel) throws -> Filter {
-        try Self.filter(form, entity, model)
+    func filter(of entity: GraphEntity, for target: QueryTarget) throws -> Filter {
+        try Self.filter(form, entity, target)
     }
 
     private static func filter(
-        _ form: Form, _ entity: GraphEntity, _ model: GraphModel
+        _ form: Form, _ entity: GraphEntity, _ target: QueryTarget
     ) throws -> Filter {
-        let schema = model.schema
+        let schema = target.schema
         switch form {
         case .predicate(let predicate):
-            return try predicate.lowered(about: entity, in: model)
+            return try predicate.lowered(about: entity, for: target)
         case .text(let text, let arguments):
             return try Filter(
-                parsing: text, for: entity.schema, in: schema, arguments: arguments)
+                parsing: text, for: entity.schema, naming: target.names,
+                predicateArguments: arguments.enumerated().map {
+                    try $1.predicateArgument(at: $0 + 1, for: target)
+                })
         case .comparison(let keyPath, let `operator`, let value, let options):
             let path = try entity.filterPath(keyPath, in: schema)
             return .comparison(
@@ -70,18 +92,26 @@ public struct Condition<Object: ManagedObject> {
         case .membership(let keyPath, let values):
             let path = try entity.filterPath(keyPath, in: schema)
             return .membership(.path(path), FilterValues(values), [])
-        case .reference(let keyPath, let `operator`, let object):
+        case .reference(let keyPath, let `operator`, let id):
             let path = try entity.filterPath(keyPath, in: schema)
-            let value = object.map { Value.object($0.graphID.object) } ?? .null
+            let value = id.map(target.value) ?? .null
             return .comparison(FilterComparison(.path(path), `operator`, .constant(value)))
+        case .references(let keyPath, let ids):
+            let path = try entity.filterPath(keyPath, in: schema)
+            return .membership(.path(path), FilterValues(ids.map(target.value)), [])
+        case .member(let keyPath, let id):
+            let path = try entity.filterPath(keyPath, in: schema)
+            return .quantified(
+                .any, path,
+                .comparison(FilterComparison(.object, .equal, .constant(target.value(of: id)))))
         case .and(let left, let right):
             return .and([
-                try filter(left, entity, model), try filter(right, entity, model),
+                try filter(left, entity, target), try filter(right, entity, target),
             ])
         case .or(let left, let right):
-            return .or([try filter(left, entity, model), try filter(right, entity, model)])
+            return .or([try filter(left, entity, target), try filter(right, entity, target)])
         case .not(let condition):
-            return .not(try filter(condition, entity, model))
+            return .not(try filter(condition, entity, target))
         }
     }
 }
@@ -89,50 +119,30 @@ public struct Condition<Object: ManagedObject> {
 extension Condition {
     /// Whether an object meets the condition, evaluating Foundation predicates in memory.
     func holds(
-        for object: Object, of entity: GraphEntity, in model: GraphModel,
+        for object: Object, of entity: GraphEntity, for target: QueryTarget,
         _ source: some FilterSource
     ) throws -> Bool {
-        try Self.holds(form, object, entity, model, source)
+        try Self.holds(form, object, entity, target, source)
     }
 
     private static func holds(
-        _ form: Form, _ object: Object, _ entity: GraphEntity, _ model: GraphModel,
+        _ form: Form, _ object: Object, _ entity: GraphEntity, _ target: QueryTarget,
         _ source: some FilterSource
     ) throws -> Bool {
         switch form {
         case .predicate(let predicate):
             return try predicate.evaluate(object)
         case .and(let left, let right):
-            return try holds(left, object, entity, model, source)
-                && holds(right, object, entity, model, source)
+            return try holds(left, object, entity, target, source)
+                && holds(right, object, entity, target, source)
         case .or(let left, let right):
-            return try holds(left, object, entity, model, source)
-                || holds(right, object, entity, model, source)
+            return try holds(left, object, entity, target, source)
+                || holds(right, object, entity, target, source)
         case .not(let condition):
-            return try !holds(condition, object, entity, model, source)
-        case .text, .comparison, .membership, .reference:
-            return try filter(form, entity, model).matches(object.graphID.object, in: source)
+            return try !holds(condition, object, entity, target, source)
+        case .text, .comparison, .membership, .reference, .references, .member:
+            return try filter(form, entity, target).matches(object.graphID.object, in: source)
         }
-    }
-}
-
-extension GraphEntity {
-    /// The properties that a key path leads along.
-    func filterPath(_ keyPath: AnyKeyPath, in schema: Schema) throws(QueryError) -> FilterPath {
-        var steps: [SchemaProperty] = []
-        var current: SchemaEntity? = self.schema
-        for name in path(of: keyPath) {
-            guard let property = current?.property(named: name) else {
-                throw QueryError("'\(self.schema.name)' has no property '\(name)'.")
-            }
-            steps.append(property)
-            current = property.end.flatMap { schema.entity($0.destination) }
-        }
-        guard !steps.isEmpty else {
-            throw QueryError(
-                "The key path \(keyPath) leads to nothing in the model of '\(self.schema.name)'.")
-        }
-        return FilterPath(steps)
     }
 }
 
@@ -142,56 +152,56 @@ extension GraphEntity {
 public func == <Object: ManagedObject, Attribute: AttributeValue>(
     keyPath: KeyPath<Object, Attribute>, value: Attribute
 ) -> Condition<Object> {
-    Condition(.comparison(keyPath, .equal, value.storedValue, []))
+    Condition(.comparison(ModelKeyPath(keyPath: keyPath), .equal, value.storedValue, []))
 }
 
 /// Values that are not equal.
 public func != <Object: ManagedObject, Attribute: AttributeValue>(
     keyPath: KeyPath<Object, Attribute>, value: Attribute
 ) -> Condition<Object> {
-    Condition(.comparison(keyPath, .notEqual, value.storedValue, []))
+    Condition(.comparison(ModelKeyPath(keyPath: keyPath), .notEqual, value.storedValue, []))
 }
 
 /// Values that are less.
 public func < <Object: ManagedObject, Attribute: AttributeValue>(
     keyPath: KeyPath<Object, Attribute>, value: Attribute
 ) -> Condition<Object> {
-    Condition(.comparison(keyPath, .less, value.storedValue, []))
+    Condition(.comparison(ModelKeyPath(keyPath: keyPath), .less, value.storedValue, []))
 }
 
 /// Values that are less or equal.
 public func <= <Object: ManagedObject, Attribute: AttributeValue>(
     keyPath: KeyPath<Object, Attribute>, value: Attribute
 ) -> Condition<Object> {
-    Condition(.comparison(keyPath, .lessOrEqual, value.storedValue, []))
+    Condition(.comparison(ModelKeyPath(keyPath: keyPath), .lessOrEqual, value.storedValue, []))
 }
 
 /// Values that are greater.
 public func > <Object: ManagedObject, Attribute: AttributeValue>(
     keyPath: KeyPath<Object, Attribute>, value: Attribute
 ) -> Condition<Object> {
-    Condition(.comparison(keyPath, .greater, value.storedValue, []))
+    Condition(.comparison(ModelKeyPath(keyPath: keyPath), .greater, value.storedValue, []))
 }
 
 /// Values that are greater or equal.
 public func >= <Object: ManagedObject, Attribute: AttributeValue>(
     keyPath: KeyPath<Object, Attribute>, value: Attribute
 ) -> Condition<Object> {
-    Condition(.comparison(keyPath, .greaterOrEqual, value.storedValue, []))
+    Condition(.comparison(ModelKeyPath(keyPath: keyPath), .greaterOrEqual, value.storedValue, []))
 }
 
 /// Relationships that lead to an object, or to none.
 public func == <Object: ManagedObject, Destination: ManagedObject>(
     keyPath: KeyPath<Object, Destination?>, object: Destination?
 ) -> Condition<Object> {
-    Condition(.reference(keyPath, .equal, object))
+    Condition(.reference(ModelKeyPath(keyPath: keyPath), .equal, object?.lastingID))
 }
 
 /// Relationships that lead elsewhere.
 public func != <Object: ManagedObject, Destination: ManagedObject>(
     keyPath: KeyPath<Object, Destination?>, object: Destination?
 ) -> Condition<Object> {
-    Condition(.reference(keyPath, .notEqual, object))
+    Condition(.reference(ModelKeyPath(keyPath: keyPath), .notEqual, object?.lastingID))
 }
 
 /// Both conditions.
@@ -213,21 +223,21 @@ extension KeyPath where Root: ManagedObject, Value: AttributeValue {
     /// Values that are among others: `(\Employee.firstName).isIn(["Ada", "Grace"])`, the parentheses
     /// because a key path would otherwise go on.
     public func isIn(_ values: some Sequence<Value>) -> Condition<Root> {
-        Condition(.membership(self, values.map(\.storedValue)))
+        Condition(.membership(ModelKeyPath(keyPath: self), values.map(\.storedValue)))
     }
 
     /// Text that begins with other text, byte for byte; an index serves it.
     public func beginsWith(_ text: String) -> Condition<Root> {
-        Condition(.comparison(self, .beginsWith, .string(text), []))
+        Condition(.comparison(ModelKeyPath(keyPath: self), .beginsWith, .string(text), []))
     }
 
     /// Text that ends with other text.
     public func endsWith(_ text: String) -> Condition<Root> {
-        Condition(.comparison(self, .endsWith, .string(text), []))
+        Condition(.comparison(ModelKeyPath(keyPath: self), .endsWith, .string(text), []))
     }
 
     /// Text that contains other text.
     public func contains(_ text: String) -> Condition<Root> {
-        Condition(.comparison(self, .contains, .string(text), []))
+        Condition(.comparison(ModelKeyPath(keyPath: self), .contains, .string(text), []))
     }
 }

@@ -108,7 +108,8 @@ extension ObjectConflict {
     fileprivate var isOneGone: Bool { newVersion == .zero || ours.isEmpty }
 
     private func resolution(of property: SchemaProperty) -> ConflictResolution? {
-        resolutions[property.name] ?? (side == .ours ? .ours : nil)
+        // What merges is left to the save, so that our side drops nothing of theirs.
+        resolutions[property.name] ?? (side == .ours && property.merge == nil ? .ours : nil)
     }
 
     private func value(_ resolution: ConflictResolution, _ property: SchemaProperty) -> Value {
@@ -147,7 +148,8 @@ extension ObjectConflict {
     /// Whether nothing that the context has changed is left open.
     fileprivate func settlesAll(_ edits: [Edit], _ entity: SchemaEntity) -> Bool {
         edits.allSatisfy { edit in
-            entity.property(edit.property).flatMap { resolution(of: $0) } != nil
+            guard let property = entity.property(edit.property) else { return false }
+            return property.merge != nil || resolution(of: property) != nil
         }
     }
 }

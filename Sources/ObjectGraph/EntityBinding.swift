@@ -1,5 +1,6 @@
 import Foundation
 import ObjectModel
+import Stopping
 import Synchronization
 
 /// What all objects of one entity in one context share: the entity, the way to the context, and the
@@ -14,7 +15,7 @@ final class EntityBinding {
     /// Whether the objects are prototypes, which have declarations instead of values.
     let isPrototype: Bool
     // Unchecked because each use of a property would pay for the check; a look-up calls nobody.
-    @exclusivity(unchecked) var slots = SlotTable()
+    @exclusivity(unchecked) var slots = KeyPathPlaces()
     /// Whether reads inside `withObservationTracking` are looked for.
     var isWatched: Bool
     /// The rows that objects share with other contexts; nil where they share none.
@@ -72,12 +73,15 @@ final class EntityBinding {
 
     /// Takes an object that goes out of the registry: at once where that may be touched, which makes
     /// its memory the next object's; elsewhere it is swept later.
-    func noteEnd(of object: ManagedObject) {
-        if lane?.isOfThisThread == true {
-            registry?.forget(object)
-        } else {
+    ///
+    /// - Returns: What is to let go of the objects to which it leads, where the registry may be touched.
+    func noteEnd(of object: ManagedObject) -> RelationRelease? {
+        guard lane?.isOfThisThread == true else {
             registry?.noteEnd()
+            return nil
         }
+        registry?.forget(object)
+        return registry?.release
     }
 
     /// Makes the object that stands for a record.
@@ -90,62 +94,7 @@ final class EntityBinding {
             return try Schema(ManagedObjectModel(entities: [EntityDescription(name: "Prototype")]))
                 .entities[0]
         } catch {
-            preconditionFailure("A model of one entity without properties is always valid.")
+            stop("A model of one entity without properties is always valid.")
         }
     }()
-}
-
-/// Places of properties by the key path of their wrapper.
-///
-/// A declared property has one key path object for each of its accessors, so the address of the key
-/// path finds the place without a dictionary of names: open addressing, at most half full.
-struct SlotTable {
-    private var keys: [UInt] = []
-    private var places: [Int32] = []
-    private var count = 0
-
-    /// The place noted for a wrapper.
-    subscript(storage: AnyKeyPath) -> Int? {
-        guard count > 0 else { return nil }
-        let key = Self.key(storage)
-        let mask = keys.count - 1
-        var index = Self.start(key) & mask
-        while keys[index] != 0 {
-            if keys[index] == key { return Int(places[index]) }
-            index = (index + 1) & mask
-        }
-        return nil
-    }
-
-    /// Notes the place of a wrapper.
-    mutating func note(_ place: Int, for storage: AnyKeyPath) {
-        if (count + 1) * 2 > keys.count { grow() }
-        insert(Self.key(storage), Int32(place))
-    }
-
-    private mutating func insert(_ key: UInt, _ place: Int32) {
-        let mask = keys.count - 1
-        var index = Self.start(key) & mask
-        while keys[index] != 0, keys[index] != key { index = (index + 1) & mask }
-        if keys[index] == 0 { count += 1 }
-        keys[index] = key
-        places[index] = place
-    }
-
-    private mutating func grow() {
-        let old = Array(zip(keys, places))
-        let capacity = max(16, keys.count * 2)
-        keys = Array(repeating: 0, count: capacity)
-        places = Array(repeating: 0, count: capacity)
-        count = 0
-        for (key, place) in old where key != 0 { insert(key, place) }
-    }
-
-    private static func key(_ storage: AnyKeyPath) -> UInt {
-        UInt(bitPattern: ObjectIdentifier(storage))
-    }
-
-    private static func start(_ key: UInt) -> Int {
-        Int(truncatingIfNeeded: (key >> 4) ^ (key >> 12))
-    }
 }

@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import Stopping
 import Synchronization
 
 /// The right to work in a context: one thread has it at a time.
@@ -108,7 +109,7 @@ final class ExecutionLane: @unchecked Sendable {
             enqueue(job, lending: order == .queued ? [] : mine)
             wait(for: job, order, mine)
         }
-        guard let outcome else { preconditionFailure("A job that is done has an outcome.") }
+        guard let outcome else { stop("A job that is done has an outcome.") }
         return try outcome.get()
     }
 
@@ -292,7 +293,7 @@ final class ExecutionLane: @unchecked Sendable {
 }
 
 /// What tells threads apart.
-private struct ThreadMark: Hashable {
+struct ThreadMark: Hashable {
     let rawValue: UInt
 
     /// The mark of whichever thread serves the main queue.

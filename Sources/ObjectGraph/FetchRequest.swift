@@ -13,7 +13,9 @@ import ObjectModel
 /// Where a fetch reads values along, neighbouring objects share the memory of their records, at most
 /// about 16 KB at a time, which goes when none of them needs it any more: one object that is kept may
 /// keep it all, until it has been saved with changes or is turned into a fault.
-public struct FetchRequest<Object: ManagedObject> {
+///
+/// A request is a value and may cross threads.
+public struct FetchRequest<Object: ManagedObject>: Sendable {
     /// The name of the entity.
     public var entityName: String
     /// The condition the objects meet; nil for all.
@@ -21,7 +23,7 @@ public struct FetchRequest<Object: ManagedObject> {
     /// What to sort by: the first decides, the next among equals. Without any, and among equals in
     /// all, objects come in the order in which they were made.
     public var order: [FetchOrder<Object>] = []
-    /// How many objects at most; nil for all.
+    /// How many objects at most; nil or 0 for all. A request with a limit below 0 is refused.
     public var limit: Int?
     /// How many of the first ones to leave out.
     public var offset = 0
@@ -66,9 +68,9 @@ public struct FetchRequest<Object: ManagedObject> {
 }
 
 /// One order by which a fetch sorts.
-public struct FetchOrder<Object: ManagedObject> {
-    enum Place {
-        case keyPath(AnyKeyPath)
+public struct FetchOrder<Object: ManagedObject>: Sendable {
+    enum Place: Sendable {
+        case keyPath(ModelKeyPath)
         case name(String)
     }
 
@@ -79,14 +81,14 @@ public struct FetchOrder<Object: ManagedObject> {
     public static func ascending(
         _ keyPath: KeyPath<Object, some AttributeValue>
     ) -> FetchOrder<Object> {
-        FetchOrder(place: .keyPath(keyPath), isAscending: true)
+        FetchOrder(place: .keyPath(ModelKeyPath(keyPath: keyPath)), isAscending: true)
     }
 
     /// From the greatest to the least; objects without a value last.
     public static func descending(
         _ keyPath: KeyPath<Object, some AttributeValue>
     ) -> FetchOrder<Object> {
-        FetchOrder(place: .keyPath(keyPath), isAscending: false)
+        FetchOrder(place: .keyPath(ModelKeyPath(keyPath: keyPath)), isAscending: false)
     }
 
     /// By a property, or a path of to-one relationships to one, by name: from the least.
@@ -99,29 +101,34 @@ public struct FetchOrder<Object: ManagedObject> {
         FetchOrder(place: .name(name), isAscending: false)
     }
 
+    /// - Throws: ``QueryError`` when the path does not fit the model, or leads to many values.
     func sorting(of entity: GraphEntity, in schema: Schema) throws(QueryError) -> Sorting {
+        let path: FilterPath
         switch place {
-        case .keyPath(let keyPath):
-            return Sorting(
-                try entity.filterPath(keyPath, in: schema), isAscending: isAscending)
+        case .keyPath(let keyPath): path = try entity.filterPath(keyPath, in: schema)
         case .name(let name):
-            var steps: [SchemaProperty] = []
-            var current: SchemaEntity? = entity.schema
-            for part in name.split(separator: ".") {
-                guard let property = current?.property(named: String(part)) else {
-                    throw QueryError("'\(entity.schema.name)' has no property '\(name)'.")
-                }
-                steps.append(property)
-                current = property.end.flatMap { schema.entity($0.destination) }
-            }
-            return Sorting(FilterPath(steps), isAscending: isAscending)
+            let names = name.split(separator: ".", omittingEmptySubsequences: false)
+            path = try entity.filterPath(named: names.map(String.init), in: schema)
         }
+        if let step = path.steps.first(where: { $0.relationship?.isToMany == true }) {
+            throw QueryError(
+                "'\(entity.schema.name)' cannot be sorted by a path through '\(step.name)', which leads "
+                    + "to many objects. Sort by an attribute, or one that to-one relationships lead "
+                    + "to.")
+        }
+        return Sorting(path, isAscending: isAscending)
     }
 }
 
 extension FetchRequest {
     func entity(in model: GraphModel) throws(QueryError) -> GraphEntity {
         guard let entity = model.entity(named: entityName) else {
+            guard entityName != ManagedObject.entityName else {
+                throw QueryError(
+                    "The request does not say which entity it is about. Name the class, as in "
+                        + "'FetchRequest<Person>(where: …)', or the entity, as in "
+                        + "'FetchRequest(entityName: \"Person\", where: …)'.")
+            }
             let names = model.schema.entities.map(\.name)
             throw QueryError(
                 "The model has no entity '\(entityName)'.\(entityName.suggestion(among: names))")
@@ -133,12 +140,23 @@ extension FetchRequest {
     ///
     /// - Throws: ``QueryError`` when the request does not fit the model; ``NotLowerable`` when its
     ///   condition has to be evaluated in memory.
-    func query(in model: GraphModel) throws -> Query {
-        var query = try queryForAll(in: model)
+    func query(for target: QueryTarget) throws -> Query {
+        var query = try queryForAll(in: target.model)
         if let condition {
-            query.filter = try condition.filter(of: entity(in: model), in: model)
+            query.filter = try condition.filter(of: entity(in: target.model), for: target)
         }
         return query
+    }
+
+    /// How many objects at most; nil for all.
+    func countMaximum() throws(QueryError) -> Int? {
+        guard let limit, limit != 0 else { return nil }
+        guard limit > 0 else {
+            throw QueryError(
+                "A limit of \(limit) finds nothing. Give the greatest number of objects, or 0 or "
+                    + "nil for all.")
+        }
+        return limit
     }
 
     /// The paths to prefetch, step by step.
@@ -169,7 +187,7 @@ extension FetchRequest {
         for order in order {
             query.sortings.append(try order.sorting(of: entity, in: model.schema))
         }
-        query.limit = limit
+        query.limit = try countMaximum()
         query.offset = offset
         return query
     }

@@ -10,24 +10,123 @@ final class GraphEntity: Sendable {
     // Never changed after it was made and never given out; contexts on any thread read wrapper
     // declarations from it.
     private let prototypeBox: PrototypeBox?
+    /// What the class adds to the model, by slot.
+    private let forms: [AttributeForm?]
+    /// The slots in which new objects have what the class says, not what the model does.
+    private let initialSlots: [Int]
+    /// The default values of the model that rows of the store begin with.
+    private let storedDefaults: [Value]
+    private let meanings = Mutex<[KeyPathBox: KeyPathMeaning]>([:])
+    /// The slots of which a value could not be read, and this was said.
+    private let reportedSlots = Mutex<Set<Int>>([])
 
-    init(schema: SchemaEntity, type: ManagedObject.Type, prototype: ManagedObject?) {
+    /// Joins an entity and a class; `defaults` tells whose default values new objects have where both
+    /// have one.
+    init(
+        schema: SchemaEntity, type: ManagedObject.Type, prototype: ManagedObject?,
+        defaults: DefaultSource = .type
+    ) {
         self.schema = schema
         self.type = type
         prototypeBox = prototype.map(PrototypeBox.init)
+        storedDefaults = Array(schema.defaults.prefix(schema.storedSlotCount))
+        let forms = schema.slots.map { prototype?.definition(named: $0.name)?.form }
+        self.forms = forms
+        initialSlots = forms.indices.filter { slot in
+            guard case .expression? = forms[slot]?.initial else { return false }
+            return defaults == .type || schema.defaults[slot].isNull
+        }
+    }
+
+    /// Who says what new objects have.
+    enum DefaultSource {
+        /// The class. Its model has been read off it.
+        case type
+        /// The model; the class where the model says nothing.
+        case model
     }
 
     /// The object whose wrappers hold the declarations of the class; nil for an entity that the
     /// generic class represents.
     var prototype: ManagedObject? { prototypeBox?.object }
 
-    /// The property path that a key path leads along, found by following it on the prototype.
-    ///
-    /// - Returns: Names from this entity on; empty when the key path leads along nothing modelled.
-    func path(of keyPath: AnyKeyPath) -> [String] {
-        guard let prototype else { return [] }
-        return KeyPathProbe.record { prototype[keyPath: keyPath] }
+    // MARK: - Values
+
+    /// The values of a new object, in slot order.
+    var newValues: [Value] {
+        var values = schema.defaults
+        for slot in initialSlots { values[slot] = initialValue(inSlot: slot) ?? .null }
+        return values
     }
+
+    /// The values of a new object that the store keeps.
+    var newRow: [Value] {
+        var row = storedDefaults
+        for slot in initialSlots where slot < row.count {
+            row[slot] = initialValue(inSlot: slot) ?? .null
+        }
+        return row
+    }
+
+    /// What the class says that a new object has in a slot; nil when it says nothing.
+    func initialValue(inSlot slot: Int) -> Value? {
+        forms[slot]?.initial.next?.normalized
+    }
+
+    /// A stored value in the Swift type of its attribute; in the form in which it is stored when that
+    /// type has no such value.
+    func payload(_ stored: Value, inSlot slot: Int) -> Any? {
+        guard let form = forms[slot] else {
+            return schema.slots[slot].attribute?.type.payload(stored) ?? stored.payload
+        }
+        return form.value(stored) ?? stored.payload
+    }
+
+    /// Whether a stored value is one that the type of the attribute has, or there is none.
+    func isReadable(_ stored: Value, inSlot slot: Int) -> Bool {
+        guard !stored.isNull, let form = forms[slot] else { return true }
+        return form.value(stored) != nil
+    }
+
+    /// The name of the type of an attribute.
+    func typeName(ofSlot slot: Int) -> String {
+        forms[slot]?.typeName ?? schema.slots[slot].attribute?.type.rawValue ?? "Value"
+    }
+
+    /// Notes that a value in a slot could not be read.
+    ///
+    /// - Returns: Whether it is the first one.
+    func reportUnreadable(inSlot slot: Int) -> Bool {
+        reportedSlots.withLock { $0.insert(slot).inserted }
+    }
+
+    // MARK: - Key paths
+
+    /// What a key path that starts at an object of the class means.
+    func meaning(of keyPath: AnyKeyPath) -> KeyPathMeaning {
+        guard let prototype else { return .computed(reading: []) }
+        let box = KeyPathBox(keyPath: keyPath)
+        if let known = meanings.withLock({ $0[box] }) { return known }
+        let meaning = KeyPathProbe.meaning(of: keyPath, on: prototype)
+        // What is refused is not met often, and there may be no end to it.
+        if case .computed = meaning { return meaning }
+        meanings.withLock { $0[box] = meaning }
+        return meaning
+    }
+
+    /// The properties that a key path leads along, from this entity on; none when it is not a path of
+    /// declared properties.
+    func path(of keyPath: AnyKeyPath) -> [String] {
+        guard case .properties(let names) = meaning(of: keyPath) else { return [] }
+        return names
+    }
+}
+
+/// A key path that was found to lead along declared properties.
+private struct KeyPathBox: Hashable, @unchecked Sendable {
+    // @unchecked Sendable because a key path is never changed, and one of declared properties only
+    // has nothing else in it.
+    let keyPath: AnyKeyPath
 }
 
 /// Holds a prototype.
@@ -38,28 +137,5 @@ private final class PrototypeBox: @unchecked Sendable {
 
     init(_ object: ManagedObject) {
         self.object = object
-    }
-}
-
-/// Notes which properties of prototypes are read while a key path is followed.
-enum KeyPathProbe {
-    private static let key = "Daybook.KeyPathProbe"
-
-    private final class Trace {
-        var names: [String] = []
-    }
-
-    /// Runs `body` and returns the names of the properties it read from prototypes, in order.
-    static func record(_ body: () -> Any?) -> [String] {
-        let trace = Trace()
-        ThreadNotes[key] = trace
-        defer { ThreadNotes[key] = nil }
-        _ = body()
-        return trace.names
-    }
-
-    /// Notes that a property was read.
-    static func note(_ name: String) {
-        (ThreadNotes[key] as? Trace)?.names.append(name)
     }
 }

@@ -11,13 +11,18 @@ final class GraphModel: Sendable {
     convenience init(
         classes: [ManagedObject.Type], configurations: [String: [String]] = [:]
     ) throws {
-        var model = ModelBuilder(classes).model
+        let builder = ModelBuilder(classes)
+        var model = builder.model
+        if !builder.problems.isEmpty { throw ModelError(builder.problems) }
         model.configurations = configurations
-        try self.init(model, classes: classes)
+        try self.init(model, classes: classes, defaults: .type)
     }
 
     /// Joins a model with classes; entities without one are represented by ``ManagedObject``.
-    init(_ model: ManagedObjectModel, classes: [ManagedObject.Type]) throws {
+    init(
+        _ model: ManagedObjectModel, classes: [ManagedObject.Type],
+        defaults: GraphEntity.DefaultSource = .model
+    ) throws {
         let schema = try Schema(model)
         self.schema = schema
         entities = schema.entities.map { entity in
@@ -25,7 +30,8 @@ final class GraphModel: Sendable {
                 return GraphEntity(schema: entity, type: ManagedObject.self, prototype: nil)
             }
             return GraphEntity(
-                schema: entity, type: type, prototype: ModelBuilder.makePrototype(of: type))
+                schema: entity, type: type, prototype: ModelBuilder.makePrototype(of: type),
+                defaults: defaults)
         }
     }
 

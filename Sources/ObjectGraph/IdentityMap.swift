@@ -31,6 +31,8 @@ final class IdentityMap {
     @exclusivity(unchecked) private(set) var count = 0
     /// Changes with whatever is put into a slot or moved to another.
     @exclusivity(unchecked) private var arrangement: UInt64 = 0
+    /// Lets go of what the objects hold that go on the context's queue.
+    let release = RelationRelease()
     /// How many objects have gone since the last sweep and were not taken out, give or take those that
     /// were in no map.
     private let ends = Atomic<Int>(0)

@@ -56,23 +56,36 @@ struct MergedIdentifiers {
     private(set) var inserted: Set<GraphID> = []
     private(set) var updated: Set<GraphID> = []
     private(set) var deleted: Set<GraphID> = []
+    /// Those inserted that were not in use here before.
+    private(set) var unknown: Set<GraphID> = []
 
     /// Whether nothing was merged.
     var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
 
     /// Notes one change, if somebody may listen.
-    mutating func note(_ change: Change, of id: GraphID) {
+    ///
+    /// - Parameters:
+    ///   - change: The change.
+    ///   - id: Its object.
+    ///   - isKnown: Whether the object was in use here before.
+    mutating func note(_ change: Change, of id: GraphID, isKnown: Bool) {
         guard
             NotificationInterest.didMergeObjectIDs.isThere
                 || NotificationInterest.objectsDidChange.isThere
         else { return }
         switch change.kind {
         case .insert:
-            if deleted.remove(id) == nil { inserted.insert(id) } else { updated.insert(id) }
+            guard deleted.remove(id) == nil else {
+                updated.insert(id)
+                break
+            }
+            inserted.insert(id)
+            if !isKnown { unknown.insert(id) }
         case .update:
             if !inserted.contains(id) { updated.insert(id) }
         case .delete:
             updated.remove(id)
+            unknown.remove(id)
             if inserted.remove(id) == nil { deleted.insert(id) }
         }
     }

@@ -1,4 +1,5 @@
 public import ObjectModel
+import Stopping
 
 extension ManagedObject {
     /// The place of a property by its wrapper; nil for a prototype, which has none.
@@ -12,7 +13,7 @@ extension ManagedObject {
             let name = prototype.definition(ordinal(prototype, storage))?.name,
             let property = binding.schema.property(named: name)
         else {
-            precondition(binding.isPrototype, "The class of an object must be in its model.")
+            require(binding.isPrototype, "The class of an object must be in its model.")
             return nil
         }
         let place =
@@ -28,15 +29,24 @@ extension ManagedObject {
         binding.definitions[ordinal]
     }
 
-    /// What a prototype's attribute reads as: its default. Notes that it was read.
-    func probed<Value: AttributeValue>(_ ordinal: DefinitionOrdinal) -> Value {
-        guard let definition = definition(ordinal),
+    /// The declaration of a property of a prototype, by its name.
+    func definition(named name: String) -> PropertyDefinition? {
+        binding.definitions.named(name)
+    }
+
+    /// What a prototype's attribute reads as: something that code which follows a key path can go on
+    /// with. Notes that it was read.
+    func probed<Value: AttributeValue>(
+        _ ordinal: DefinitionOrdinal, _ keyPath: AnyKeyPath
+    ) -> Value {
+        guard let definition = definition(ordinal), let form = definition.form,
             case .attribute(let description) = definition.kind
         else {
-            preconditionFailure("A prototype has definitions.")
+            stop("A prototype has definitions.")
         }
-        KeyPathProbe.note(definition.name)
-        return empty(description.defaultValue)
+        KeyPathProbe.note(definition.name, keyPath)
+        if let sample = Value(storedValue: description.type.sample) { return sample }
+        return empty(form.initial.next ?? .null) { .null }
     }
 
     /// Makes an attribute ready to be read.
@@ -44,9 +54,13 @@ extension ManagedObject {
     /// - Returns: Its slot; nil when its wrapper is used for the first time.
     @usableFromInline final func slot(toRead storage: AnyKeyPath) -> Int? {
         guard let slot = binding.slots[storage] else { return nil }
+        makeReady(toReadSlot: slot)
+        return slot
+    }
+
+    final func makeReady(toReadSlot slot: Int) {
         if status.contains(.fault) { realizeIfNeeded() }
         noteRead(ofSlot: slot)
-        return slot
     }
 
     /// Sets an attribute and records the change.
@@ -62,12 +76,24 @@ extension ManagedObject {
     @usableFromInline final func emptyValue<Value: AttributeValue>(
         inSlot slot: Int
     ) -> Value {
-        empty(binding.schema.defaults[slot])
+        let stored = value(inSlot: slot)
+        if !stored.isNull {
+            if let value = Value.unknownValue { return value }
+            noteUnreadable(stored, inSlot: slot)
+        }
+        return empty(binding.schema.defaults[slot]) {
+            binding.entity.initialValue(inSlot: slot) ?? .null
+        }
     }
 
-    private func empty<Value: AttributeValue>(_ defaultValue: ObjectModel.Value) -> Value {
-        guard let value = Value(storedValue: defaultValue) ?? Value.emptyValue else {
-            preconditionFailure("A type without an empty value is declared with a default.")
+    private func empty<Value: AttributeValue>(
+        _ defaultValue: ObjectModel.Value, _ initialValue: () -> ObjectModel.Value
+    ) -> Value {
+        guard
+            let value = Value(storedValue: defaultValue) ?? Value.emptyValue
+                ?? Value(storedValue: initialValue())
+        else {
+            stop("A type without an empty value is declared with a default.")
         }
         return value
     }
@@ -87,8 +113,9 @@ extension ManagedObject {
     @discardableResult
     func realizeIfNeeded() -> Bool {
         guard status.contains(.fault) else { return true }
-        guard let context = binding.context else {
+        guard let context = binding.context, !status.contains(.detached) else {
             // What was never read cannot be read any more; it reads as empty.
+            noteUnreadable()
             if !hasValues { values = binding.schema.defaults.map { _ in .null } }
             return false
         }
@@ -97,14 +124,23 @@ extension ManagedObject {
 
     // MARK: - By name
 
-    /// The value of a property by its name: an attribute's value, a ``ManagedObject`` for a to-one
-    /// relationship, an array of them for a to-many; nil for none.
+    /// The value of a property by its name: an attribute's value in the type of its declaration, a
+    /// ``ManagedObject`` for a to-one relationship, an array of them for a to-many; nil for none.
+    ///
+    /// An attribute of an entity without a class is an `Int16`, `Int32`, `Int64`, `Float`, `URL` and so
+    /// on, as the model says; coded values are `Data`. A value that cannot be read as the declaration
+    /// says (``UnreadableValue``) is given as it is stored.
     ///
     /// - Precondition: The entity has a property of that name.
     public func value(forKey key: String) -> Any? {
         let property = property(named: key)
         guard let relationship = property.relationship else {
-            return storedValue(forKey: key).payload
+            let stored = storedValue(forKey: key)
+            guard let slot = property.slot else { return nil }
+            if !binding.entity.isReadable(stored, inSlot: slot) {
+                noteUnreadable(stored, inSlot: slot)
+            }
+            return binding.entity.payload(stored, inSlot: slot)
         }
         let objects = relatedObjects(forKey: key)
         return relationship.isToMany ? objects : objects.first
@@ -121,11 +157,11 @@ extension ManagedObject {
             case let object as ManagedObject: setRelatedObjects([object], forKey: key)
             case let objects as [ManagedObject]: setRelatedObjects(objects, forKey: key)
             case let objects as Set<ManagedObject>: setRelatedObjects(Array(objects), forKey: key)
-            default: preconditionFailure("'\(key)' is a relationship and takes managed objects.")
+            default: stop("'\(key)' is a relationship and takes managed objects.")
             }
         } else if let value {
             guard let attributeValue = value as? any AttributeValue else {
-                preconditionFailure("'\(key)' cannot hold a \(type(of: value)).")
+                stop("'\(key)' cannot hold a \(type(of: value)).")
             }
             setStoredValue(attributeValue.storedValue, forKey: key)
         } else {
@@ -139,7 +175,7 @@ extension ManagedObject {
     public func storedValue(forKey key: String) -> Value {
         let property = property(named: key)
         guard let slot = property.slot, property.attribute != nil else {
-            preconditionFailure("'\(binding.schema.name).\(key)' is not an attribute.")
+            stop("'\(binding.schema.name).\(key)' is not an attribute.")
         }
         realizeIfNeeded()
         noteRead(ofSlot: slot)
@@ -152,7 +188,7 @@ extension ManagedObject {
     public func setStoredValue(_ value: Value, forKey key: String) {
         let property = property(named: key)
         guard let slot = property.slot, property.attribute != nil else {
-            preconditionFailure("'\(binding.schema.name).\(key)' is not an attribute.")
+            stop("'\(binding.schema.name).\(key)' is not an attribute.")
         }
         setValue(value, inSlot: slot)
     }
@@ -174,7 +210,7 @@ extension ManagedObject {
 
     func property(named key: String) -> SchemaProperty {
         guard let property = binding.schema.property(named: key) else {
-            preconditionFailure("Entity '\(binding.schema.name)' has no property '\(key)'.")
+            stop("Entity '\(binding.schema.name)' has no property '\(key)'.")
         }
         return property
     }
@@ -183,7 +219,7 @@ extension ManagedObject {
         let property = property(named: key)
         guard property.relationship != nil,
             let index = binding.schema.properties.firstIndex(where: { $0 === property })
-        else { preconditionFailure("'\(binding.schema.name).\(key)' is not a relationship.") }
+        else { stop("'\(binding.schema.name).\(key)' is not a relationship.") }
         return index
     }
 }

@@ -1,15 +1,18 @@
 import ObjectModel
+import Stopping
 
 extension ManagedObject {
     /// What a prototype's relationship reads as: the prototype at the other end, so that a key path
     /// through it can be followed on. Notes that it was read.
-    func probedDestination(_ ordinal: DefinitionOrdinal) -> [ManagedObject] {
+    func probedDestination(
+        _ ordinal: DefinitionOrdinal, _ keyPath: AnyKeyPath
+    ) -> [ManagedObject] {
         guard let definition = definition(ordinal),
             case .relationship(_, let destination) = definition.kind
         else {
-            preconditionFailure("A prototype has definitions.")
+            stop("A prototype has definitions.")
         }
-        KeyPathProbe.note(definition.name)
+        KeyPathProbe.note(definition.name, keyPath)
         return [ModelBuilder.makePrototype(of: destination)]
     }
 
@@ -22,9 +25,8 @@ extension ManagedObject {
         guard let slot = property.slot else { return members(of: property) }
         realizeIfNeeded()
         noteRead(ofSlot: slot)
-        guard let id = value(inSlot: slot).reference, let context = binding.context else {
-            return []
-        }
+        guard let id = value(inSlot: slot).reference else { return [] }
+        guard let context = binding.context else { return rememberedDestinations(of: property) }
         let target = GraphID(store: graphID.store, object: id)
         if case .one(let object)? = relations[property.number], object.graphID == target {
             if object.status.isDisjoint(with: [.gone, .detached]) { return [object] }
@@ -40,7 +42,7 @@ extension ManagedObject {
 
     /// The members of a to-many relationship, or of a to-one derived from its inverse, in order.
     private func members(of property: SchemaProperty) -> [ManagedObject] {
-        guard let context = binding.context else { return [] }
+        guard let context = binding.context else { return rememberedDestinations(of: property) }
         var list = memberList(of: property, context)
         noteRead(of: property)
         if let objects = list.objects { return objects }
@@ -50,6 +52,18 @@ extension ManagedObject {
         list.objects = objects
         relations[property.number] = .many(list)
         return objects
+    }
+
+    /// The objects that a relationship led to when it was last asked for: all that is known without a
+    /// context.
+    private func rememberedDestinations(of property: SchemaProperty) -> [ManagedObject] {
+        switch relations[property.number] {
+        case .one(let object)?: return [object]
+        case .many(let list)? where list.objects != nil: return list.objects ?? []
+        default:
+            noteUnreadable()
+            return []
+        }
     }
 
     /// The members with their order, read once.
@@ -62,9 +76,9 @@ extension ManagedObject {
 
     /// Makes a relationship lead to these objects.
     func setDestinations(_ objects: [ManagedObject], ofPropertyAt index: Int) {
-        guard let context = binding.context else { return }
+        guard let context = binding.context else { return noteUnreadable() }
         for object in objects {
-            precondition(
+            require(
                 object.binding.context === context,
                 "Objects of different contexts cannot be related; pass the objectID instead.")
         }
@@ -82,7 +96,8 @@ extension ManagedObject {
     }
 
     /// Sets a relationship at this end only: what `awakeFromFetch` sets is no edit.
-    private func showDestinations(_ objects: [ManagedObject], of property: SchemaProperty) {
+    private func showDestinations(_ shown: [ManagedObject], of property: SchemaProperty) {
+        let objects = shown.filter(\.isEditable)
         if let slot = property.slot {
             values[slot] = objects.first.map { .object($0.graphID.object) } ?? .null
             relations[property.number] = objects.first.map { .one($0) }

@@ -1,4 +1,5 @@
 public import ObjectModel
+import Stopping
 
 // What has changed is read off the context's event and its pending changes; nothing is kept beside
 // them.
@@ -8,7 +9,8 @@ extension ManagedObject {
     ///
     /// A to-one relationship gives a ``ManagedObject``, a to-many one an array of them, as
     /// ``value(forKey:)`` does; a property that has been emptied is there with nil. A new object's
-    /// values are compared with the defaults of its entity. Transient properties are included.
+    /// values are compared with the defaults in the model of its entity, so that a default which is
+    /// evaluated for each object counts as changed. Transient properties are included.
     ///
     /// - Complexity: O(*p*), *p* the number of properties; relationships that have not changed are not
     ///   read.
@@ -132,7 +134,7 @@ extension ManagedObject {
     private func attributeSlot(named key: String) -> Int {
         let property = property(named: key)
         guard let slot = property.slot, property.attribute != nil else {
-            preconditionFailure("Only attributes have primitive values.")
+            stop("Only attributes have primitive values.")
         }
         return slot
     }
@@ -186,7 +188,9 @@ extension ManagedObject {
     }
 
     private func payload(of value: Value, _ property: SchemaProperty) -> Any? {
-        guard let reference = value.reference else { return value.payload }
+        guard let reference = value.reference else {
+            return property.slot.flatMap { binding.entity.payload(value, inSlot: $0) }
+        }
         return binding.context?.object(GraphID(store: graphID.store, object: reference))
     }
 

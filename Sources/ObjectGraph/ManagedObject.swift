@@ -37,6 +37,8 @@ open class ManagedObject {
         static let refreshed = Status(rawValue: 512)
         /// Has come up while a list of objects is looked through for duplicates.
         static let counted = Status(rawValue: 1024)
+        /// Has just been found to keep the rules of the model, by a save that calls its hooks.
+        static let valid = Status(rawValue: 2048)
     }
 
     final let binding: EntityBinding
@@ -204,12 +206,13 @@ open class ManagedObject {
         self.binding = binding
         status = [.inserted, .temporary]
         graphID = context.newID(of: binding)
-        list = binding.schema.defaults
+        list = binding.entity.newValues
         context.registerInsert(self)
     }
 
     /// Makes the object that stands for a record of the store; only contexts have a seed to do it
-    /// with.
+    /// with. Subclasses inherit it: initializers of their own are `convenience` initializers that call
+    /// ``init(context:)``.
     public required init(_ seed: FaultSeed) {
         binding = seed.binding
         graphID = seed.graphID
@@ -222,7 +225,18 @@ open class ManagedObject {
     // Not in the deinitializer, where each call would count references to what the object refers to.
     @inline(never) private final func leave() {
         letGoOfRow()
-        binding.noteEnd(of: self)
+        let release = binding.noteEnd(of: self)
+        guard !relations.isEmpty else { return }
+        // Nobody is told that an object that goes leads nowhere any more.
+        observation = nil
+        let held = relations
+        relations = [:]
+        // Moved, or the last reference would be given up here.
+        if let release {
+            release.letGo(of: consume held)
+        } else {
+            RelationRelease.letGoElsewhere(of: consume held)
+        }
     }
 
     /// Lets others no longer have the row without reading it.
@@ -285,18 +299,34 @@ open class ManagedObject {
     open func validate(_ value: inout Value, forKey key: String) throws {}
 
     /// Checks the object before it is inserted; throw to refuse the save.
-    open func validateForInsert() throws {}
+    ///
+    /// The default checks the rules of the model: every value, with ``validate(_:forKey:)`` first, and
+    /// how many objects relationships lead to. A save checks them whether or not an override calls
+    /// `super`, and tells each failure once. May be called at any time.
+    ///
+    /// - Throws: ``StoreError`` with code `validation` and every failure, by default.
+    open func validateForInsert() throws { try checkRules(for: .insert) }
 
     /// Checks the object before it is updated; throw to refuse the save.
-    open func validateForUpdate() throws {}
+    ///
+    /// The default checks the rules of the model, as ``validateForInsert()`` does. In a save it has
+    /// to do with the values that have changed.
+    ///
+    /// - Throws: ``StoreError`` with code `validation` and every failure, by default.
+    open func validateForUpdate() throws { try checkRules(for: .update) }
 
     /// Checks the object before it is deleted; throw to refuse the save.
-    open func validateForDelete() throws {}
+    ///
+    /// The default checks that no relationship with the delete rule `deny` leads to an object.
+    ///
+    /// - Throws: ``StoreError`` with code `validation` and every failure, by default.
+    open func validateForDelete() throws { try checkRules(for: .delete) }
 
     /// The name of the entity this class represents: the name of the class.
     open class var entityName: String { String(describing: self) }
 
-    /// Whether there are only objects of the subclasses.
+    /// Whether there are only objects of the subclasses, which inherit this: an abstract class returns
+    /// `self == Vehicle.self` with its own name, not `true`.
     open class var isAbstractEntity: Bool { false }
 
     /// Attributes whose values together must be unique, by name: a list for each constraint. Use
@@ -340,6 +370,13 @@ extension ManagedObject {
             !status.contains(.permanent) && (status.contains(.temporary) || isUnsavedAbove)
         return ManagedObjectID(
             binding.identifiers(inStore: graphID.store, areTemporary: isTemporary),
+            number: graphID.object.number)
+    }
+
+    /// The identifier as it is once the object is saved, which does not look whether it is.
+    var lastingID: ManagedObjectID {
+        ManagedObjectID(
+            binding.identifiers(inStore: graphID.store, areTemporary: false),
             number: graphID.object.number)
     }
 

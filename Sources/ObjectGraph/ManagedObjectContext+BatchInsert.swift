@@ -31,7 +31,7 @@ extension ManagedObjectContext {
         _ request: BatchInsertRequest<Object>, author: String? = nil, note: String? = nil,
         at date: Date? = nil
     ) throws -> BatchInsertResult {
-        assertOnQueue()
+        requireQueue()
         guard !isReadOnly else { throw StoreError.readOnlyContext() }
         let entity = try entity(of: request)
         let store = try store(for: request, entity.schema.number)
@@ -218,7 +218,7 @@ private struct InsertedBatch {
         guard let row = row(of: failure.object) else { return failure }
         return ValidationFailure(
             failure.reason, property: failure.property,
-            "Row \(row) of the batch: \(failure.message)")
+            "Row \(row) of the batch: \(failure.message)", cause: failure.cause)
     }
 
     private func line(_ conflict: ConstraintConflict) -> String {

@@ -53,12 +53,15 @@ extension ManagedObjectContext {
         _ items: [PendingChanges.Item], into parent: ManagedObjectContext, _ credit: SaveCredit
     ) throws {
         let save = childSave(of: items, credit)
-        let isAsSent = try parent.performForChild {
-            let isAsSent = try parent.accept(save, from: self)
+        let (isAsSent, merged) = try parent.performForChild {
+            let acceptance = try parent.accept(save, from: self)
             // What has changed there besides is still to be taken in.
-            if isAsSent { parentRevision = parent.revision.load(ordering: .relaxed) }
-            return isAsSent
+            if acceptance.isAsSent {
+                parentRevision = parent.revision.load(ordering: .relaxed)
+            }
+            return acceptance
         }
+        mergedValues = merged
         finishPending()
         var sought: Set<GraphID> = []
         for index in items.indices where !items[index].isAnnihilated {
@@ -72,12 +75,16 @@ extension ManagedObjectContext {
     /// Where a save into the parent would collide with what has changed there, whichever side the
     /// policy would let win.
     ///
+    /// - Returns: The collisions, and what merges.
     /// - Throws: ``StoreError`` with code `conflict` when the save would be refused for it.
-    func conflicts(ofSaveInto parent: ManagedObjectContext) throws -> [MergeConflict] {
+    func meetings(
+        ofSaveInto parent: ManagedObjectContext
+    ) throws -> (conflicts: [MergeConflict], merged: [MergedValue]) {
         let save = childSave(of: pending.items, SaveCredit())
         return try parent.performForChild {
             parent.processPendingChanges()
-            return try parent.merge(save).conflicts.named(in: coordinator.model.schema)
+            let arrival = try parent.merge(save)
+            return (arrival.conflicts.named(in: coordinator.model.schema), arrival.merged)
         }
     }
 
@@ -128,14 +135,14 @@ extension ManagedObjectContext {
     /// objects have become here since the child read them.
     ///
     /// - Returns: Whether nothing has changed here since the child last agreed with this context, so
-    ///   that everything came out as the child has it.
+    ///   that everything came out as the child has it; and what has merged.
     /// - Throws: ``StoreError`` with code `conflict`; nothing has changed then.
     private func accept(
         _ save: ChildSave, from child: ManagedObjectContext
-    ) throws -> Bool {
+    ) throws -> (isAsSent: Bool, merged: [MergedValue]) {
         processPendingChanges()
         let isAsRead = child.parentRevision == revision.load(ordering: .relaxed)
-        let (arrivals, conflicts) = try merge(save)
+        let (arrivals, conflicts, merged) = try merge(save)
         for arrival in arrivals { take(arrival) }
         processPendingChanges()
         for arrival in arrivals where arrival.change.isInsert {
@@ -145,7 +152,7 @@ extension ManagedObjectContext {
         credits.note(save.credit, for: arrivals.map(\.id))
         tellFollowers(
             arrivals.map { GraphChange(id: $0.id, change: $0.change) }, except: child)
-        return isAsRead && conflicts.isEmpty
+        return (isAsRead && conflicts.isEmpty && merged.isEmpty, merged)
     }
 
     /// Brings what a child saves onto what is here. No object changes yet, but those concerned are
@@ -154,8 +161,9 @@ extension ManagedObjectContext {
     /// - Throws: ``StoreError`` with code `conflict` where the child's policy is to refuse.
     private func merge(
         _ save: ChildSave
-    ) throws -> (arrivals: [Arrival], conflicts: [MergeConflict]) {
+    ) throws -> (arrivals: [Arrival], conflicts: [MergeConflict], merged: [MergedValue]) {
         var conflicts: [MergeConflict] = []
+        var merged: [MergedValue] = []
         var arrivals: [Arrival] = []
         var references = ArrivingReferences()
         var outcomes = try save.items.map { try merge($0, of: save) }
@@ -167,19 +175,21 @@ extension ManagedObjectContext {
             try settleReferences(of: &outcomes[index], item.id, save.policy, &references)
             let outcome = outcomes[index]
             conflicts += outcome.conflicts
+            merged += outcome.merged
             guard let change = outcome.change else { continue }
             arrivals.append(Arrival(id: item.id, object: outcome.object, change: change))
         }
         if !conflicts.isEmpty, save.policy == .error {
             throw StoreError.conflict(conflicts, in: coordinator.model.schema)
         }
-        return (arrivals, conflicts)
+        return (arrivals, conflicts, merged)
     }
 
     private struct ArrivalOutcome {
         let object: ManagedObject?
         var change: Change?
         var conflicts: [MergeConflict]
+        let merged: [MergedValue]
     }
 
     private func merge(
@@ -200,9 +210,10 @@ extension ManagedObjectContext {
         }
         let outcome = ThreeWayMerge(of: schema, policy: save.policy).merge(
             ours: change, seen: item.seen, current: current,
-            hasMoved: save.granularity == .row && isMoved)
+            movement: save.granularity == .row && isMoved ? .row : .untold)
         return ArrivalOutcome(
-            object: object, change: outcome.change, conflicts: outcome.conflicts)
+            object: object, change: outcome.change, conflicts: outcome.conflicts,
+            merged: outcome.merged)
     }
 
     /// Leaves out of a merged change what leads to objects that are gone or that others hold.

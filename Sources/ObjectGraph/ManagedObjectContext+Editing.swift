@@ -1,4 +1,5 @@
 import ObjectModel
+import Stopping
 
 extension ManagedObjectContext {
     /// Makes a new object of an entity.
@@ -15,8 +16,8 @@ extension ManagedObjectContext {
     /// What becomes of related objects (the delete rules) is carried out when the event ends, or at
     /// once when ``propagatesDeletesAtEndOfEvent`` is false.
     public func delete(_ object: ManagedObject) {
-        assertOnQueue()
-        precondition(object.binding.context === self, "An object is deleted in its own context.")
+        requireQueue()
+        require(object.binding.context === self, "An object is deleted in its own context.")
         // Deleting a deleted object again does no more than ask it once more to prepare itself.
         guard object.isEditable || object.isPendingDelete else { return }
         object.prepareForDeletion()
@@ -112,7 +113,7 @@ extension ManagedObjectContext {
     /// Ends the event: carries out delete rules, and makes what was changed since the last event one
     /// step for undo.
     public func processPendingChanges() {
-        assertOnQueue()
+        requireQueue()
         propagateDeletes()
         identityMap.sweepIfDue()
         defer { postChanges() }

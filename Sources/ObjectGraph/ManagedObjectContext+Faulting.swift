@@ -99,7 +99,7 @@ extension ManagedObjectContext {
     /// - Throws: ``StoreError`` when a store cannot be read; all objects are then as they were.
     /// - Complexity: O(*k* log *n*) page reads, *k* the number of faults and *n* of objects.
     public func realize(_ objects: some Sequence<ManagedObject>) throws {
-        assertOnQueue()
+        requireQueue()
         try readTogether(objects) { install($1, in: $0) }
     }
 

@@ -84,17 +84,17 @@ extension ManagedObjectContext {
     private func readOfRows<Object>(
         by request: FetchRequest<Object>
     ) throws -> (Query, PersistentStore)? {
-        assertOnQueue()
+        requireQueue()
         guard !request.returnsObjectsAsFaults || request.includesPropertyValues, parent == nil,
             !request.shouldRefreshRefetchedObjects,
             request.relationshipKeyPathsForPrefetching.isEmpty
         else { return nil }
         processPendingChanges()
-        guard pending.isEmpty || !request.includesPendingChanges,
-            case .query(let query) = try plan(request)
-        else { return nil }
+        guard pending.isEmpty || !request.includesPendingChanges else { return nil }
         let stores = try stores(for: request)
-        guard stores.count == 1, let store = stores.first else { return nil }
+        guard stores.count == 1, let target = targets(stores).first, let store = target.store,
+            case .query(let query) = try plan(request, for: target)
+        else { return nil }
         return (query, store)
     }
 
@@ -149,12 +149,10 @@ extension ManagedObjectContext {
     ///
     /// - Throws: As ``fetch(_:)``.
     public func count<Object>(_ request: FetchRequest<Object>) throws -> Int {
-        assertOnQueue()
+        requireQueue()
         processPendingChanges()
         let isOverlaid = request.includesPendingChanges && !pending.isEmpty
-        if !isOverlaid, case .query(let query) = try plan(request) {
-            return try underlyingCount(query, stores(for: request))
-        }
+        if !isOverlaid, let count = try underlyingCount(request) { return count }
         return try objectIDs(request).count
     }
 
@@ -163,7 +161,9 @@ extension ManagedObjectContext {
     ///
     /// - Throws: ``QueryError`` when the request does not fit the model.
     public func explain<Object>(_ request: FetchRequest<Object>) throws -> String {
-        switch try plan(request) {
+        let targets = targets(try stores(for: request))
+        let none = QueryTarget(model: coordinator.model, store: nil, stores: [])
+        switch try plan(request, for: targets.first ?? none) {
         case .query(let query):
             return FilterPlan(query.filter).explanation(in: coordinator.model.schema)
         case .memory(let reason):
@@ -173,21 +173,23 @@ extension ManagedObjectContext {
     }
 
     /// How a request is carried out.
-    private enum FetchPlan {
+    enum FetchPlan {
         case query(Query)
         case memory(reason: String)
     }
 
-    private func plan<Object>(_ request: FetchRequest<Object>) throws -> FetchPlan {
+    func plan<Object>(
+        _ request: FetchRequest<Object>, for target: QueryTarget
+    ) throws -> FetchPlan {
         do {
-            return .query(try request.query(in: coordinator.model))
+            return .query(try request.query(for: target))
         } catch let error as NotLowerable {
             return .memory(reason: error.expression)
         }
     }
 
     private func objectIDs<Object>(_ request: FetchRequest<Object>) throws -> [GraphID] {
-        assertOnQueue()
+        requireQueue()
         guard let parent else { return try localObjectIDs(request) }
         return try parent.performForChild { try localObjectIDs(request) }
     }
@@ -195,30 +197,30 @@ extension ManagedObjectContext {
     private func localObjectIDs<Object>(_ request: FetchRequest<Object>) throws -> [GraphID] {
         processPendingChanges()
         let stores = try stores(for: request)
-        guard stores.count == 1, let store = stores.first else {
-            return try objectIDs(request, inAll: stores)
-        }
-        return try objectIDs(request, store)
+        let targets = targets(stores)
+        guard targets.count == 1 else { return try objectIDs(request, inAll: targets) }
+        return try objectIDs(request, targets[0])
     }
 
     func objectIDs<Object>(
-        _ request: FetchRequest<Object>, _ store: PersistentStore
+        _ request: FetchRequest<Object>, _ target: QueryTarget
     ) throws -> [GraphID] {
+        guard let store = target.store else { return [] }
         let found: [ObjectID]
-        switch try plan(request) {
+        switch try plan(request, for: target) {
         case .query(let query) where request.includesPendingChanges && !pending.isEmpty:
             found = try fetchOverPending(query, store)
         case .query(let query):
             found = try underlyingFetch(query, store)
         case .memory:
-            found = try fetchInMemory(request, store)
+            found = try fetchInMemory(request, target, store)
         }
         return found.map { GraphID(store: store.number, object: $0) }
     }
 
     /// Reads every object of the entity and evaluates the condition on it.
     private func fetchInMemory<Object>(
-        _ request: FetchRequest<Object>, _ store: PersistentStore
+        _ request: FetchRequest<Object>, _ target: QueryTarget, _ store: PersistentStore
     ) throws -> [ObjectID] {
         let query = try request.queryForAll(in: coordinator.model)
         let entity = try request.entity(in: coordinator.model)
@@ -236,7 +238,7 @@ extension ManagedObjectContext {
                 return false
             }
             return try request.condition?.holds(
-                for: object, of: entity, in: coordinator.model, source) ?? true
+                for: object, of: entity, for: target, source) ?? true
         }
         return try query.arranged(matches, in: source)
     }

@@ -15,24 +15,30 @@ extension ManagedObjectContext {
         }
     }
 
+    /// What a request is lowered for in each store that it looks into.
+    func targets(_ stores: [PersistentStore]) -> [QueryTarget] {
+        stores.map { QueryTarget(model: coordinator.model, store: $0, stores: stores) }
+    }
+
     /// The objects that a request finds in several stores: each store sorts its own, and the whole is
     /// put in order. Among equals those of a store that was added earlier come first.
     func objectIDs<Object>(
-        _ request: FetchRequest<Object>, inAll stores: [PersistentStore]
+        _ request: FetchRequest<Object>, inAll targets: [QueryTarget]
     ) throws -> [GraphID] {
         let query = try request.queryForAll(in: coordinator.model)
         let offset = max(0, request.offset)
         var part = request
         part.offset = 0
-        part.limit = request.limit.map { limit in
-            let (end, isTooGreat) = offset.addingReportingOverflow(max(0, limit))
+        part.limit = query.limit.map { limit in
+            let (end, isTooGreat) = offset.addingReportingOverflow(limit)
             return isTooGreat ? .max : end
         }
         var found: [(id: GraphID, keys: [Value], place: Int)] = []
-        for store in stores {
+        for target in targets {
+            guard let store = target.store else { continue }
             let source = ContextSource(
                 context: self, store: store, seesPending: request.includesPendingChanges)
-            for id in try objectIDs(part, store) {
+            for id in try objectIDs(part, target) {
                 let keys = try query.sortings.map { try $0.key(of: id.object, in: source) }
                 found.append((id, keys, found.count))
             }
@@ -47,16 +53,24 @@ extension ManagedObjectContext {
             }
             return left.place < right.place
         }
-        return found.dropFirst(offset).prefix(max(0, request.limit ?? .max)).map(\.id)
+        return found.dropFirst(offset).prefix(query.limit ?? .max).map(\.id)
     }
 
-    /// How many objects a query finds in some stores, its offset and limit counted in.
-    func underlyingCount(_ query: Query, _ stores: [PersistentStore]) throws -> Int {
-        if stores.count == 1 { return try underlyingCount(query, stores[0]) }
-        var all = query
-        all.offset = 0
-        all.limit = nil
-        let count = try stores.reduce(0) { try $0 + underlyingCount(all, $1) }
-        return min(max(0, count - max(0, query.offset)), max(0, query.limit ?? .max))
+    /// How many objects a request finds under the context; nil when its condition has to be evaluated
+    /// in memory.
+    func underlyingCount<Object>(_ request: FetchRequest<Object>) throws -> Int? {
+        let whole = try request.queryForAll(in: coordinator.model)
+        let targets = targets(try stores(for: request))
+        var count = 0
+        for target in targets {
+            guard let store = target.store,
+                case .query(var query) = try plan(request, for: target)
+            else { return nil }
+            if targets.count == 1 { return try underlyingCount(query, store) }
+            query.offset = 0
+            query.limit = nil
+            count += try underlyingCount(query, store)
+        }
+        return min(max(0, count - max(0, whole.offset)), whole.limit ?? .max)
     }
 }

@@ -1,3 +1,4 @@
+import JournalLog
 import ObjectModel
 import SnapshotStore
 import Synchronization
@@ -29,11 +30,24 @@ extension ManagedObjectContext {
     }
 
     func follow(_ store: PersistentStore) {
+        followedFrom[store.number] = coordinator.headForNewContext(of: store)
         let subscription = store.store.subscribe { [weak self, weak store] sequence in
             guard let self, let store else { return }
             perform { [weak self] in self?.mergeAsTheyCome(sequence, in: store) }
         }
         subscriptions[store.number] = subscription
+    }
+
+    /// Whether an object that others have inserted was in use here before that is merged.
+    ///
+    /// A fault may have been made of an identifier before there was a record, and is news then; but not
+    /// in a child, which has it from its parent, nor where the entry that inserted it is older than the
+    /// following of others here.
+    func isKnown(_ id: GraphID, at sequence: SequenceNumber? = nil) -> Bool {
+        guard let object = identityMap[id], !object.status.contains(.gone) else { return false }
+        guard object.status.contains(.fault), parent == nil else { return true }
+        guard let sequence, let beginning = followedFrom[id.store] else { return false }
+        return sequence <= beginning
     }
 
     /// Lets children that follow take in what has changed here.
@@ -46,8 +60,7 @@ extension ManagedObjectContext {
     }
 
     private func mergeAsTheyCome(_ changes: [GraphChange]) {
-        let conflicts = mergeParent(changes)
-        if !conflicts.isEmpty { mergeConflictHandler?(conflicts) }
+        tell(of: mergeParent(changes))
     }
 
     /// Takes in what has changed in the parent, under what is pending here.
@@ -62,8 +75,8 @@ extension ManagedObjectContext {
         for change in changes { forgetLists(touchedBy: change.change, change.id) }
         gatheringRebases {
             for change in changes {
-                merged.note(change.change, of: change.id)
                 let object = identityMap[change.id]
+                merged.note(change.change, of: change.id, isKnown: isKnown(change.id))
                 // What is to be inserted anew owes nothing to what others did with it before.
                 if object?.status.contains(.temporary) == true { continue }
                 let isThere = !change.change.isDelete || isUnderlying(change.id)
@@ -119,6 +132,7 @@ extension ManagedObjectContext {
     private func mergeAgain(_ object: ManagedObject) -> [MergeConflict] {
         let before = object.values
         let edits = pendingEdits(of: object)
+        let isByRule = pending[object.graphID]?.change?.cause != nil
         refreshMerging(object)
         guard !object.isFault, !object.status.contains(.gone) else { return [] }
         let after = pendingEdits(of: object)
@@ -126,11 +140,11 @@ extension ManagedObjectContext {
         for property in object.binding.schema.slots.prefix(before.count) {
             guard let slot = property.slot else { continue }
             if let base = edits[property.number] {
-                guard let edit = after[property.number], edit.old != base.old else { continue }
-                conflicts.append(
-                    MergeConflict(
-                        kind: .value, object: object.graphID.object, property: property.number,
-                        base: base.old, theirs: edit.old, ours: edit.new))
+                let theirs = after[property.number]?.old ?? object.values[slot]
+                guard theirs != base.old else { continue }
+                let meeting = object.meeting(
+                    of: base, in: property, with: theirs, isByRule: isByRule, under: mergePolicy)
+                if let conflict = meeting.conflict { conflicts.append(conflict) }
             } else if before[slot] != object.values[slot] {
                 undoManager?.rebase(
                     object, property.number, inSlot: slot, onto: object.values[slot])

@@ -2,6 +2,7 @@ import Foundation
 import JournalLog
 import ObjectModel
 import SnapshotStore
+import Stopping
 
 extension ManagedObjectContext {
     /// What every entry that touched an object did to it, oldest first.
@@ -15,7 +16,7 @@ extension ManagedObjectContext {
     ///   coordinator does not have.
     /// - Complexity: O(*k* log *n*) page reads, *k* the number of these entries.
     public func history(of id: ManagedObjectID) throws -> [ObjectRevision] {
-        assertOnQueue()
+        requireQueue()
         if let parent { return try parent.performForChild { try parent.history(of: id) } }
         let (object, store) = try place(of: id)
         let end = try position(toRead: store) ?? store.head()
@@ -44,7 +45,7 @@ extension ManagedObjectContext {
     ///   the object has been changed; for a to-many relationship also O(*k*), *k* the number of objects
     ///   that it ever led to.
     public func blame(of id: ManagedObjectID) throws -> [PropertyOrigin] {
-        assertOnQueue()
+        requireQueue()
         if let parent { return try parent.performForChild { try parent.blame(of: id) } }
         let (object, store) = try place(of: id)
         let answers = try store.store.blame(of: object, at: position(toRead: store))
@@ -62,7 +63,7 @@ extension ManagedObjectContext {
     /// - Complexity: As of ``blame(of:)``, for one property.
     /// - Precondition: The entity has a property of that name, and it is not transient.
     public func blame(of id: ManagedObjectID, property: String) throws -> PropertyOrigin {
-        assertOnQueue()
+        requireQueue()
         if let parent {
             return try parent.performForChild { try parent.blame(of: id, property: property) }
         }
@@ -70,7 +71,7 @@ extension ManagedObjectContext {
         guard let asked = store.store.schema.entity(object.entity)?.property(named: property),
             asked.isPersistent
         else {
-            preconditionFailure("Only a property that the entity has, and keeps, is in an entry.")
+            stop("Only a property that the entity has, and keeps, is in an entry.")
         }
         let answer = try store.store.blame(of: asked, in: object, at: position(toRead: store))
         guard let answer else { throw StoreError.noSuchObject(id.description) }
@@ -90,7 +91,7 @@ extension ManagedObjectContext {
         of object: Object, _ property: PartialKeyPath<Object>
     ) throws -> PropertyOrigin {
         let path = object.binding.entity.path(of: property)
-        precondition(path.count == 1, "The key path of one property says whose origin is meant.")
+        require(path.count == 1, "The key path of one property says whose origin is meant.")
         return try blame(of: object.objectID, property: path[0])
     }
 

@@ -10,29 +10,32 @@ extension ManagedObjectContext {
     /// its parent has now of the objects that were saved. A notification from a context of another
     /// coordinator is ignored.
     ///
-    /// - Returns: Edits pending here of properties that the others changed, too. The pending values
-    ///   are kept and now stand on the others' values; edits of objects they deleted, and
-    ///   references to those, are dropped.
+    /// - Returns: Edits pending here of properties that the others changed, too, and those that
+    ///   automatic merges have met and nobody was told of. The pending values are kept and now stand
+    ///   on the others' values, so that the next save writes them; edits of objects they deleted, and
+    ///   references to those, are dropped. Of an attribute with a ``MergeStrategy`` the context shows
+    ///   what both changes come to, and there is no conflict.
     @discardableResult
     public func mergeChanges(
         fromContextDidSave notification: Notification
     ) throws -> [MergeConflict] {
-        assertOnQueue()
+        requireQueue()
         guard let context = notification.object as? ManagedObjectContext, context !== self,
             context.coordinator === coordinator
         else { return [] }
         if parent != nil {
             let saved = notification.userInfo?[Self.changesKey] as? SavedChanges
-            return mergingSave { mergeParent(saved?.changes ?? []) }
+            return mergingSave { telling { mergeParent(saved?.changes ?? []) } }
         }
         guard let saved = notification.userInfo?[Self.positionsKey] as? [UInt32: SequenceNumber]
         else { return [] }
-        var conflicts: [MergeConflict] = []
         for store in coordinator.persistentStores {
             guard let sequence = saved[store.number] else { continue }
-            conflicts += try mergingSave { try mergeEntries(of: store, through: sequence) }
+            untoldConflicts += try mergingSave {
+                try mergeEntries(of: store, through: sequence)
+            }
         }
-        return conflicts
+        return telling { [] }
     }
 
     /// Replays what others have saved, up to an entry, under what is pending here.
@@ -50,17 +53,16 @@ extension ManagedObjectContext {
     public func mergeChanges(
         through sequence: SequenceNumber? = nil
     ) throws -> [MergeConflict] {
-        assertOnQueue()
-        if parent != nil { return mergeWholeParent() }
+        requireQueue()
+        if parent != nil { return telling { mergeWholeParent() } }
         if let sequence, let first = coordinator.persistentStores.first {
-            return try mergeEntries(of: first, through: sequence)
+            return try telling { try mergeEntries(of: first, through: sequence) }
         }
-        var conflicts: [MergeConflict] = []
         for store in coordinator.persistentStores {
-            conflicts += try mergeEntries(of: store, through: store.head())
+            untoldConflicts += try mergeEntries(of: store, through: store.head())
         }
         endSpeculation()
-        return conflicts
+        return telling { [] }
     }
 
     @discardableResult
@@ -122,8 +124,7 @@ extension ManagedObjectContext {
     func mergeAsTheyCome(_ sequence: SequenceNumber, in store: PersistentStore) {
         guard queryGeneration == nil else { return }
         do {
-            let conflicts = try mergeEntries(of: store, through: sequence)
-            if !conflicts.isEmpty { mergeConflictHandler?(conflicts) }
+            tell(of: try mergeEntries(of: store, through: sequence))
         } catch {
             mergeFailureHandler?(error)
         }
@@ -136,7 +137,7 @@ extension ManagedObjectContext {
         into incoming: inout IncomingChanges
     ) throws {
         forgetLists(touchedBy: change, id)
-        incoming.merged.note(change, of: id)
+        incoming.merged.note(change, of: id, isKnown: isKnown(id, at: sequence))
         if change.isDelete { incoming.deleted.insert(id.object) }
         // What is to be inserted anew owes nothing to what others did with it before.
         guard let object = identityMap[id], !object.status.contains(.temporary) else { return }
@@ -194,7 +195,7 @@ extension ManagedObjectContext {
     ) {
         let schema = object.binding.schema
         for edit in edits {
-            guard let slot = schema.property(edit.property)?.slot,
+            guard let property = schema.property(edit.property), let slot = property.slot,
                 edit.new != baseValue(of: edit.property, in: object, slot)
             else { continue }
             undoManager?.rebase(object, edit.property, inSlot: slot, onto: edit.new)
@@ -220,19 +221,18 @@ extension ManagedObjectContext {
                 object.relations[edit.property] = nil
                 continue
             }
-            let ours = pendingEdits[index].new
-            if ours == edit.new {
-                pendingEdits.remove(at: index)
-            } else {
-                conflicts.append(
-                    MergeConflict(
-                        kind: .value, object: object.graphID.object, property: edit.property,
-                        base: pendingEdits[index].old, theirs: edit.new, ours: ours))
-                pendingEdits[index].old = edit.new
-            }
+            let pendingEdit = pendingEdits[index]
+            let change = pending[object.graphID]?.change
+            let (ours, conflict) = object.meeting(
+                of: pendingEdit, in: property, with: edit.new, isByRule: change?.cause != nil,
+                under: mergePolicy)
+            if let conflict { conflicts.append(conflict) }
+            object.values[slot] = ours
+            pendingEdits[index] = Edit(property: edit.property, old: edit.new, new: ours)
+            if ours == edit.new { pendingEdits.remove(at: index) }
             let rebased = Change(
                 object: object.graphID.object,
-                kind: .update(edits: pendingEdits, members: members))
+                kind: .update(edits: pendingEdits, members: members), cause: change?.cause)
             pending.replace(object.graphID, with: rebased.isEmpty ? nil : rebased)
         }
     }

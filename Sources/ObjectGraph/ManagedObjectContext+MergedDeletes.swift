@@ -36,10 +36,10 @@ extension ManagedObjectContext {
         postDidSave(ChangeSummary([]), SavedChanges([]), [])
     }
 
-    /// Notes, as faults, the objects that others have made.
+    /// Notes, as faults, the objects that others have made and that were not in use here.
     func noteInserted(_ merged: MergedIdentifiers) {
         guard NotificationInterest.objectsDidChange.isThere else { return }
-        for id in merged.inserted where identityMap[id]?.isEditable != false {
+        for id in merged.unknown where identityMap[id]?.isEditable != false {
             changed.note(object(id), as: .inserted)
         }
     }

@@ -2,6 +2,7 @@ import Foundation
 import JournalLog
 import ObjectModel
 import SnapshotStore
+import Stopping
 
 extension ManagedObjectContext {
     // MARK: - Identity
@@ -26,7 +27,7 @@ extension ManagedObjectContext {
     ///
     /// - Throws: ``StoreError`` with code `noSuchObject` or `objectDeleted` when there is none.
     public func existingObject(with id: ManagedObjectID) throws -> ManagedObject {
-        assertOnQueue()
+        requireQueue()
         guard let graphID = graphID(of: id) else {
             throw StoreError.noSuchObject(id.description)
         }
@@ -64,18 +65,18 @@ extension ManagedObjectContext {
     }
 
     func binding(forInserting entityName: String, as type: ManagedObject.Type) -> EntityBinding {
-        assertOnQueue()
+        requireQueue()
         if let binding = bindingsByType[type], binding.schema.name == entityName {
             return binding
         }
         guard let schema = coordinator.model.schema.entity(named: entityName) else {
-            preconditionFailure("Entity '\(entityName)' is not in the model of this context.")
+            stop("Entity '\(entityName)' is not in the model of this context.")
         }
-        precondition(
+        require(
             !schema.isAbstract,
             "Entity '\(entityName)' is abstract: insert an object of one of its sub-entities.")
         let binding = binding(schema.number)
-        precondition(
+        require(
             binding.entity.type == type || type == ManagedObject.self,
             "Entity '\(entityName)' is represented by the class \(binding.entity.type).")
         bindingsByType[type] = binding
@@ -178,20 +179,23 @@ extension ManagedObjectContext {
     /// - Parameters:
     ///   - object: An object of this context that is not newly inserted.
     ///   - mergeChanges: True keeps what has been edited here and takes everything else from the
-    ///     store. False drops what has been edited, turns the object into a fault and lets go of its
-    ///     related objects.
+    ///     store: the edits then stand on the store's values, and the next save writes them over
+    ///     those without a conflict. An attribute with a ``MergeStrategy`` takes both changes. False
+    ///     drops what has been edited, turns the object into a fault and lets go of its related
+    ///     objects.
     public func refresh(_ object: ManagedObject, mergeChanges: Bool) {
-        assertOnQueue()
+        requireQueue()
         guard !object.status.contains(.temporary) else { return }
         processPendingChanges()
         if mergeChanges { refreshMerging(object) } else { turnIntoFault(object) }
+        untoldConflicts.removeAll { $0.object == object.graphID.object }
         changed.note(object, as: .refreshed)
         postChanges()
     }
 
     /// Refreshes every registered object: edited ones keep their edits, the others become faults.
     public func refreshAllObjects() {
-        assertOnQueue()
+        requireQueue()
         processPendingChanges()
         for object in identityMap.objects where !object.status.contains(.temporary) {
             if pending[object.graphID] == nil {
@@ -202,12 +206,13 @@ extension ManagedObjectContext {
             changed.note(object, as: .refreshed)
         }
         faultBatches.removeAll()
+        untoldConflicts.removeAll()
         postChanges()
     }
 
     func turnIntoFault(_ object: ManagedObject) {
         noteRevision()
-        forgetCrossStoreReferences(of: object)
+        forgetRefusedReferences(of: object)
         if let item = pending[object.graphID] {
             if let change = item.change { withdrawReferences(of: change, object) }
             pending.remove(object.graphID)
@@ -253,16 +258,18 @@ extension ManagedObjectContext {
         case .update(let edits, let members):
             var rebased: [Edit] = []
             for edit in edits {
-                guard let slot = object.binding.schema.property(edit.property)?.slot else {
-                    continue
-                }
+                guard let property = object.binding.schema.property(edit.property),
+                    let slot = property.slot
+                else { continue }
                 let theirs = object.values[slot]
-                object.values[slot] = mine[slot]
+                let ours =
+                    property.merged(base: edit.old, theirs: theirs, ours: mine[slot]) ?? mine[slot]
+                object.values[slot] = ours
                 if theirs != edit.old {
                     undoManager?.rebase(object, edit.property, inSlot: slot, onto: theirs)
                 }
-                if theirs != mine[slot] {
-                    rebased.append(Edit(property: edit.property, old: theirs, new: mine[slot]))
+                if theirs != ours {
+                    rebased.append(Edit(property: edit.property, old: theirs, new: ours))
                 }
             }
             let joins = members.map { edit in

@@ -1,6 +1,7 @@
 import JournalLog
 import ObjectModel
 import SnapshotStore
+import Stopping
 
 extension ManagedObjectContext {
     /// How often a save asks its custom policy before it goes by ``mergePolicy`` alone: others may
@@ -17,8 +18,8 @@ extension ManagedObjectContext {
     ///   can know it.
     /// - Precondition: The object is one of this context.
     public func detectConflicts(for object: ManagedObject) {
-        assertOnQueue()
-        precondition(object.binding.context === self, "An object is watched in its own context.")
+        requireQueue()
+        require(object.binding.context === self, "An object is watched in its own context.")
         guard !object.status.contains(.temporary), object.realizeIfNeeded() else { return }
         watched.insert(object)
     }

@@ -12,36 +12,45 @@ private struct Prefetched {
 extension ManagedObjectContext {
     /// Realizes objects and what relationships lead to from them.
     ///
-    /// Everything is read first, in one read of the store, and handed out after that, since objects
+    /// Everything is read first, in one read of each store, and handed out after that, since objects
     /// may do anything as they awake.
     ///
     /// - Parameters:
     ///   - paths: Relationships to follow, one after the other.
-    ///   - objects: Objects of one store.
-    /// - Throws: ``StoreError`` when the store cannot be read; nothing has been handed out then.
+    ///   - objects: Where to begin.
+    /// - Throws: ``StoreError`` when a store cannot be read; nothing has been handed out then.
     func prefetch(_ paths: [[String]], from objects: [ManagedObject]) throws {
-        guard let first = objects.first, !paths.isEmpty else { return }
+        guard !objects.isEmpty, !paths.isEmpty else { return }
         let ids = objects.map(\.graphID)
         let ticket = coordinator.rows.ticket()
-        let found: Prefetched
-        if let parent {
-            found = try parent.performForChild {
-                try follow(
-                    paths, from: ids, row: { try parent.currentRow(of: $0) },
-                    members: { try parent.currentMembers(of: $0, in: $1) })
+        guard let parent else {
+            // Relationships stay in their store.
+            let found = try Dictionary(grouping: ids, by: \.store).values.map {
+                try follow(paths, inStoreOf: $0)
             }
-        } else {
-            let store = try store(of: first.graphID)
-            found = try store.read(at: position(toRead: store)) { snapshot in
-                try follow(
-                    paths, from: ids, row: { try snapshot.row($0.object) },
-                    members: { property, id in
-                        let members: [Member] = try snapshot.members(of: property, in: id.object)
-                        return Dictionary(members.map { ($0.object, $0.order) }) { one, _ in one }
-                    })
-            }
+            for found in found { handOut(found, ticket) }
+            return
+        }
+        let found = try parent.performForChild {
+            try follow(
+                paths, from: ids, row: { try parent.currentRow(of: $0) },
+                members: { try parent.currentMembers(of: $0, in: $1) })
         }
         handOut(found, ticket)
+    }
+
+    /// Reads what relationships lead to from objects of one store.
+    private func follow(_ paths: [[String]], inStoreOf ids: [GraphID]) throws -> Prefetched {
+        guard let first = ids.first else { return Prefetched() }
+        let store = try store(of: first)
+        return try store.read(at: position(toRead: store)) { snapshot in
+            try follow(
+                paths, from: ids, row: { try snapshot.row($0.object) },
+                members: { property, id in
+                    let members: [Member] = try snapshot.members(of: property, in: id.object)
+                    return Dictionary(members.map { ($0.object, $0.order) }) { one, _ in one }
+                })
+        }
     }
 
     private func follow(

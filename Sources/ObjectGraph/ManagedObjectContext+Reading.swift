@@ -98,7 +98,7 @@ extension ManagedObjectContext {
     /// An identifier among all stores of the coordinator; nil when it belongs to none of them.
     func graphID(of id: ManagedObjectID) -> GraphID? {
         if storeMark.attachments == coordinator.attachmentCount,
-            storeMark.identifier == id.storeIdentifier
+            storeMark.identifier == id.storeIdentifier, !id.isDecoded
         {
             return GraphID(store: storeMark.number, object: id.object)
         }
@@ -205,7 +205,7 @@ extension ManagedObjectContext {
     /// - Throws: ``StoreError`` with code `generation` for a context with a parent, which always reads
     ///   what its parent has, and for one that reads a point in the past.
     public func setQueryGeneration(from token: QueryGenerationToken?) throws {
-        assertOnQueue()
+        requireQueue()
         guard parent == nil, !isReadOnly else {
             throw StoreError.noGeneration(isChild: parent != nil)
         }

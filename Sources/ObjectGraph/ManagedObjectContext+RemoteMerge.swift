@@ -5,7 +5,8 @@ extension ManagedObjectContext {
     /// a context that has gone.
     ///
     /// Objects inserted are there as faults, objects updated take the values that lie under the
-    /// context now, and objects deleted count as deleted. What is pending in a context stays.
+    /// context now, and objects deleted count as deleted. What is pending in a context stays; what
+    /// collides is told as by an automatic merge.
     ///
     /// - Parameters:
     ///   - changes: The identifiers, under ``insertedObjectIDsKey``, ``updatedObjectIDsKey`` and
@@ -46,7 +47,7 @@ extension ManagedObjectContext {
             + changes(deleted, .delete(values: [], members: []))
         for change in all { coordinator.rows.forget(change.id) }
         forgetLists(ofOthersThan: all)
-        mergingSave { _ = mergeParent(all) }
+        mergingSave { tell(of: mergeParent(all)) }
     }
 
     /// Lets all lists that may lead to or from changed objects be read again: identifiers do not say

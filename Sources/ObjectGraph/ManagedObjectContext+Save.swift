@@ -21,7 +21,8 @@ extension ManagedObjectContext {
     /// - Returns: The number of the entry, the last one where several stores were saved; nil when
     ///   nothing was left to append, and for a child.
     /// - Throws: ``StoreError`` with code `validation` and every failure, `duplicate`, `conflict` with
-    ///   every ``MergeConflict``, `crossStoreRelationship`, `readOnly`, `noSuchStore`, `full` or `io`;
+    ///   every ``MergeConflict``, also of those that an automatic merge has met and nobody was told of,
+    ///   `crossStoreRelationship`, `readOnly`, `noSuchStore`, `full` or `io`;
     ///   with `undoBlocked`, once, when an undo of a saved entry was blocked and there is no
     ///   ``undoFailureHandler``. Everything is then still pending, except in stores that were saved
     ///   before the one that refused: mend it and save again.
@@ -39,14 +40,16 @@ extension ManagedObjectContext {
     package func save(
         author: String?, note: String?, occurredAt time: Int64?
     ) throws -> SequenceNumber? {
-        assertOnQueue()
+        requireQueue()
         guard !isReadOnly else { throw StoreError.readOnlyContext() }
         if let error = undoFailure {
             undoFailure = nil
             throw error
         }
+        mergedValues = []
         try prepareToSave()
-        try refuseCrossStoreReferences()
+        try refuseUntoldConflicts()
+        try refuseReferences()
         guard !pending.isEmpty else {
             if parent == nil { try writeKeptValues() }
             finishMergedDeletes()
@@ -83,6 +86,7 @@ extension ManagedObjectContext {
         pending.removeAll()
         deltas.removeAll()
         watched.removeAll()
+        untoldConflicts.removeAll()
         unrecordedOrigins.removeAll()
         undoManager?.noteSave(as: saves)
     }
@@ -133,7 +137,10 @@ extension ManagedObjectContext {
                 entries: sequence...sequence, saved: receipt.changes)
         }
         finishPending(savedAs: origins)
-        for save in saves { settle(save) }
+        for save in saves {
+            mergedValues += save.receipt?.merged ?? []
+            settle(save)
+        }
         return entries
     }
 
@@ -208,6 +215,7 @@ extension ManagedObjectContext {
         guard !saves.isEmpty else { return }
         for save in saves {
             for item in save.items { pending.remove(item.object.graphID) }
+            mergedValues += save.receipt?.merged ?? []
             settle(save)
         }
         noteAllReferences()

@@ -1,6 +1,7 @@
 public import JournalLog
 import ObjectModel
 public import SnapshotStore
+import Stopping
 
 /// Whose saves an undo stack goes on with.
 public enum SaveSelection: Sendable, Hashable {
@@ -45,7 +46,7 @@ extension ManagedObjectContext {
     ) throws -> Int {
         let store = try storeForUndo(store)
         guard let undoManager else { return 0 }
-        precondition(limit >= 0, "Undo goes on with no steps or some.")
+        require(limit >= 0, "Undo goes on with no steps or some.")
         processPendingChanges()
         let known = knownEntries(of: store, undoManager)
         let found = try store.store.lastSaves(limit: limit) { sequence, header in
@@ -93,9 +94,11 @@ extension ManagedObjectContext {
         if isBlocked, let refusal = plan.refusal {
             throw refusal
         }
-        let net = try store.store.netChanges(of: range)
+        let net = try store.store.netChanges(of: range).compactMap {
+            $0.without(plan.takenBack[$0.object] ?? [])
+        }
         try refuseUnmerged(net, of: range, in: store)
-        let changes = net.map {
+        let changes = notTakenBackHere(net, of: range, in: store).map {
             recorded($0, comesBack: $0.isDelete, isSaved: true, in: store)
         }
         guard changes.contains(where: { makesDifference($0.inverse) }) else {
@@ -183,7 +186,7 @@ extension ManagedObjectContext {
         let draft = try plan.permitted()
         guard let undone = draft.header.undoes else { return plan.obstacles }
         try refuseUnmerged(draft.changes, of: undone, in: store)
-        let wanted = draft.changes.map {
+        let wanted = notTakenBackHere(draft.changes, of: undone, in: store).map {
             recorded($0, comesBack: $0.isInsert, isSaved: false, in: store)
         }.filter(makesDifference)
         guard !wanted.isEmpty else { throw StoreError.undoPending(undone) }
@@ -200,10 +203,25 @@ extension ManagedObjectContext {
         return plan.obstacles
     }
 
+    /// Changes without the edits of attributes that merge, if some of the entries they take back are
+    /// taken back here and not saved yet: such an edit would make a difference a second time.
+    private func notTakenBackHere(
+        _ changes: [Change], of entries: ClosedRange<SequenceNumber>, in store: PersistentStore
+    ) -> [Change] {
+        let ranges =
+            (undoManager?.entriesMovedOver(inStore: store.number) ?? [])
+            + unrecordedOrigins.filter { $0.store == store.number }.map(\.origin.entries)
+        guard ranges.contains(where: { $0.overlaps(entries) }) else { return changes }
+        return changes.compactMap { change in
+            let merging = store.store.schema.entity(change.object.entity)?.mergingSlots ?? []
+            return change.without(Set(merging.map(\.number)))
+        }
+    }
+
     /// The store whose entries are meant.
     private func storeForUndo(_ store: PersistentStore?) throws -> PersistentStore {
-        assertOnQueue()
-        precondition(
+        requireQueue()
+        require(
             parent == nil, "Saved entries are undone in a context that works with stores.")
         guard !isReadOnly else { throw StoreError.readOnlyContext() }
         guard let found = store ?? coordinator.persistentStores.first else {
@@ -253,15 +271,16 @@ extension ManagedObjectContext {
         else { return nil }
         origins += unrecordedOrigins.filter { $0.store == store.number }.map(\.origin)
         guard let range = EntryOrigin.run(of: origins) else { return nil }
+        let schema = store.store.schema
         if origins.count == 1, let inverse = origins[0].changes {
-            return changes.pair(with: inverse) { $0.kind == $1.kind } ? range : nil
+            return changes.pair(with: inverse) { $0.leads(as: $1, in: schema) } ? range : nil
         }
         guard origins.allSatisfy({ $0.changes == nil }) else { return nil }
         let isOne = origins.allSatisfy { $0.entries == origins[0].entries }
         let known = isOne ? origins[0].saved : nil
         if let known, changes.count == items.count, items.haveTakenBack(known) { return range }
         let saved = try known ?? store.store.netChanges(of: range)
-        return changes.pair(with: saved) { $0.takesBack($1) } ? range : nil
+        return changes.pair(with: saved) { $0.takesBack($1, in: schema) } ? range : nil
     }
 }
 
@@ -292,7 +311,7 @@ extension [Change] {
 
 extension Change {
     /// Whether this change leads from where the other leads to where that starts.
-    fileprivate func takesBack(_ other: Change) -> Bool {
+    fileprivate func takesBack(_ other: Change, in schema: Schema) -> Bool {
         // One after the other: a switch over both would make a pair of copies first.
         switch kind {
         case .insert(let values, let joined):
@@ -300,22 +319,56 @@ extension Change {
             return values == otherValues && joined.takeBack(otherJoined)
         case .update(let edits, let joined):
             guard case .update(let otherEdits, let otherJoined) = other.kind else { return false }
-            return edits.takeBack(otherEdits) && joined.takeBack(otherJoined)
+            return edits.takeBack(otherEdits, schema.merging(object.entity))
+                && joined.takeBack(otherJoined)
         case .delete(let values, let joined):
             guard case .insert(let otherValues, let otherJoined) = other.kind else { return false }
             return values == otherValues && joined.takeBack(otherJoined)
         }
     }
+
+    /// Whether this change does what another does, from wherever each of them starts.
+    fileprivate func leads(as other: Change, in schema: Schema) -> Bool {
+        guard let entity = schema.merging(object.entity),
+            case .update(let edits, let members) = kind,
+            case .update(let otherEdits, let otherMembers) = other.kind
+        else { return kind == other.kind }
+        return members == otherMembers
+            && edits.takeBack(otherEdits.map(\.inverse), entity)
+    }
+
+    /// This change without the edits of some properties; nil when nothing is left.
+    fileprivate func without(_ properties: Set<PropertyNumber>) -> Change? {
+        guard !properties.isEmpty, case .update(let edits, let members) = kind else { return self }
+        var kept = self
+        kept.kind = .update(
+            edits: edits.filter { !properties.contains($0.property) }, members: members)
+        return kept.isEmpty ? nil : kept
+    }
+}
+
+extension Schema {
+    /// An entity of which attributes merge; nil for any other.
+    fileprivate func merging(_ number: EntityNumber) -> SchemaEntity? {
+        entity(number).flatMap { $0.mergingSlots.isEmpty ? nil : $0 }
+    }
 }
 
 extension [Edit] {
-    /// Whether these edits lead from where others lead to where those start.
-    fileprivate func takeBack(_ others: [Edit]) -> Bool {
+    /// Whether these edits lead from where others lead to where those start. Of an attribute that
+    /// merges, the differences count: `merging` is the entity, if it has such attributes.
+    fileprivate func takeBack(_ others: [Edit], _ merging: SchemaEntity?) -> Bool {
         let (ours, theirs) = (span, others.span)
         guard ours.count == theirs.count else { return false }
         for index in ours.indices {
-            guard ours[index].property == theirs[index].property,
-                ours[index].old == theirs[index].new, ours[index].new == theirs[index].old
+            guard ours[index].property == theirs[index].property else { return false }
+            if ours[index].old == theirs[index].new, ours[index].new == theirs[index].old {
+                continue
+            }
+            guard let property = merging?.property(ours[index].property),
+                property.merged(
+                    base: theirs[index].new, theirs: ours[index].old, ours: theirs[index].old)
+                    == ours[index].new
             else { return false }
         }
         return true

@@ -58,18 +58,19 @@ extension ManagedObjectContext {
     ///   `corrupt` and others when the store cannot be read.
     /// - Complexity: O(*k* log *n*) page reads, *k* the number of changes.
     public func previewSave() throws -> SavePreview {
-        assertOnQueue()
+        requireQueue()
         guard !isReadOnly else { throw StoreError.readOnlyContext() }
         processPendingChanges()
         var preview = SavePreview()
         do {
             if let undoFailure { throw undoFailure }
-            try refuseCrossStoreReferences()
+            try refuseUntoldConflicts()
+            try refuseReferences()
             try refuseUnsavable()
             emptyReferencesToDeleted()
             try checkRules()
             if let parent {
-                preview.conflicts = try conflicts(ofSaveInto: parent)
+                (preview.conflicts, preview.mergedValues) = try meetings(ofSaveInto: parent)
                 return preview
             }
             for draft in try drafts(of: pending.items, header(SaveCredit(), nil)) {

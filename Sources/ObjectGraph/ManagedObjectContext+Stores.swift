@@ -1,5 +1,6 @@
 public import ObjectModel
 import SnapshotStore
+import Stopping
 
 // MARK: - Which store an object goes to
 
@@ -19,8 +20,8 @@ extension ManagedObjectContext {
     /// - Complexity: O(*k*), *k* the number of objects that have changed and of steps to undo.
     /// - Precondition: The object belongs to this context.
     public func assign(_ object: ManagedObject, to store: PersistentStore) throws {
-        assertOnQueue()
-        precondition(
+        requireQueue()
+        require(
             object.binding.context === self, "An object is assigned in its own context.")
         guard !isReadOnly else { throw StoreError.readOnlyContext() }
         guard coordinator.has(store) else { throw StoreError.noSuchStore(store.name) }
@@ -53,9 +54,9 @@ extension ManagedObjectContext {
     ///   permanent identifiers then.
     /// - Precondition: The objects belong to this context.
     public func obtainPermanentIDs(for objects: [ManagedObject]) throws {
-        assertOnQueue()
+        requireQueue()
         for object in objects {
-            precondition(
+            require(
                 object.binding.context === self,
                 "Permanent identifiers are obtained in the objects' own context.")
             guard object.isInserted else { continue }
@@ -110,68 +111,7 @@ extension ManagedObjectContext {
         identityMap.register(object)
         pending.move(old, to: object.graphID)
         undoManager?.move(object, from: old)
-        for (key, reference) in crossStoreReferences where reference.owner === object {
-            crossStoreReferences[key] = nil
-            let moved = RelationKey(owner: object.graphID, property: key.property)
-            crossStoreReferences[moved] = reference
-        }
-    }
-}
-
-// MARK: - Relationships between stores
-
-/// A relationship that was to lead to an object of another store.
-struct CrossStoreReference {
-    let owner: ManagedObject
-    let property: SchemaProperty
-    let destination: ManagedObject
-}
-
-extension ManagedObjectContext {
-    /// Notes an attempt to relate objects of different stores, for the next save to refuse, or
-    /// forgets an earlier one of the same relationship.
-    ///
-    /// - Returns: Whether the relationship stays as it is.
-    func refuses(
-        _ objects: [ManagedObject], in property: SchemaProperty, of owner: ManagedObject
-    ) -> Bool {
-        let store = owner.graphID.store
-        guard let stranger = objects.first(where: { $0.graphID.store != store }) else {
-            if !crossStoreReferences.isEmpty {
-                let key = RelationKey(owner: owner.graphID, property: property.number)
-                crossStoreReferences[key] = nil
-            }
-            return false
-        }
-        guard owner.isEditable else { return true }
-        let key = RelationKey(owner: owner.graphID, property: property.number)
-        crossStoreReferences[key] = CrossStoreReference(
-            owner: owner, property: property, destination: stranger)
-        return true
-    }
-
-    func forgetCrossStoreReferences(of object: ManagedObject) {
-        guard !crossStoreReferences.isEmpty else { return }
-        crossStoreReferences = crossStoreReferences.filter { $0.value.owner !== object }
-    }
-
-    /// Refuses a save while a relationship is to lead to another store.
-    func refuseCrossStoreReferences() throws {
-        guard !crossStoreReferences.isEmpty else { return }
-        crossStoreReferences = crossStoreReferences.filter {
-            $0.value.owner.isEditable && $0.value.destination.isEditable
-        }
-        guard !crossStoreReferences.isEmpty else { return }
-        let lines = crossStoreReferences.values.map { reference in
-            let owner = reference.owner
-            let destination = reference.destination
-            return "'\(reference.property.name)' of '\(owner.objectID)' in "
-                + "'\(coordinator.storeName(owner.graphID.store))' cannot lead to "
-                + "'\(destination.objectID)' in "
-                + "'\(coordinator.storeName(destination.graphID.store))'. Keep an attribute of it "
-                + "instead, and fetch by that."
-        }
-        throw StoreError.crossStoreRelationships(lines.sorted())
+        moveRefusedReferences(of: object)
     }
 }
 

@@ -3,14 +3,14 @@ import ObjectModel
 extension ManagedObjectContext {
     /// Reverses the last step. Does nothing when there is none, or no undo manager.
     public func undo() {
-        assertOnQueue()
+        requireQueue()
         undoManager?.undo()
         postChanges()
     }
 
     /// Makes the last undone step again.
     public func redo() {
-        assertOnQueue()
+        requireQueue()
         undoManager?.redo()
         postChanges()
     }
@@ -19,7 +19,7 @@ extension ManagedObjectContext {
     ///
     /// Objects go back to the values they had; nothing is read from the store.
     public func rollback() {
-        assertOnQueue()
+        requireQueue()
         processPendingChanges()
         let items = pending.items
         for item in items {
@@ -32,9 +32,10 @@ extension ManagedObjectContext {
         }
         pending.removeAll()
         deltas.removeAll()
-        crossStoreReferences.removeAll()
+        refusedReferences.removeAll()
         watched.removeAll()
         mergedDeletes.removeAll()
+        untoldConflicts.removeAll()
         credits.removeAll()
         unrecordedOrigins.removeAll()
         undoFailure = nil
@@ -45,25 +46,27 @@ extension ManagedObjectContext {
     }
 
     /// Forgets all objects and everything that has changed, as if the context were new. Objects that
-    /// are still held elsewhere have left the context.
+    /// are still held elsewhere have left the context, and are faults that cannot be read: they read
+    /// as empty, and the first is told of on standard error.
     public func reset() {
-        assertOnQueue()
+        requireQueue()
         noteRevision()
         event.removeAll()
         undeliveredDeletes.removeAll()
         pending.removeAll()
         deltas.removeAll()
-        crossStoreReferences.removeAll()
+        refusedReferences.removeAll()
         watched.removeAll()
+        untoldConflicts.removeAll()
         unrecordedOrigins.removeAll()
         undoFailure = nil
         undoManager?.forgetAll()
         let objects = identityMap.objects
         for object in objects {
-            object.values = object.binding.schema.defaults
             object.relations = [:]
             object.eventIndex = -1
-            object.status = .detached
+            object.letGoOfRow()
+            object.becomeFault([.fault, .detached])
         }
         identityMap.removeAll()
         retainedObjects.removeAll()
@@ -169,10 +172,14 @@ extension ManagedObjectContext {
         case .update(let edits, let members):
             if members.isEmpty, object.isBefore(edits) { return (change, true) }
             let moved = edits.compactMap { edit -> Edit? in
-                guard let slot = entity.slot(of: edit.property) else { return nil }
+                guard let property = entity.property(edit.property), let slot = property.slot
+                else { return nil }
                 let old = object.value(inSlot: slot)
-                return old == edit.new
-                    ? nil : Edit(property: edit.property, old: old, new: edit.new)
+                // What others have added stays where only a difference is to be made.
+                let new =
+                    property.merge == nil
+                    ? edit.new : property.merged(base: edit.old, theirs: old, ours: edit.new) ?? old
+                return old == new ? nil : Edit(property: edit.property, old: old, new: new)
             }
             let joined = members.compactMap { edit in
                 entity.property(edit.property).map {

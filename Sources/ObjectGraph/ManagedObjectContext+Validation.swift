@@ -1,5 +1,7 @@
+import Foundation
 public import ObjectModel
 import SnapshotStore
+import Stopping
 
 extension ManagedObjectContext {
     /// Checks everything pending, and refuses with all that is wrong.
@@ -54,25 +56,76 @@ extension ManagedObjectContext {
         _ change: Change, of object: ManagedObject, _ hooks: Hooks,
         _ failures: inout [ValidationFailure]
     ) {
-        let schema = object.binding.schema
+        let count = failures.count
+        let occasion = checkRules(change, of: object, hooks, &failures)
+        guard hooks == .called else { return }
+        // What calls the rules of the model from a hook is told what has just been found.
+        if failures.count == count {
+            object.status.insert(.valid)
+        } else {
+            failuresFound = FailuresFound(object: object, failures: Array(failures[count...]))
+        }
+        defer {
+            object.status.remove(.valid)
+            failuresFound = nil
+        }
         do {
-            switch change.kind {
-            case .insert:
-                for property in schema.slots { check(property, of: object, hooks, &failures) }
-                if hooks == .called { try object.validateForInsert() }
-            case .update(let edits, _):
-                for index in edits.indices {
-                    guard let property = schema.property(edits[index].property) else { continue }
-                    check(property, of: object, hooks, &failures)
-                }
-                if hooks == .called { try object.validateForUpdate() }
-            case .delete(let values, let members):
-                failures += denials(of: object, values, members)
-                if hooks == .called { try object.validateForDelete() }
+            switch occasion {
+            case .insert: try object.validateForInsert()
+            case .update: try object.validateForUpdate()
+            case .delete: try object.validateForDelete()
             }
         } catch {
-            failures += object.failures(error, property: nil)
+            let known = failures[count...]
+            failures += object.failures(error, property: nil).filter { !known.contains($0) }
         }
+    }
+
+    private func checkRules(
+        _ change: Change, of object: ManagedObject, _ hooks: Hooks,
+        _ failures: inout [ValidationFailure]
+    ) -> ValidationOccasion {
+        let schema = object.binding.schema
+        switch change.kind {
+        case .insert:
+            for property in schema.slots { check(property, of: object, hooks, &failures) }
+            return .insert
+        case .update(let edits, _):
+            for index in edits.indices {
+                guard let property = schema.property(edits[index].property) else { continue }
+                check(property, of: object, hooks, &failures)
+            }
+            return .update
+        case .delete(let values, let members):
+            failures += denials(of: object, values, members)
+            return .delete
+        }
+    }
+
+    /// Checks an object against the rules of the model, outside a save.
+    fileprivate func checkRules(
+        of object: ManagedObject, for occasion: ValidationOccasion
+    ) -> [ValidationFailure] {
+        if let failuresFound, failuresFound.object === object { return failuresFound.failures }
+        guard object.realizeIfNeeded(), !object.status.contains(.gone) else { return [] }
+        let schema = object.binding.schema
+        var failures: [ValidationFailure] = []
+        guard occasion != .delete else {
+            let members = schema.storedToMany.map { property in
+                let orders = object.memberList(of: property, self).orders
+                return MembershipEdit(
+                    property: property.number, added: [],
+                    removed: orders.map { Member(object: $0.key, order: $0.value) })
+            }
+            return denials(of: object, object.values, members)
+        }
+        for property in schema.slots { check(property, of: object, .called, &failures) }
+        for property in schema.counted {
+            let count = object.memberList(of: property, self).orders.count
+            guard let misfit = property.misfit(ofCount: count) else { continue }
+            failures.append(object.failure(misfit, of: property, self))
+        }
+        return failures
     }
 
     private func check(
@@ -93,9 +146,7 @@ extension ManagedObjectContext {
             }
         }
         guard let misfit = property.misfit(of: value) else { return }
-        failures.append(
-            ValidationFailure(
-                misfit, of: property, in: object.graphID.object, coordinator.model.schema))
+        failures.append(object.failure(misfit, of: property, self))
     }
 
     /// Relationships with the rule `deny` that still lead somewhere from a deleted object.
@@ -124,9 +175,38 @@ extension ManagedObjectContext {
                 ValidationFailure(
                     .deleteDenied, object: object.graphID.object, property: property.name,
                     "'\(object.objectID)' cannot be deleted while its relationship "
-                        + "'\(property.name)' leads to \(count) object\(count == 1 ? "" : "s")."))
+                        + "'\(property.name)' leads to \(count) object\(count == 1 ? "" : "s")."
+                )
+                .inStore(object.storeIdentifier))
         }
         return failures
+    }
+}
+
+/// For what an object is checked.
+enum ValidationOccasion {
+    case insert, update, delete
+}
+
+/// What a save has found of the object whose hook it calls.
+struct FailuresFound {
+    let object: ManagedObject
+    let failures: [ValidationFailure]
+}
+
+extension ManagedObjectContext {
+    /// The object that a failure is about, in this context.
+    ///
+    /// - Returns: The object, or a fault of it; nil when the failure names none, or one of a store
+    ///   that the coordinator does not have.
+    public func object(of failure: ValidationFailure) -> ManagedObject? {
+        guard let object = failure.object, let store = failure.storeIdentifier,
+            let entity = coordinator.model.schema.entity(object.entity)
+        else { return nil }
+        return self.object(
+            with: ManagedObjectID(
+                storeIdentifier: store, object: object, entityName: entity.name,
+                isTemporaryID: false))
     }
 }
 
@@ -138,11 +218,33 @@ extension ManagedObject {
     /// - Precondition: The entity has an attribute of that name.
     public func validateValue(_ value: inout Value, forKey key: String) throws {
         let property = property(named: key)
-        precondition(property.isAttribute, "Only the values of attributes can be validated.")
+        require(property.isAttribute, "Only the values of attributes can be validated.")
         try validate(&value, forKey: key)
         guard let misfit = property.misfit(of: value), let context = binding.context else { return }
-        throw ValidationFailure(
-            misfit, of: property, in: graphID.object, context.coordinator.model.schema)
+        throw failure(misfit, of: property, context)
+    }
+
+    /// Checks the rules of the model, unless a save has just found that the object keeps them.
+    final func checkRules(for occasion: ValidationOccasion) throws {
+        guard !status.contains(.valid), let context = binding.context,
+            !status.contains(.detached)
+        else { return }
+        let failures = context.checkRules(of: self, for: occasion)
+        guard !failures.isEmpty else { return }
+        throw StoreError.invalid("\(objectID)", failures.sorted { $0.precedes($1) })
+    }
+
+    fileprivate func failure(
+        _ misfit: ValueMisfit, of property: SchemaProperty, _ context: ManagedObjectContext
+    ) -> ValidationFailure {
+        ValidationFailure(
+            misfit, of: property, in: graphID.object, context.coordinator.model.schema
+        ).inStore(storeIdentifier)
+    }
+
+    /// The identifier of the object's store.
+    var storeIdentifier: UUID {
+        binding.identifiers(inStore: graphID.store, areTemporary: false).storeIdentifier
     }
 
     /// What a hook has thrown, as failures of this object.
@@ -151,13 +253,15 @@ extension ManagedObject {
         case var failure as ValidationFailure:
             failure.object = failure.object ?? graphID.object
             failure.property = failure.property ?? property
-            return [failure]
+            return [failure.inStore(storeIdentifier)]
         case let error as StoreError where !error.failures.isEmpty:
             return error.failures
         default:
             return [
                 ValidationFailure(
-                    .invalid, object: graphID.object, property: property, "\(objectID): \(error)")
+                    .invalid, object: graphID.object, property: property, "\(objectID): \(error)",
+                    cause: error
+                ).inStore(storeIdentifier)
             ]
         }
     }
@@ -227,8 +331,7 @@ private struct CountedRelationships {
             guard object.isEditable else { return nil }
             let count = object.memberList(of: property, context).orders.count
             guard let misfit = property.misfit(ofCount: count) else { return nil }
-            return ValidationFailure(
-                misfit, of: property, in: key.object.object, context.coordinator.model.schema)
+            return object.failure(misfit, of: property, context)
         }
     }
 }

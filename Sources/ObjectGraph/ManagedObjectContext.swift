@@ -23,9 +23,11 @@ public enum ReadingMode: Sendable, Hashable {
 
 /// How closely a context looks for conflicts.
 public enum ConflictGranularity: Sendable, Hashable {
-    /// Two sides collide when they changed the same property to different values.
+    /// Two sides collide when they changed the same property, unless its attribute has a
+    /// ``MergeStrategy``.
     case property
-    /// Two sides collide when they changed the same object.
+    /// Two sides collide when they changed the same object, unless ours has changed only attributes with
+    /// a ``MergeStrategy``.
     case row
 }
 
@@ -39,10 +41,11 @@ public enum ConflictGranularity: Sendable, Hashable {
 ///
 /// A context and its objects belong to the context's queue: use them inside `perform(_:)` or
 /// ``performAndWait(_:)``, or on the main thread for a main-queue context. Debug builds stop the
-/// program otherwise. Objects do not cross to other queues; identifiers do.
+/// program otherwise, and release builds where a context is saved, fetched from or changed as a whole. Objects do
+/// not cross to other queues; identifiers do.
 public final class ManagedObjectContext: @unchecked Sendable {
     // @unchecked Sendable because all mutable state is confined to `queue`, which debug builds check
-    // at every entry.
+    // at every entry, and release builds wherever more than one property is at stake.
 
     /// The coordinator whose stores the context reads and saves to.
     public let coordinator: PersistentStoreCoordinator
@@ -109,12 +112,19 @@ public final class ManagedObjectContext: @unchecked Sendable {
     /// counts as deleted.
     public var shouldHandleInaccessibleFault: ((ManagedObject, any Error) -> Bool)?
     /// Told when a fault fires whose record cannot be read: the object, and an error that names the
-    /// entry, author and time when it was deleted.
+    /// entry, author and time when it was deleted. Also told each time a property is read whose stored
+    /// value its type does not have, with an ``UnreadableValue`` as the cause of the error; without a
+    /// handler that is written to standard error, once for each property.
     public var inaccessibleFaultHandler: ((ManagedObjectID, any Error) -> Void)?
     /// Told when an automatic merge could not read an entry.
     public var mergeFailureHandler: ((any Error) -> Void)?
     /// Told when an automatic merge met edits that are pending here: what collided, as
-    /// ``mergeChanges(through:)`` returns it.
+    /// ``mergeChanges(through:)`` returns it. The pending values are kept, and the next save writes
+    /// them.
+    ///
+    /// Without a handler the conflicts are kept for ``mergeChanges(through:)`` to return. Until it has,
+    /// a save under ``MergePolicy/error`` refuses with them; rolling back and refreshing the objects
+    /// forget them.
     public var mergeConflictHandler: (([MergeConflict]) -> Void)?
     /// Told when ``undo()`` has come to a saved entry, of ``continueUndo(savesBy:limit:in:)``, that
     /// cannot be undone: a ``StoreError`` with code `undoBlocked` that names every obstacle, or why
@@ -164,6 +174,12 @@ public final class ManagedObjectContext: @unchecked Sendable {
     var followers: [Follower] = []
     /// Objects that others must not change before the next save.
     var watched: Set<ManagedObject> = []
+    /// What automatic merges have met and nobody has been told of.
+    var untoldConflicts: [MergeConflict] = []
+    /// Where the last save met others' changes of attributes that merge: what the context had read and
+    /// asked for, what the others had made of it, and what was written. Its objects have the values
+    /// that were written.
+    public internal(set) var mergedValues: [MergedValue] = []
     /// Who saved into this context since it was last saved.
     var credits = ChildCredits()
     /// Why the last undo did nothing, until somebody is told.
@@ -175,16 +191,20 @@ public final class ManagedObjectContext: @unchecked Sendable {
     /// By the number of the store.
     var subscriptions: [UInt32: Subscription] = [:]
     /// What each save refuses until it is mended.
-    var crossStoreReferences: [RelationKey: CrossStoreReference] = [:]
+    var refusedReferences: [RelationKey: RefusedReference] = [:]
     /// Faults that were fetched in batches and have not fired yet.
     @exclusivity(unchecked) var faultBatches = FaultBatches()
     /// What has happened to objects since that was last told.
     var changed = ObjectChanges()
     /// Objects that merging a notification or identifiers found deleted, until the next save.
     var mergedDeletes: Set<GraphID> = []
+    /// What a save has found of the object whose hook it calls.
+    var failuresFound: FailuresFound?
     /// Whether what is merged counts among the changes of the context where it is a deletion.
     var isMergingSave = false
     var isFollowing = false
+    /// The last entry of each store when this context began to follow it, by the store's number.
+    var followedFrom: [UInt32: SequenceNumber] = [:]
     /// Why a new object could not get a number from the store; thrown by a save that
     /// would save such an object.
     var insertFailure: (any Error)?
@@ -270,11 +290,11 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
     /// Whether any object has been inserted, edited or deleted since the last save, here or, of the
     /// objects in use here, in a save that was merged by its notification; or a relationship was set
-    /// to an object of another store, which the next save refuses.
+    /// to an object of another store, or to one that is deleted, which the next save refuses.
     public var hasChanges: Bool {
         assertOnQueue()
         return pending.items.contains { !$0.isAnnihilated }
-            || event.contains { $0.kind != .nothing } || !crossStoreReferences.isEmpty
+            || event.contains { $0.kind != .nothing } || !refusedReferences.isEmpty
             || deletedByMerges.contains { _ in true }
     }
 

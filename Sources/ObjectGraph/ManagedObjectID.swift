@@ -1,5 +1,6 @@
 public import Foundation
 public import ObjectModel
+import Stopping
 
 /// What identifies an object in every context, from its birth and for ever.
 ///
@@ -18,6 +19,10 @@ public struct ManagedObjectID: Hashable, Sendable, CustomStringConvertible {
     public var entityName: String { group.entityName }
     /// Whether the object had not been saved to its store when this identifier was asked for.
     public var isTemporaryID: Bool { group.isTemporary }
+    /// Whether the identifier was decoded, and may not fit any model.
+    var isDecoded: Bool { group.isDecoded }
+    /// The numbers of objects are smaller.
+    static let numberLimit: UInt64 = 1 << 48
 
     /// Names an object of a store.
     package init(
@@ -54,12 +59,29 @@ public struct ManagedObjectID: Hashable, Sendable, CustomStringConvertible {
         let text =
             "\(Self.scheme)\(storeIdentifier.uuidString)/\(entityName)/\(mark)\(object.number)"
         guard let url = URL(string: text) else {
-            preconditionFailure("The name of an entity is letters, digits and underscores.")
+            stop("The name of an entity is letters, digits and underscores.")
         }
         return url
     }
 
-    fileprivate static let scheme = "x-daybook://"
+    private static let scheme = "x-daybook://"
+
+    /// Reads what ``uriRepresentation()`` has written; nil for text of another form, and for an entity
+    /// of which there are no objects.
+    init?(uri text: String, in schema: Schema) {
+        guard text.hasPrefix(Self.scheme) else { return nil }
+        let parts = text.dropFirst(Self.scheme.count)
+            .split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 3, let identifier = UUID(uuidString: String(parts[0])),
+            let entity = schema.entity(named: String(parts[1])), !entity.isAbstract,
+            let mark = parts[2].first, mark == "p" || mark == "t",
+            let number = UInt64(parts[2].dropFirst()), number > 0, number < Self.numberLimit,
+            String(number) == parts[2].dropFirst()
+        else { return nil }
+        self.init(
+            storeIdentifier: identifier, object: ObjectID(entity: entity.number, number: number),
+            entityName: entity.name, isTemporaryID: mark == "t")
+    }
 
     /// `Country/17`, as the command writes it.
     public var description: String {
@@ -74,12 +96,18 @@ final class IdentifierGroup: Sendable {
     let entityName: String
     /// Whether the objects had not been saved.
     let isTemporary: Bool
+    /// Whether the identifiers come from outside, and may not fit any model.
+    let isDecoded: Bool
 
-    init(storeIdentifier: UUID, entity: EntityNumber, entityName: String, isTemporary: Bool) {
+    init(
+        storeIdentifier: UUID, entity: EntityNumber, entityName: String, isTemporary: Bool,
+        isDecoded: Bool = false
+    ) {
         self.storeIdentifier = storeIdentifier
         self.entity = entity
         self.entityName = entityName
         self.isTemporary = isTemporary
+        self.isDecoded = isDecoded
     }
 
     /// Whether equal numbers in both name the same object.
@@ -94,20 +122,11 @@ extension PersistentStoreCoordinator {
     /// - Returns: Nil when the text has another form, when the coordinator has no such store, or the
     ///   model no such entity. Whether there is such an object is not looked up.
     public func managedObjectID(forURIRepresentation url: URL) -> ManagedObjectID? {
-        let text = url.absoluteString
-        guard text.hasPrefix(ManagedObjectID.scheme) else { return nil }
-        let parts = text.dropFirst(ManagedObjectID.scheme.count)
-            .split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count == 3, let identifier = UUID(uuidString: String(parts[0])),
-            let store = persistentStores.first(where: { $0.identifier == identifier }),
-            let entity = model.entity(named: String(parts[1]))?.schema, !entity.isAbstract,
-            store.holds(entity.number), let mark = parts[2].first, mark == "p" || mark == "t",
-            let number = UInt64(parts[2].dropFirst()), number > 0, number < 1 << 48,
-            String(number) == parts[2].dropFirst()
+        guard let id = ManagedObjectID(uri: url.absoluteString, in: model.schema),
+            let store = persistentStores.first(where: { $0.identifier == id.storeIdentifier }),
+            store.holds(id.object.entity)
         else { return nil }
-        return ManagedObjectID(
-            storeIdentifier: identifier, object: ObjectID(entity: entity.number, number: number),
-            entityName: entity.name, isTemporaryID: mark == "t")
+        return id
     }
 }
 

@@ -30,6 +30,7 @@ struct ModelBuilder {
                 switch definition.kind {
                 case .attribute(var attribute):
                     attribute.name = definition.name
+                    attribute.defaultValue = modelDefault(of: definition, attribute)
                     entities[index].attributes.append(attribute)
                 case .relationship(var relationship, let destination):
                     relationship.name = definition.name
@@ -40,6 +41,63 @@ struct ModelBuilder {
             }
         }
         return ManagedObjectModel(entities: entities)
+    }
+
+    /// What the classes declare and no model can say, a sentence for each mistake.
+    var problems: [String] {
+        types.flatMap { type in
+            let place = type.entityName
+            let own = definitions[place] ?? []
+            return own.compactMap { problem(of: $0, in: place) } + abstractionProblems(of: type)
+        }
+    }
+
+    private func problem(of definition: PropertyDefinition, in entityName: String) -> String? {
+        let place = "'\(entityName).\(definition.name)'"
+        switch definition.kind {
+        case .attribute(let attribute):
+            guard let form = definition.form, case .none = form.initial, !attribute.isOptional,
+                !attribute.isTransient, !attribute.isUnique, !definition.isRequired
+            else { return nil }
+            return "\(place) is mandatory and has no default value, so that an object which is not "
+                + "given one cannot be saved. Give it a default value, make it optional, or say "
+                + "'@Attribute(.required)'."
+        case .relationship(_, let destination):
+            guard let inverse = definition.inverse, name(of: inverse, on: destination) == nil else {
+                return nil
+            }
+            return
+                "The inverse of \(place) is no relationship of '\(destination.entityName)': the key "
+                + "path leads to a computed property, or further than one."
+        }
+    }
+
+    /// An abstract class without subclasses has inherited the word from one that has.
+    private func abstractionProblems(of type: ManagedObject.Type) -> [String] {
+        guard type.isAbstractEntity, !types.contains(where: { superentity(of: $0) == type }) else {
+            return []
+        }
+        let declaring = "\(superentity(of: type) ?? type)"
+        return [
+            "'\(type.entityName)' is abstract and no class of the model inherits from it, so that it "
+                + "can have no objects. Subclasses inherit 'isAbstractEntity': where it is meant for "
+                + "one class only, return 'self == \(declaring).self'."
+        ]
+    }
+
+    /// What the model says that new objects have: what all have.
+    private func modelDefault(
+        of definition: PropertyDefinition, _ attribute: AttributeDescription
+    ) -> Value {
+        guard let initial = definition.form?.initial else { return .null }
+        // A moment or an identifier that is the same now may be another one tomorrow. One that only
+        // one object could have is a mistake all the same.
+        if case .expression = initial, !attribute.isUnique,
+            attribute.type == .date || attribute.type == .uuid
+        {
+            return .null
+        }
+        return initial.constant ?? .null
     }
 
     /// Makes an object whose wrappers have declarations, with their names.
@@ -100,22 +158,27 @@ struct ModelBuilder {
     /// The inverse a declaration names, or the declaration at the other end that names this one.
     private func inverseName(of definition: PropertyDefinition, _ entityName: String) -> String? {
         guard case .relationship(_, let destination) = definition.kind else { return nil }
-        if let keyPath = definition.inverse {
-            return Self.name(of: keyPath, on: destination)
-        }
+        if let inverse = definition.inverse { return name(of: inverse, on: destination) }
         for other in definitions[destination.entityName] ?? [] {
             guard case .relationship(_, let back) = other.kind, back.entityName == entityName,
-                let keyPath = other.inverse
+                let inverse = other.inverse
             else { continue }
-            if Self.name(of: keyPath, on: back) == definition.name { return other.name }
+            if name(of: inverse, on: back) == definition.name { return other.name }
         }
         return nil
     }
 
-    private static func name(
-        of keyPath: AnyKeyPath, on type: ManagedObject.Type
+    private func name(
+        of inverse: PropertyDefinition.Inverse, on type: ManagedObject.Type
     ) -> String? {
-        let prototype = makePrototype(of: type)
-        return KeyPathProbe.record { prototype[keyPath: keyPath] }.first
+        switch inverse {
+        case .name(let name): return name
+        case .keyPath(let keyPath):
+            let prototype = prototypes[type.entityName] ?? Self.makePrototype(of: type)
+            guard case .properties(let names) = KeyPathProbe.meaning(of: keyPath, on: prototype),
+                names.count == 1
+            else { return nil }
+            return names[0]
+        }
     }
 }

@@ -1,4 +1,5 @@
 import ObjectModel
+import Stopping
 
 /// What happened to one object in the event that is being recorded.
 ///
@@ -424,7 +425,7 @@ extension PendingChanges.Item {
         do {
             change = try earlier.followed(by: next, of: object.binding.schema)
         } catch {
-            preconditionFailure("A change starts where the one before it ended: \(error)")
+            stop("A change starts where the one before it ended: \(error)")
         }
     }
 }

@@ -101,7 +101,8 @@ extension PersistentStore {
     /// Checks the whole store, and that it goes on from a checkpoint that was kept elsewhere.
     ///
     /// Every digest is computed again from the bytes of its entry, the journal is replayed, and every
-    /// record of the tables is compared with it. Only the pages of the file are left to
+    /// record of the tables is compared with it. Tags, cursors, the identifier and metadata are no part of
+    /// the journal, and no checkpoint covers them. Only the pages of the file are left to
     /// `daybook verify`, because they can be looked at only while nobody has the file open.
     ///
     /// - Parameters:
@@ -120,10 +121,11 @@ extension PersistentStore {
         progress: (_ step: String, _ fraction: Double) -> Void = { _, _ in }
     ) throws -> Checkpoint {
         let known = try checkpoint.checkpoint(signedBy: key)
-        let report = try store.verify(progress: progress)
+        let report = try store.verify(checkpoint: known, progress: progress)
         let problems = report.findings.map(\.message) + report.gaps
         guard problems.isEmpty else { throw StoreError.unsound(store.path, problems) }
-        return try going(on: known)
+        if let flaw = report.flaw { throw ProofError.mismatch(flaw) }
+        return known
     }
 
     private func known(_ note: SignedNote, _ key: VerifierKey) throws -> Checkpoint {

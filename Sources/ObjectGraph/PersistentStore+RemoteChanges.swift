@@ -5,7 +5,8 @@ import Synchronization
 
 extension Notification.Name {
     /// Posted after an entry has been appended to a store, on the thread that saved or noticed it. The
-    /// notification's object is the ``PersistentStore``.
+    /// notification's object is the ``PersistentStoreCoordinator``; the store is among the information,
+    /// with its identifier, its place and the number of the entry.
     ///
     /// Every save through the store's coordinator is told of, and whatever another process or
     /// coordinator has saved once ``PersistentStoreCoordinator/checkForRemoteChanges()`` or a later
@@ -19,6 +20,8 @@ extension Notification.Name {
 }
 
 extension PersistentStore {
+    /// In the notification of a change: the ``PersistentStore``.
+    public static let storeKey = "store"
     /// In the notification of a change: the store's identifier, a `UUID`.
     public static let storeUUIDKey = "storeUUID"
     /// In the notification of a change: where the store is, a `URL`.
@@ -44,9 +47,10 @@ extension PersistentStore {
         if isNews { options.checkpoints?.advance(self, to: sequence) }
         guard isNews, NotificationInterest.remoteChange.isThere else { return isNews }
         NotificationCenter.default.post(
-            name: .remoteChange, object: self,
+            name: .remoteChange, object: coordinator,
             userInfo: [
-                Self.storeUUIDKey: identifier, Self.urlKey: url, Self.historyTokenKey: sequence,
+                Self.storeKey: self, Self.storeUUIDKey: identifier, Self.urlKey: url,
+                Self.historyTokenKey: sequence,
             ])
         return true
     }

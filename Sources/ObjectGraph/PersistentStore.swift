@@ -22,6 +22,7 @@ public final class PersistentStore: Sendable {
     /// The last entry that everybody has been told of.
     let announced = Mutex<SequenceNumber?>(nil)
     private let entities: Set<EntityNumber>?
+    private let owner = Mutex(StoreOwner())
     private let keptValues = Mutex(KeptValues())
     private let traffic = Mutex(Traffic())
     /// The rows that contexts of the coordinator share.
@@ -50,6 +51,14 @@ public final class PersistentStore: Sendable {
         self.rows = rows
         identifier = store.uuid
         options.checkpoints?.begin(self, at: headWhenAdded)
+    }
+
+    /// The coordinator that the store was added to; nil when that has gone.
+    var coordinator: PersistentStoreCoordinator? { owner.withLock(\.coordinator) }
+
+    /// Notes the coordinator that the store was added to.
+    func belong(to coordinator: PersistentStoreCoordinator) {
+        owner.withLock { $0.coordinator = coordinator }
     }
 
     /// Whether nothing may be written.
@@ -121,6 +130,11 @@ public final class PersistentStore: Sendable {
         let entry = try store.entry(sequence)
         return .objectDeleted(name, in: entry)
     }
+}
+
+/// The coordinator of a store, which holds its stores.
+private struct StoreOwner {
+    weak var coordinator: PersistentStoreCoordinator?
 }
 
 /// Where a store is, and what of the model it holds.

@@ -46,12 +46,7 @@ extension PersistentStoreCoordinator {
         let place = StorePlace(
             url: url, configurationName: configuration, entities: try entities(of: configuration),
             options: options)
-        let path = url.path
-        let exists = FileManager.default.fileExists(atPath: path)
-        let store =
-            exists || options.isReadOnly
-            ? try open(place)
-            : try Store.create(at: path, model: managedObjectModel, options: options.storeOptions)
+        let store = try openOrMake(place)
         let added = try attach(store, place, headWhenAdded: store.head())
         inEveryContext { $0.beginFollowing(added) }
         post(.persistentStoreCoordinatorStoresDidChange, added: [added])
@@ -69,6 +64,20 @@ extension PersistentStoreCoordinator {
         try addPersistentStore(
             at: description.url, configuration: description.configuration,
             options: description.options)
+    }
+
+    private func openOrMake(_ place: StorePlace) throws -> Store {
+        let path = place.url.path
+        guard !FileManager.default.fileExists(atPath: path), !place.options.isReadOnly else {
+            return try open(place)
+        }
+        do {
+            return try Store.create(
+                at: path, model: managedObjectModel, options: place.options.storeOptions)
+        } catch let error as StoreError where error.code == .exists {
+            // Somebody else has just made it.
+            return try open(place)
+        }
     }
 
     private func open(_ place: StorePlace) throws -> Store {
@@ -156,6 +165,7 @@ extension PersistentStoreCoordinator {
                 throw StoreError.changedWhileCopied(store)
             }
             copied.takeKeptValues(of: store)
+            copied.belong(to: self)
             return copied
         } catch {
             try Store.remove(at: url.path)

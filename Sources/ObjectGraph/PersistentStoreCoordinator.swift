@@ -94,6 +94,7 @@ public final class PersistentStoreCoordinator: Sendable {
             return stores.append(
                 place, store, headWhenAdded, rows, number: identifiers.number(for: store.uuid))
         }
+        added.belong(to: self)
         rows.forgetAll(of: added.number)
         return added
     }
@@ -144,7 +145,12 @@ public final class PersistentStoreCoordinator: Sendable {
     }
 
     func graphID(of id: ManagedObjectID) -> GraphID? {
-        attached.withLock { $0.number(of: id.storeIdentifier) }.map {
+        if id.isDecoded {
+            guard let entity = model.entity(named: id.entityName)?.schema, !entity.isAbstract,
+                entity.number == id.object.entity
+            else { return nil }
+        }
+        return attached.withLock { $0.number(of: id.storeIdentifier) }.map {
             GraphID(store: $0, object: id.object)
         }
     }

@@ -20,13 +20,15 @@ enum Lowered {
 
 /// The variables of a predicate: which object each stands for.
 struct LoweringScope {
-    let model: GraphModel
+    let target: QueryTarget
     private var places: [PredicateExpressions.VariableID: (path: FilterPath, entity: GraphEntity)]
 
-    init(model: GraphModel) {
-        self.model = model
+    init(_ target: QueryTarget) {
+        self.target = target
         places = [:]
     }
+
+    var model: GraphModel { target.model }
 
     subscript(variable: PredicateExpressions.VariableID) -> (path: FilterPath, entity: GraphEntity)?
     {
@@ -66,10 +68,10 @@ extension Predicate {
     ///
     /// - Throws: ``NotLowerable`` when an expression has no counterpart; the predicate can then only
     ///   be evaluated on objects in memory.
-    func lowered(about entity: GraphEntity, in model: GraphModel) throws -> Filter {
+    func lowered(about entity: GraphEntity, for target: QueryTarget) throws -> Filter {
         var ids: [PredicateExpressions.VariableID] = []
         for id in repeat (each variable).key { ids.append(id) }
-        var scope = LoweringScope(model: model)
+        var scope = LoweringScope(target)
         for id in ids { scope = scope.binding(id, to: FilterPath(), entity) }
         return try filter(of: expression, scope)
     }
@@ -120,33 +122,18 @@ extension PredicateExpressions.Variable: LowerableExpression {
 
 extension PredicateExpressions.Value: LowerableExpression {
     func lowered(_ scope: LoweringScope) throws -> Lowered {
-        if let objects = value as? any Sequence,
-            let values = (Array(objects) as [Any]).storedValues, !(value is String),
-            !(value is Data)
-        {
-            return .values(values)
+        let argument = ConditionArgument(value)
+        if let constant = argument.constant(for: scope.target) {
+            return .expression(.constant(constant))
         }
-        guard let stored = [value as Any].storedValues?.first else {
+        guard case .list(let arguments, _) = argument else {
             throw NotLowerable(expression: "a value of type \(Output.self)")
         }
-        return .expression(.constant(stored))
-    }
-}
-
-extension [Any] {
-    /// The stored forms of values and objects; nil when one has none.
-    fileprivate var storedValues: [Value]? {
-        var values: [Value] = []
-        for element in self {
-            if let value = element as? any AttributeValue {
-                values.append(value.storedValue)
-            } else if let object = element as? ManagedObject {
-                values.append(.object(object.graphID.object))
-            } else {
-                return nil
-            }
+        let values = arguments.compactMap { $0.constant(for: scope.target) }
+        guard values.count == arguments.count else {
+            throw NotLowerable(expression: "a list of type \(Output.self)")
         }
-        return values
+        return .values(values)
     }
 }
 
@@ -168,11 +155,11 @@ extension PredicateExpressions.KeyPath: LowerableExpression {
                     FilterComparison(.aggregate(.count, path), .equal, .constant(.int(0)))))
         default: break
         }
-        guard !entity.path(of: keyPath).isEmpty else {
-            throw NotLowerable(expression: "\(keyPath)")
-        }
+        let meaning = entity.meaning(of: keyPath)
+        if case .computed = meaning { throw NotLowerable(expression: "\(keyPath)") }
         let steps = try entity.filterPath(keyPath, in: scope.model.schema).steps
         let whole = FilterPath(path.steps + steps, scope: path.scope)
+        if case .identifier = meaning { return .expression(.path(whole)) }
         guard let destination = steps.last?.end?.destination else {
             return .expression(.path(whole))
         }

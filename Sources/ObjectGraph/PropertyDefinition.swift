@@ -11,15 +11,34 @@ final class PropertyDefinition {
         case relationship(RelationshipDescription, destination: ManagedObject.Type)
     }
 
-    var kind: Kind
-    /// The property at the other end, as its declaration named it.
-    let inverse: AnyKeyPath?
+    /// How the declaration of a relationship names the property at the other end.
+    enum Inverse {
+        case keyPath(AnyKeyPath)
+        case name(String)
+    }
+
+    let kind: Kind
+    /// What the Swift type of an attribute adds to the model.
+    let form: AttributeForm?
+    /// Whether the declaration says that every object is given a value.
+    let isRequired: Bool
+    /// The property at the other end; nil when the declaration does not name it.
+    let inverse: Inverse?
     /// The wrapper's name in the class, set by the model builder.
     var name = ""
 
-    init(_ kind: Kind, inverse: AnyKeyPath? = nil) {
+    init(_ kind: Kind, form: AttributeForm, isRequired: Bool = false) {
+        self.kind = kind
+        self.form = form
+        self.isRequired = isRequired
+        inverse = nil
+    }
+
+    init(_ kind: Kind, inverse: Inverse?) {
         self.kind = kind
         self.inverse = inverse
+        form = nil
+        isRequired = false
     }
 }
 
@@ -38,6 +57,11 @@ final class DefinitionList {
 
     subscript(ordinal: DefinitionOrdinal) -> PropertyDefinition? {
         ordinal == 0 ? nil : definitions[Int(ordinal) - 1]
+    }
+
+    /// The declaration of a property.
+    func named(_ name: String) -> PropertyDefinition? {
+        definitions.first { $0.name == name }
     }
 
     func append(_ definition: PropertyDefinition) -> DefinitionOrdinal {

@@ -1,4 +1,5 @@
 public import ObjectModel
+import Stopping
 
 /// A Swift type that a relationship can have: an optional managed object, a `Set` or an array of
 /// them.
@@ -70,10 +71,15 @@ extension Array: RelationshipValue where Element: ManagedObject {
 /// }
 /// final class Employee: ManagedObject {
 ///     @Relationship(.nullify) var department: Department?
+///     @Relationship(inverseName: "friends") var friends: Set<Employee>
 /// }
 /// ```
+///
+/// A relationship that is its own inverse names it as text, because the compiler cannot follow a key
+/// path that leads back to the declaration it stands in. For the same reason a key path stands on one
+/// side only.
 @propertyWrapper
-public struct Relationship<Value: RelationshipValue> {
+public struct Relationship<Value> {
     /// Which declaration of the prototype this is; 0 in ordinary objects.
     let ordinal: DefinitionOrdinal
 
@@ -81,17 +87,21 @@ public struct Relationship<Value: RelationshipValue> {
     ///
     /// - Parameters:
     ///   - deleteRule: What a delete does to the other end.
+    ///   - inverseName: The name of the same relationship seen from the other end; nil where the other
+    ///     end names this one, and for a relationship without an inverse.
     ///   - isOptional: Whether there may be no object at the other end.
     ///   - minimumCount: The least number of objects in a to-many relationship that is not empty.
     ///   - maximumCount: The greatest number of objects; 0 for no limit.
     public init(
-        _ deleteRule: DeleteRule = .nullify, isOptional: Bool = true, minimumCount: Int = 0,
-        maximumCount: Int = 0
-    ) {
+        _ deleteRule: DeleteRule = .nullify, inverseName: String? = nil, isOptional: Bool = true,
+        minimumCount: Int = 0, maximumCount: Int = 0
+    ) where Value: RelationshipValue {
         ordinal =
             Prototyping.isActive
             ? Prototyping.note(
-                Self.definition(deleteRule, nil, isOptional, minimumCount, maximumCount)) : 0
+                Self.definition(
+                    deleteRule, inverseName.map { .name($0) }, isOptional, minimumCount,
+                    maximumCount)) : 0
     }
 
     /// Declares a relationship and its inverse.
@@ -105,17 +115,18 @@ public struct Relationship<Value: RelationshipValue> {
     public init<Other: ManagedObject>(
         _ deleteRule: DeleteRule = .nullify, inverse: PartialKeyPath<Other>,
         isOptional: Bool = true, minimumCount: Int = 0, maximumCount: Int = 0
-    ) {
+    ) where Value: RelationshipValue {
         ordinal =
             Prototyping.isActive
             ? Prototyping.note(
-                Self.definition(deleteRule, inverse, isOptional, minimumCount, maximumCount)) : 0
+                Self.definition(
+                    deleteRule, .keyPath(inverse), isOptional, minimumCount, maximumCount)) : 0
     }
 
     private static func definition(
-        _ deleteRule: DeleteRule, _ inverse: AnyKeyPath?, _ isOptional: Bool,
+        _ deleteRule: DeleteRule, _ inverse: PropertyDefinition.Inverse?, _ isOptional: Bool,
         _ minimumCount: Int, _ maximumCount: Int
-    ) -> PropertyDefinition {
+    ) -> PropertyDefinition where Value: RelationshipValue {
         PropertyDefinition(
             .relationship(
                 RelationshipDescription(
@@ -127,22 +138,31 @@ public struct Relationship<Value: RelationshipValue> {
     }
 
     /// Only properties of managed objects can be relationships.
-    @available(*, unavailable, message: "only a property of a ManagedObject can be a @Relationship")
+    @available(
+        *, unavailable,
+        message: """
+            only a property of a ManagedObject can be a @Relationship; after 'circular reference', \
+            name the inverse on one side only, or by its name, as in \
+            '@Relationship(inverseName: "friends")'
+            """
+    )
     public var wrappedValue: Value {
-        get { preconditionFailure("Only a property of a ManagedObject can be a relationship.") }
-        set { preconditionFailure("Only a property of a ManagedObject can be a relationship.") }
+        get { stop("Only a property of a ManagedObject can be a relationship.") }
+        set { stop("Only a property of a ManagedObject can be a relationship.") }
     }
 
     /// Reads and sets the relationship of `object`.
     public static subscript<Object: ManagedObject>(
         _enclosingInstance object: Object,
-        wrapped wrapped: ReferenceWritableKeyPath<Object, Value>,
+        wrapped wrapped: @autoclosure () -> ReferenceWritableKeyPath<Object, Value>,
         storage storage: ReferenceWritableKeyPath<Object, Relationship<Value>>
-    ) -> Value {
+    ) -> Value where Value: RelationshipValue {
         get {
             guard let index = object.binding.slots[storage] ?? object.resolve(storage, ordinal)
             else {
-                return Value(objects: object.probedDestination(object[keyPath: storage].ordinal))
+                return Value(
+                    objects: object.probedDestination(
+                        object[keyPath: storage].ordinal, wrapped()))
             }
             return Value(objects: object.destinations(ofPropertyAt: index))
         }

@@ -1,6 +1,7 @@
 import JournalLog
 import ObjectModel
 import SnapshotStore
+import Stopping
 import Synchronization
 
 /// Rows that objects of some context hold, for the other contexts of the coordinator: a fault whose
@@ -48,7 +49,7 @@ final class RowCache: Sendable {
             where shared.places & place != 0 && isYoung(shared.readAt, interval) {
                 guard let batch = shared.reference.object else { continue }
                 guard let row = batch.rows.row(of: id.object) else {
-                    preconditionFailure("A batch has the rows of its places.")
+                    stop("A batch has the rows of its places.")
                 }
                 return (batch, row, shared.readAt)
             }

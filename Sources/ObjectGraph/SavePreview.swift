@@ -7,6 +7,8 @@ public struct SavePreview: Sendable {
     /// would let win: with what both started from, the others' value and ours, and the entry,
     /// its author and time.
     public internal(set) var conflicts: [MergeConflict] = []
+    /// Where both have changed an attribute that merges, which is no conflict.
+    public internal(set) var mergedValues: [MergedValue] = []
     /// Values that must be unique and are taken.
     public internal(set) var constraintConflicts: [ConstraintConflict] = []
     /// What the save would throw; nil when it would go through.
@@ -20,6 +22,7 @@ extension SavePreview {
             let receipt = try draft.store.store.preview(draft.draft)
             conflicts += receipt.conflicts
             constraintConflicts += receipt.constraintConflicts
+            mergedValues += receipt.merged
         } catch let error as StoreError where error.isRefusal {
             add(error)
         }

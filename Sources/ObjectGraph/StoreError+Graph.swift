@@ -12,16 +12,26 @@ extension StoreError {
             details: problems)
     }
 
+    /// An object that breaks rules of the model, when it is asked outside a save.
+    static func invalid(_ name: String, _ failures: [ValidationFailure]) -> StoreError {
+        StoreError(
+            .validation,
+            failures.count == 1
+                ? failures[0].message : "\(failures.count) values of '\(name)' are not valid.",
+            cause: failures.lazy.compactMap(\.cause).first, failures: failures,
+            details: failures.count == 1 ? [] : failures.map(\.message))
+    }
+
     static func noSuchObject(_ name: String) -> StoreError {
         StoreError(.noSuchObject, "There is no object '\(name)'.")
     }
 
     static func objectDeleted(_ name: String, in entry: Entry) -> StoreError {
         let author = entry.header.author.map { " by '\($0)'" } ?? ""
-        let date = Date(timeIntervalSince1970: Double(entry.time) / 1_000_000)
         return StoreError(
             .objectDeleted,
-            "'\(name)' was deleted in entry \(entry.sequence)\(author) at \(date.ISO8601Format()). "
+            "'\(name)' was deleted in entry \(entry.sequence)\(author) at "
+                + "\(DateText.text(microseconds: entry.time)). "
                 + "A context pinned to an earlier entry still reads it.")
     }
 

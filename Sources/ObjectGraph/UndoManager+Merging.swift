@@ -41,13 +41,16 @@ extension UndoManager {
         let theirs: Value
         /// Whether the first unsaved edit has been found.
         var isMade = false
+        /// Where the unsaved edits found so far lead, of an attribute that merges.
+        var reached: Value?
     }
 
     /// Makes the journal follow a value that somebody else has set, now or at the end of
     /// ``gatheringRebases(_:)``.
     ///
     /// The first unsaved edit of the property then starts from their value. Edits before it, which
-    /// theirs has overtaken, are dropped: undoing them must not undo what somebody else did.
+    /// theirs has overtaken, are dropped: undoing them must not undo what somebody else did. Where the
+    /// attribute merges, they stay, since undoing them takes away only what they have added.
     func rebase(
         _ object: ManagedObject, _ property: PropertyNumber, inSlot slot: Int, onto theirs: Value
     ) {
@@ -70,7 +73,10 @@ extension UndoManager {
             guard let index = rebases.index(forKey: recorded.object) else { return recorded }
             var kept: RecordedChange? = recorded
             for number in rebases.values[index].indices {
-                kept = kept.flatMap { rebases.values[index][number].made(to: $0, place.isSettled) }
+                kept = kept.flatMap {
+                    rebases.values[index][number].made(
+                        to: $0, place.isSettled, isMade: place.isMade)
+                }
             }
             return kept
         }
@@ -200,9 +206,16 @@ extension UndoManager {
 extension UndoManager.Rebase {
     /// What becomes of a change of the object; nil when nothing is left.
     fileprivate mutating func made(
-        to recorded: RecordedChange, _ isSettled: Bool
+        to recorded: RecordedChange, _ isSettled: Bool, isMade isInForce: Bool
     ) -> RecordedChange? {
         var rewritten = recorded
+        if let merging = recorded.object.binding.schema.property(property), merging.merge != nil,
+            case .update(let edits, let members) = recorded.change.kind
+        {
+            guard !isSettled, isInForce else { return recorded }
+            rewritten.change.kind = .update(edits: merged(edits, of: merging), members: members)
+            return rewritten.change.isEmpty ? nil : rewritten
+        }
         switch recorded.change.kind {
         case .insert:
             return recorded
@@ -223,6 +236,19 @@ extension UndoManager.Rebase {
             values[slot] = theirs
             rewritten.change.kind = .delete(values: values, members: members)
             return rewritten
+        }
+    }
+}
+
+extension UndoManager.Rebase {
+    /// Edits of which the one of the property leads on from where those before it lead now.
+    private mutating func merged(_ edits: [Edit], of property: SchemaProperty) -> [Edit] {
+        edits.compactMap { edit in
+            guard edit.property == self.property else { return edit }
+            let old = reached ?? theirs
+            let new = property.merged(base: edit.old, theirs: old, ours: edit.new) ?? edit.new
+            reached = new
+            return old == new ? nil : Edit(property: edit.property, old: old, new: new)
         }
     }
 }

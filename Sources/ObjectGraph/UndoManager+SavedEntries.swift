@@ -57,6 +57,12 @@ extension UndoManager {
             })
     }
 
+    /// The saved entries of a store over which the cursor has moved since the last save, one way or
+    /// the other.
+    func entriesMovedOver(inStore store: UInt32) -> [ClosedRange<SequenceNumber>] {
+        (groups[movedSteps] + [open]).compactMap { $0.origins[store]?.entries }
+    }
+
     /// Puts steps of the past under all others, oldest first.
     ///
     /// - Returns: How many of them there was room for.

@@ -1,5 +1,6 @@
 import Foundation
 import ObjectModel
+import Stopping
 
 /// A step for undo: the changes of one event, or of several grouped together.
 struct ChangeGroup {
@@ -20,9 +21,9 @@ struct ChangeGroup {
 /// one group and applies the inverses; it works across saves, in which case the inverse becomes a
 /// pending change that the next save appends. By default the journal is unlimited.
 ///
-/// Each event of the context becomes a group of its own when it ends, by
-/// ``ManagedObjectContext/processPendingChanges()`` or with the block given to `perform`. Several
-/// events are made one step by ``beginUndoGrouping()`` and ``endUndoGrouping()``.
+/// Each event of the context becomes a group of its own when it ends: by
+/// ``ManagedObjectContext/processPendingChanges()``, a fetch or a count, or with the block given to
+/// `perform`. Several events are made one step by ``beginUndoGrouping()`` and ``endUndoGrouping()``.
 ///
 /// ```swift
 /// manager.beginUndoGrouping()
@@ -97,7 +98,7 @@ public final class UndoManager {
     public init() {}
 
     func attach(to context: ManagedObjectContext) {
-        precondition(
+        require(
             self.context == nil || self.context === context,
             "An undo manager serves one context.")
         self.context = context
@@ -145,7 +146,7 @@ public final class UndoManager {
         assertIsAtRest()
         post(.checkpoint)
         context.processPendingChanges()
-        precondition(levels.count < 2, "Undo needs nested groups to be ended first.")
+        require(levels.count < 2, "Undo needs nested groups to be ended first.")
         if levels.isEmpty { closeOpenGroup() } else { endUndoGrouping() }
         guard cursor > 0, readStep(before: cursor, in: context) else { return }
         work(\.isUndoing, .willUndo, .didUndo) {
@@ -167,7 +168,7 @@ public final class UndoManager {
         post(.checkpoint)
         context.processPendingChanges()
         guard let range = nested.last, range.lowerBound >= level.start else { return }
-        precondition(
+        require(
             range.upperBound == open.changes.count,
             "A nested group is undone before anything else is changed.")
         work(\.isUndoing, .willUndo, .didUndo) {
@@ -258,7 +259,7 @@ public final class UndoManager {
     }
 
     private func assertIsAtRest() {
-        precondition(
+        require(
             !isUndoing && !isRedoing, "An undo manager is left alone while undo or redo is at work."
         )
     }
@@ -272,6 +273,7 @@ public final class UndoManager {
         body()
         // What hooks have changed meanwhile is no step of its own.
         context?.processPendingChanges()
+        context?.forgetMendedReferences()
         self[keyPath: flag] = false
         post(after)
     }
@@ -323,7 +325,7 @@ public final class UndoManager {
     ///
     /// - Precondition: A group has been begun and not ended.
     public func endUndoGrouping() {
-        precondition(!levels.isEmpty, "endUndoGrouping needs a beginUndoGrouping before it.")
+        require(!levels.isEmpty, "endUndoGrouping needs a beginUndoGrouping before it.")
         post(.checkpoint)
         context?.processPendingChanges()
         let level = levels.removeLast()
@@ -388,7 +390,7 @@ public final class UndoManager {
     ///
     /// - Precondition: A ``disableUndoRegistration()`` has gone before.
     public func enableUndoRegistration() {
-        precondition(disableCount > 0, "enableUndoRegistration needs a disable before it.")
+        require(disableCount > 0, "enableUndoRegistration needs a disable before it.")
         context?.processPendingChanges()
         disableCount -= 1
     }

@@ -68,13 +68,17 @@ package struct Receipt: Sendable {
     package var conflicts: [MergeConflict]
     /// The values that had to be unique and were taken, as the policy settled it.
     package var constraintConflicts: [ConstraintConflict] = []
+    /// Where others had changed the same and both changes have become one.
+    package var merged: [MergedValue] = []
     /// The objects of the store that new objects became one with.
     package var replaced: [ObjectID: ObjectID] = [:]
     /// Whether what was saved is the draft, change for change.
     package var isUntouched = false
 
     /// Whether the changes were saved as they stood in the draft.
-    package var isAsSent: Bool { conflicts.isEmpty && constraintConflicts.isEmpty }
+    package var isAsSent: Bool {
+        conflicts.isEmpty && constraintConflicts.isEmpty && merged.isEmpty
+    }
 }
 
 extension Draft {

@@ -49,16 +49,50 @@ struct LaterTouches {
     ) throws -> [SequenceNumber] {
         let projection = projection
         func value(_ sequence: SequenceNumber) throws -> Value? {
-            try projection.withRow(of: object, at: sequence, in: transaction) { bytes, layout in
-                try projection.decoding(object) { () throws(DecodingFailure) in
-                    try layout.value(slot, in: bytes)
-                }
-            }
+            try projection.value(slot, of: object, at: sequence, in: transaction)
         }
         let later = try touches(of: object, in: transaction).filter {
             try value($0.previous) != value($0)
         }
         return try standing(later, in: transaction) { try value($0) == value($1) }
+    }
+
+    /// What the run has done to a property whose attribute merges and what no later entry has taken
+    /// back: the edits to take back, last first.
+    ///
+    /// What others do to such a property goes on top of what is there and leaves no value as it was, so
+    /// what has been undone is told by the headers of the entries alone.
+    ///
+    /// - Parameters:
+    ///   - net: What the run has done to the property altogether.
+    ///   - slot: Where its values stand in the rows.
+    ///   - object: The object.
+    ///   - transaction: The state to look at.
+    /// - Returns: The edits; none when all has been taken back.
+    /// - Throws: ``StoreError`` when a row or an entry cannot be read.
+    mutating func standingEdits(
+        _ net: Edit, _ slot: Int, of object: ObjectID, in transaction: borrowing ReadTransaction
+    ) throws -> [Edit] {
+        let own = try projection.touches(
+            of: object, after: range.lowerBound.previous, in: transaction)
+        var edits: [SequenceNumber: Edit] = [:]
+        for sequence in own where range ~= sequence || !ignored.contains(sequence) {
+            let old = try projection.value(
+                slot, of: object, at: sequence.previous, in: transaction)
+            let new = try projection.value(slot, of: object, at: sequence, in: transaction)
+            guard let old, let new, old != new else { continue }
+            edits[sequence] = Edit(property: net.property, old: old, new: new)
+        }
+        var takenBack: Set<SequenceNumber> = []
+        for sequence in edits.keys.sorted(by: >)
+        where sequence > range.upperBound && !takenBack.contains(sequence) {
+            guard let undone = try undone(by: sequence, in: transaction) else { continue }
+            takenBack.formUnion(edits.keys.filter { undone ~= $0 })
+            if undone.overlaps(range) { takenBackBy = max(takenBackBy ?? .zero, sequence) }
+        }
+        let ours = edits.keys.filter { range ~= $0 }
+        if takenBack.isDisjoint(with: ours) { return [net] }
+        return ours.filter { !takenBack.contains($0) }.sorted(by: >).compactMap { edits[$0] }
     }
 
     /// The later entries that made, moved or ended one membership and still count.
@@ -139,5 +173,19 @@ struct LaterTouches {
         let undoes = try found.map { try EntryPayload.header(of: $0.payload).undoes } ?? nil
         undone[sequence] = .some(undoes)
         return undoes
+    }
+}
+
+extension Projection {
+    /// One value of an object as it stood at an entry; nil when the object was not there.
+    fileprivate func value(
+        _ slot: Int, of object: ObjectID, at sequence: SequenceNumber,
+        in transaction: borrowing ReadTransaction
+    ) throws -> Value? {
+        try withRow(of: object, at: sequence, in: transaction) { bytes, layout in
+            try decoding(object) { () throws(DecodingFailure) in
+                try layout.value(slot, in: bytes)
+            }
+        }
     }
 }

@@ -11,6 +11,8 @@ struct Merger {
     private let draft: Draft
     /// What collided, whichever side then won.
     private(set) var conflicts: [MergeConflict] = []
+    /// Where both sides' changes have become one.
+    private(set) var merged: [MergedValue] = []
     /// Whether every change came out as it went in.
     private(set) var isUntouched = true
     private var numbersMaximum: [EntityNumber: UInt64] = [:]
@@ -145,8 +147,9 @@ struct Merger {
         let current = try state(of: change.object, in: transaction)
         let outcome = ThreeWayMerge(of: entity, policy: draft.policy).merge(
             ours: change, seen: draft.seen[change.object], current: current,
-            hasMoved: try hasMovedRow(change.object, in: transaction))
+            movement: try movement(of: change.object, in: transaction))
         conflicts += outcome.conflicts
+        merged += outcome.merged
         return outcome.change
     }
 
@@ -167,14 +170,15 @@ struct Merger {
         }
     }
 
-    private func hasMovedRow(
-        _ object: ObjectID, in transaction: borrowing some Reading & ~Copyable
-    ) throws -> Bool {
-        guard let seen = draft.rowSeen(object) else { return false }
+    private func movement(
+        of object: ObjectID, in transaction: borrowing some Reading & ~Copyable
+    ) throws -> ObjectMovement {
+        guard let seen = draft.rowSeen(object) else { return .untold }
         let since = try projection.withRow(of: object, at: .latest, in: transaction) {
             _, layout in layout.since
         }
-        return since != nil && since != seen
+        guard let since, since != seen else { return .untold }
+        return draft.watched[object] == nil ? .row : .watched
     }
 }
 

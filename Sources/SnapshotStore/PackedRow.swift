@@ -1,5 +1,6 @@
 package import JournalLog
 package import ObjectModel
+import Stopping
 
 /// An object's row as the bytes it has in the store, copied out of it in one piece, alone or together
 /// with others.
@@ -99,7 +100,7 @@ package struct PackedRow: Sendable {
         do throws(DecodingFailure) {
             return try body(RowLayout(span), span)
         } catch {
-            preconditionFailure("A row is checked when it is copied: \(error).")
+            stop("A row is checked when it is copied: \(error).")
         }
     }
 }

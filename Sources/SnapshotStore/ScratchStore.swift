@@ -1,43 +1,49 @@
-internal import Foundation
 internal import JournalLog
 internal import LMDB
+internal import NewFiles
 internal import ObjectModel
 
 /// A projection without a journal, in the system's temporary folder, that goes away with this
 /// value.
 final class ScratchStore {
-    private let folder: URL
+    /// Why there is none, or no more of it: for one thing, the temporary folder may be full.
+    struct Failure: Error {
+        /// A full sentence.
+        let message: String
+    }
+
+    private let folder: ScratchFolder
     private let environment: Environment
     private let projection: Projection
     private var recentTimes: [Int64?] = []
 
+    /// - Throws: ``Failure``.
     init(_ schema: Schema) throws {
-        folder = FileManager.default.temporaryDirectory
-            .appending(path: "daybook-verify-\(ProcessInfo.processInfo.globallyUniqueString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        environment = try Environment.open(
-            at: folder.appending(path: "scratch").path,
-            options: EnvironmentOptions(
-                tables: StoreLayout.projectionNames + [StoreLayout.metaName],
-                durability: .relaxed))
+        do {
+            folder = try ScratchFolder(for: "verify")
+            environment = try Environment.open(
+                at: folder.path("scratch"),
+                options: EnvironmentOptions(
+                    tables: StoreLayout.projectionNames + [StoreLayout.metaName],
+                    durability: .relaxed))
+        } catch {
+            throw Failure(message: "\(error)")
+        }
         projection = Projection(tables: try StoreTables(in: environment), schema: schema)
     }
 
-    deinit {
-        do {
-            try FileManager.default.removeItem(at: folder)
-        } catch {
-            // The system clears its temporary folder by itself.
-            return
-        }
-    }
-
     /// Folds the next entries together: all of them or none.
+    ///
+    /// - Throws: ``Failure`` when there is no room; what folding throws of an entry that does not fit.
     func fold(_ entries: [JournalEntry]) throws {
-        recentTimes = try environment.write { [projection, recentTimes] transaction in
-            var projector = Projector(projection, recentTimes: recentTimes)
-            for entry in entries { try projector.fold(entry, in: transaction) }
-            return projector.recentTimes
+        do {
+            recentTimes = try environment.write { [projection, recentTimes] transaction in
+                var projector = Projector(projection, recentTimes: recentTimes)
+                for entry in entries { try projector.fold(entry, in: transaction) }
+                return projector.recentTimes
+            }
+        } catch let error as LMDBError where error.concernsFile {
+            throw Failure(message: error.message)
         }
     }
 
@@ -47,5 +53,16 @@ final class ScratchStore {
 
     func read<R>(_ body: (borrowing ReadTransaction) throws -> R) throws -> R {
         try environment.read(body)
+    }
+}
+
+extension LMDBError {
+    /// Whether the file and the system are to blame, and not what was to be written.
+    fileprivate var concernsFile: Bool {
+        switch code {
+        case .diskFull, .mapFull, .inputOutput, .noMemory, .noPermission, .closedToWrites, .other:
+            true
+        default: false
+        }
     }
 }

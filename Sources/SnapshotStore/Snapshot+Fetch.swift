@@ -47,11 +47,12 @@ extension Snapshot {
         var collected = RowCollector()
         if isLatest, query.isForAll, query.entities.count == 1, let entity = query.entities.first {
             var passed = 0
+            let offset = max(0, query.offset)
             _ = try projection.walkRows(of: entity, in: transaction) { object, layout, bytes in
                 passed += 1
-                guard passed > query.offset else { return .proceed }
+                guard passed > offset else { return .proceed }
                 try collect(object, layout, bytes, in: &collected, body)
-                return passed - query.offset == query.limit ? .stop : .proceed
+                return passed - offset == query.limit ? .stop : .proceed
             }
         } else {
             for object in try fetch(query) {
@@ -165,7 +166,10 @@ extension Query {
 
     /// How many objects have to be found before limit and offset are satisfied.
     fileprivate var windowEnd: Int? {
-        limit.map { max(0, offset) + max(0, $0) }
+        limit.map { limit in
+            let (end, isTooGreat) = max(0, offset).addingReportingOverflow(max(0, limit))
+            return isTooGreat ? .max : end
+        }
     }
 }
 

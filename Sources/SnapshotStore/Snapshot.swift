@@ -96,6 +96,21 @@ extension Store {
         }
     }
 
+    /// Runs `body` as ``read(at:_:)`` does, and tells it which entry is the last one that is seen, so that
+    /// more can be read of the same state in a later call.
+    package func readTellingPlace<R>(
+        at sequence: SequenceNumber? = nil,
+        _ body: (borrowing Snapshot, SequenceNumber) throws -> R
+    ) throws -> R {
+        try reading { transaction in
+            let place = try sequence ?? parts.journal.head(in: transaction)
+            return try body(
+                Snapshot(
+                    sequence: try resolve(place, in: transaction), projection: parts.projection,
+                    transaction: transaction.shared()), place)
+        }
+    }
+
     /// The row of an object after an entry; nil when there was no such object.
     ///
     /// - Complexity: O(log *n*) page reads, at any sequence number.

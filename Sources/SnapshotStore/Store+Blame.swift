@@ -1,6 +1,7 @@
 package import JournalLog
 internal import LMDB
 package import ObjectModel
+import Stopping
 
 /// Who wrote the value that one property of an object has.
 package struct PropertyBlame: Sendable {
@@ -79,7 +80,7 @@ extension Store {
     package func blame(
         of property: SchemaProperty, in object: ObjectID, at sequence: SequenceNumber? = nil
     ) throws -> PropertyBlame? {
-        precondition(property.isPersistent, "A transient property is in no entry.")
+        require(property.isPersistent, "A transient property is in no entry.")
         return try blaming(object, at: sequence) { blaming, place throws in
             try blaming.blame(property, at: place)
         }

@@ -20,7 +20,7 @@ extension Store {
     ///   reads the short ones of the 63 entries before it besides, to note their times.
     @discardableResult
     package func commit(_ draft: Draft) throws -> Receipt {
-        let prepared = try PreparedDraft(draft, schema: schema)
+        let prepared = try wrapping { try PreparedDraft(draft, schema: schema) }
         guard !prepared.changes.isEmpty else {
             return Receipt(sequence: nil, digest: nil, changes: [], conflicts: [])
         }
@@ -46,8 +46,8 @@ extension Store {
     /// - Complexity: O(*k* log *n*) page reads, *k* the number of changes.
     package func preview(_ draft: Draft) throws -> Receipt {
         let commit = Commit(
-            try PreparedDraft(draft, schema: schema), parts: parts, clock: options.clock,
-            verifies: false, takesNumbers: false)
+            try wrapping { try PreparedDraft(draft, schema: schema) }, parts: parts,
+            clock: options.clock, verifies: false, takesNumbers: false)
         return try reading { try commit.preview(in: $0) }
     }
 }
@@ -86,6 +86,7 @@ final class Commit: Sendable {
         let changes: [Change]
         let conflicts: [MergeConflict]
         let constraintConflicts: [ConstraintConflict]
+        var merged: [MergedValue] = []
         let replaced: [ObjectID: ObjectID]
         /// Whether the changes are those of the draft.
         let isUntouched: Bool
@@ -93,7 +94,7 @@ final class Commit: Sendable {
         func receipt(_ entry: JournalEntry? = nil) -> Receipt {
             Receipt(
                 sequence: entry?.sequence, digest: entry?.digest, changes: changes,
-                conflicts: conflicts, constraintConflicts: constraintConflicts,
+                conflicts: conflicts, constraintConflicts: constraintConflicts, merged: merged,
                 replaced: replaced, isUntouched: isUntouched)
         }
     }
@@ -191,7 +192,7 @@ final class Commit: Sendable {
         }
         return Settlement(
             changes: changes, conflicts: conflicts, constraintConflicts: union.conflicts,
-            replaced: union.replaced,
+            merged: merger.merged, replaced: union.replaced,
             isUntouched: merger.isUntouched && union.isUntouched && references.isUntouched)
     }
 

@@ -1,51 +1,46 @@
 internal import Foundation
 internal import LMDB
+package import NewFiles
 
 extension Store {
     /// Copies the store, journal and all, as it is now. The copy has the identifier of the original.
     ///
-    /// Others may read and save meanwhile; what they save after the start is not in the copy.
+    /// Others may read and save meanwhile; what they save after the start is not in the copy. The copy
+    /// has another name in the same folder until it is whole.
     ///
     /// - Parameters:
     ///   - path: A place where no file is yet.
     ///   - compacting: Whether free pages, and what they still hold, are left out.
-    /// - Throws: ``StoreError`` with ``StoreError/Code/exists`` when something stands at `path`. No
-    ///   file is left there when copying fails.
+    ///   - check: Looks at the copy under its other name, and throws if it is not what it should be.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/exists`` when something stands at `path`; what
+    ///   `check` throws. Nothing is left of the copy then.
     /// - Complexity: O(*p*) page reads and writes, *p* the number of pages in use, or of all pages
     ///   when free ones are copied, too.
-    package func copy(to path: String, compacting: Bool = true) throws {
-        let environment = try openEnvironment()
-        guard !FileManager.default.fileExists(atPath: path) else { throw StoreError.exists(path) }
-        try wrapping { try environment.copy(to: path, compacting: compacting) }
-        do {
-            let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
-            try file.synchronize()
-            try file.close()
-        } catch {
-            unlink(path)
-            throw StoreError(wrapping: error, path: path)
+    package func copy(
+        to path: String, compacting: Bool = true,
+        checking check: (_ draftPath: String) throws -> Void = { _ in }
+    ) throws {
+        let draft = try Self.draft(for: path)
+        defer { draft.discard() }
+        try Self.wrapping(path, besides: draft) {
+            try openEnvironment().copy(to: draft.path, compacting: compacting)
         }
+        try check(draft.path)
+        try Self.place(draft, at: path)
     }
 
-    /// Copies the store as ``copy(to:compacting:)`` does, and gives the copy its name only once it has
-    /// been checked.
+    /// Another place for a store that shall be whole before it has its name.
     ///
-    /// - Parameters:
-    ///   - path: A place where no file is yet.
-    ///   - compacting: Whether free pages are left out.
-    ///   - check: Looks at the copy, which has another name in the same folder, and throws if it is
-    ///     not what it should be.
-    /// - Throws: ``StoreError`` with ``StoreError/Code/exists``; what `check` throws. Nothing is left
-    ///   of the copy then.
-    package func copy(
-        to path: String, compacting: Bool, checking check: (_ draftPath: String) throws -> Void
-    ) throws {
-        guard !FileManager.default.fileExists(atPath: path) else { throw StoreError.exists(path) }
-        let draftPath = "\(path).\(options.makeUUID().uuidString.prefix(8))"
-        defer { Self.remove(draftPath) }
-        try copy(to: draftPath, compacting: compacting)
-        try check(draftPath)
-        try wrapping { try Self.place(draftPath, at: path) }
+    /// - Throws: ``StoreError`` with ``StoreError/Code/exists`` when something stands at `path`.
+    package static func draft(for path: String) throws -> DraftFile {
+        try wrapping(path) { try DraftFile(for: path) }
+    }
+
+    /// Gives a store that was made under another name its own, and syncs both.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/exists`` when somebody was faster.
+    package static func place(_ draft: DraftFile, at path: String) throws {
+        try wrapping(path, besides: draft) { try draft.place() }
     }
 
     /// Leaves out object numbers, so that they can be given out by somebody else: by the original of
@@ -73,14 +68,11 @@ extension Store {
     package static func replace(at path: String, withCopyOf source: Store) throws {
         if FileManager.default.fileExists(atPath: path) { try refuseStranger(path) }
         // Beside the file itself, where a link leads to it from elsewhere.
-        let draftPath =
-            "\(FilePath.resolved(path)).\(source.options.makeUUID().uuidString.prefix(8))"
-        try source.copy(to: draftPath)
-        do {
-            try wrapping(path) { try Environment.replace(at: path, withFileAt: draftPath) }
-        } catch {
-            unlink(draftPath)
-            throw error
+        let draft = try wrapping(path) { try DraftFile(replacing: FilePath.resolved(path)) }
+        defer { draft.discard() }
+        try wrapping(path, besides: draft) {
+            try source.openEnvironment().copy(to: draft.path, compacting: true)
+            try draft.place(by: { try Environment.replace(at: path, withFileAt: draft.path) })
         }
     }
 

@@ -1,24 +1,39 @@
-internal import Foundation
-internal import JournalLog
+package import JournalLog
 internal import LMDB
+internal import NewFiles
 package import ObjectModel
 internal import Synchronization
 
-/// Only one thread opens or makes stores at a time, because a file is looked at before it is opened
+/// Only one thread opens stores at a time, because a file is looked at before it is opened
 /// for good, and LMDB allows one opening of a file in a process.
 private let opening = Mutex(())
 
 extension Store {
     /// Makes a store whose first entry sets the model, and may say who made the store and why.
     ///
-    /// - Throws: ``StoreError`` with ``StoreError/Code/exists`` when there is a file that is not
-    ///   empty; with ``StoreError/Code/model`` when the model does not hold together. No file is
-    ///   left behind then.
+    /// Any number of processes may try at once: one of them makes the store, the others are refused.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/exists`` when there is a file, also one that
+    ///   somebody else has made meanwhile; with ``StoreError/Code/model`` when the model does not hold
+    ///   together. No file is left behind then.
     package static func create(
         at path: String, model: ManagedObjectModel, author: String? = nil, note: String? = nil,
         options: StoreOptions = StoreOptions()
     ) throws -> Store {
         try create(
+            at: path, model: model, options: options,
+            EntryHeader(kind: .model, author: author, note: note), copying: nil)
+    }
+
+    /// Makes a store as ``create(at:model:author:note:options:)`` does and does not open it.
+    ///
+    /// - Returns: The digest of its first entry.
+    /// - Throws: As ``create(at:model:author:note:options:)``.
+    package static func make(
+        at path: String, model: ManagedObjectModel, author: String? = nil, note: String? = nil,
+        options: StoreOptions = StoreOptions()
+    ) throws -> Digest {
+        try make(
             at: path, model: model, options: options,
             EntryHeader(kind: .model, author: author, note: note), copying: nil)
     }
@@ -29,27 +44,29 @@ extension Store {
         at path: String, model: ManagedObjectModel, options: StoreOptions, _ header: EntryHeader,
         copying first: Entry?
     ) throws -> Store {
-        try opening.withLock { _ in
-            try wrapping(path) {
-                try model.validate()
-                let schema = try Schema(model.persistent)
-                guard try !hasContent(path) else { throw StoreError.exists(path) }
-                let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
-                guard FileManager.default.fileExists(atPath: folder) else {
-                    throw StoreError(
-                        .missing, "'\(path)' cannot be made: there is no folder '\(folder)'.")
-                }
-                let metadata = StoreMetadata(
-                    formatVersion: StoreLayout.formatVersion, uuid: options.makeUUID(),
-                    createdAt: options.clock())
-                // The store comes to be under another name and gets its own when it is whole, so
-                // that a crash leaves nothing there, or all.
-                let draftPath = "\(path).\(metadata.uuid.uuidString.prefix(8))"
-                defer { remove(draftPath) }
-                try write(at: draftPath, schema, metadata, header, copying: first, options)
-                try place(draftPath, at: path)
-                return try openLocked(
-                    at: path, model: nil, options: options, modelSource: .both)
+        _ = try make(at: path, model: model, options: options, header, copying: first)
+        return try open(at: path, model: nil, options: options, modelSource: .both)
+    }
+
+    /// The store comes to be under another name and gets its own when it is whole, so that a crash
+    /// leaves nothing there, or all, and nobody opens a part of it.
+    private static func make(
+        at path: String, model: ManagedObjectModel, options: StoreOptions, _ header: EntryHeader,
+        copying first: Entry?
+    ) throws -> Digest {
+        try wrapping(path) {
+            try model.validate()
+            let schema = try Schema(model.persistent)
+            let metadata = StoreMetadata(
+                formatVersion: StoreLayout.formatVersion, uuid: options.makeUUID(),
+                createdAt: options.clock())
+            let draft = try DraftFile(for: path)
+            defer { draft.discard() }
+            return try wrapping(path, besides: draft) {
+                let digest = try write(
+                    at: draft.path, schema, metadata, header, copying: first, options)
+                try draft.place()
+                return digest
             }
         }
     }
@@ -58,35 +75,19 @@ extension Store {
     private static func write(
         at path: String, _ schema: Schema, _ metadata: StoreMetadata, _ header: EntryHeader,
         copying first: Entry?, _ options: StoreOptions
-    ) throws {
+    ) throws -> Digest {
         let environment = try Environment.open(
             at: path, options: options.environment(create: true))
         let parts = try StoreParts(environment, schema)
-        try environment.write { transaction in
+        return try environment.write { transaction in
             try begin(parts, metadata, header, copying: first, in: transaction)
-        }
-    }
-
-    /// Gives a file its name, unless there is one of that name that is not empty.
-    static func place(_ draftPath: String, at path: String) throws {
-        let files = FileManager.default
-        if files.fileExists(atPath: path), try !hasContent(path) {
-            try files.removeItem(atPath: path)
-        }
-        do {
-            // A link, because a move would take the place of what another process has just made.
-            try files.linkItem(atPath: draftPath, toPath: path)
-        } catch {
-            guard !files.fileExists(atPath: path) else { throw StoreError.exists(path) }
-            // A file system without links.
-            try files.moveItem(atPath: draftPath, toPath: path)
         }
     }
 
     private static func begin(
         _ parts: StoreParts, _ metadata: StoreMetadata, _ header: EntryHeader,
         copying first: Entry?, in transaction: borrowing WriteTransaction
-    ) throws {
+    ) throws -> Digest {
         try metadata.write(parts.tables.meta, in: transaction)
         let entry = try parts.append(
             parts.projection.schema.model, header: header,
@@ -94,12 +95,7 @@ extension Store {
         if let first, first.digest != entry.digest {
             throw StoreError.digestMismatch(first.sequence, entry.sequence)
         }
-    }
-
-    /// Removes what making a store has left under the other name. What cannot be removed is in
-    /// nobody's way.
-    static func remove(_ path: String) {
-        for path in [path, path + "-lock"] { unlink(path) }
+        return entry.digest
     }
 
     /// Opens a store.
@@ -262,17 +258,23 @@ extension Store {
         guard differences.isEmpty else { throw StoreError.modelMismatch(path, differences) }
     }
 
-    private static func hasContent(_ path: String) throws -> Bool {
-        guard FileManager.default.fileExists(atPath: path) else { return false }
-        let attributes = try FileManager.default.attributesOfItem(atPath: path)
-        return (attributes[.size] as? NSNumber)?.uint64Value != 0
-    }
-
     static func wrapping<R>(_ path: String, _ body: () throws -> R) throws -> R {
         do {
             return try body()
         } catch {
             throw StoreError(wrapping: error, path: path)
+        }
+    }
+
+    /// Runs `body`, which makes a file under another name that concerns nobody.
+    static func wrapping<R>(
+        _ path: String, besides draft: DraftFile, _ body: () throws -> R
+    ) throws -> R {
+        do {
+            return try wrapping(path, body)
+        } catch let error as StoreError {
+            let message = error.message.replacing(draft.path, with: path)
+            throw StoreError(error.code, message, cause: error.cause, details: error.details)
         }
     }
 }

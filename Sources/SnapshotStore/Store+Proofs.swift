@@ -129,18 +129,24 @@ extension Store {
     /// Says why the journal is not the one that a checkpoint is of; nil when it goes on from it.
     ///
     /// The root is computed from the digests that are kept; whether those are of the entries is what
-    /// ``verify(path:options:progress:)`` tells.
+    /// ``verify(path:options:checkpoint:progress:)`` tells.
     ///
     /// - Complexity: O(log *n*) page reads.
     package func flaw(of checkpoint: Checkpoint) throws -> String? {
-        let head = try head()
+        try reading { try flaw(of: checkpoint, in: $0) }
+    }
+
+    /// The same in one state of the store.
+    func flaw(
+        of checkpoint: Checkpoint, in transaction: borrowing ReadTransaction
+    ) throws -> String? {
+        let head = try parts.journal.head(in: transaction)
         guard checkpoint.size <= head.rawValue else {
             return "The journal was cut off or put back: the checkpoint is of "
                 + "\(checkpoint.size) entries, and there are \(head)."
         }
-        let mine = try self.checkpoint(
-            origin: checkpoint.origin, at: SequenceNumber(checkpoint.size))
-        guard mine.root == checkpoint.root else {
+        let root = try parts.journal.root(ofFirst: checkpoint.size, in: transaction)
+        guard root == checkpoint.root else {
             return "The journal was rewritten: its first \(checkpoint.size) entries are not those "
                 + "of the checkpoint."
         }

@@ -1,5 +1,4 @@
-internal import Foundation
-internal import JournalLog
+package import JournalLog
 internal import LMDB
 internal import ObjectModel
 
@@ -15,6 +14,8 @@ extension Store {
     /// - Parameters:
     ///   - path: The file.
     ///   - options: How to open it; it is always opened for reading only.
+    ///   - checkpoint: A checkpoint that the journal must go on from. It is compared with the same state
+    ///     of the file, in which nothing was found, and not with a second reading.
     ///   - progress: Called now and then with what is being checked and how far that has come, from
     ///     0 to 1.
     /// - Returns: The findings. A store whose pages are damaged is not looked into further.
@@ -22,7 +23,7 @@ extension Store {
     /// - Complexity: O(*j* log *n*) page reads; where something is wrong, as many page writes to the
     ///   scratch store.
     package static func verify(
-        path: String, options: StoreOptions = StoreOptions(),
+        path: String, options: StoreOptions = StoreOptions(), checkpoint: Checkpoint? = nil,
         progress: (_ step: String, _ fraction: Double) -> Void = { _, _ in }
     ) throws -> VerifyReport {
         var report = VerifyReport()
@@ -31,7 +32,7 @@ extension Store {
         var reading = options
         reading.isReadOnly = true
         guard let store = try openForChecking(path, reading, &report) else { return report }
-        var verification = Verification(store, report)
+        var verification = Verification(store, report, checkpoint)
         // One transaction for all of it: what others save meanwhile is not seen.
         try store.reading { try verification.run(in: $0, progress) }
         try store.close()
@@ -40,14 +41,17 @@ extension Store {
 
     /// Checks everything but the pages of the file in a store that is open.
     ///
-    /// - Parameter progress: As in ``verify(path:options:progress:)``.
+    /// - Parameters:
+    ///   - checkpoint: As in ``verify(path:options:checkpoint:progress:)``.
+    ///   - progress: As there.
     /// - Returns: The findings.
     /// - Throws: ``StoreError`` when the file cannot be read at all.
-    /// - Complexity: As ``verify(path:options:progress:)``.
+    /// - Complexity: As ``verify(path:options:checkpoint:progress:)``.
     package func verify(
+        checkpoint: Checkpoint? = nil,
         progress: (_ step: String, _ fraction: Double) -> Void = { _, _ in }
     ) throws -> VerifyReport {
-        var verification = Verification(self, VerifyReport())
+        var verification = Verification(self, VerifyReport(), checkpoint)
         try reading { try verification.run(in: $0, progress) }
         return verification.report
     }
@@ -102,13 +106,15 @@ extension VerifyReport {
 /// One run over a store that is open.
 private struct Verification {
     private let store: Store
+    private let checkpoint: Checkpoint?
     private(set) var report: VerifyReport
 
     private var parts: StoreParts { store.parts }
 
-    init(_ store: Store, _ report: VerifyReport) {
+    init(_ store: Store, _ report: VerifyReport, _ checkpoint: Checkpoint? = nil) {
         self.store = store
         self.report = report
+        self.checkpoint = checkpoint
     }
 
     mutating func run(
@@ -120,6 +126,10 @@ private struct Verification {
         }
         try checkReferences(in: transaction)
         progress("references", 1)
+        // What is damaged is no more the journal of a checkpoint than of another.
+        if let checkpoint, report.findings.isEmpty {
+            report.flaw = try store.flaw(of: checkpoint, in: transaction)
+        }
     }
 
     /// Whether the tables are what the journal gives, by an account that is quickly made; it says nothing
@@ -138,15 +148,27 @@ private struct Verification {
     private mutating func replay(
         in transaction: borrowing ReadTransaction, _ progress: (String, Double) -> Void
     ) throws {
-        let scratch = try ScratchStore(store.schema)
-        let folded = try fold(into: scratch, in: transaction, progress)
-        if folded == report.head {
-            try compare(with: scratch, in: transaction, progress)
-        } else {
+        let isSoundSoFar = report.findings.isEmpty
+        do {
+            let scratch = try ScratchStore(store.schema)
+            let folded = try fold(into: scratch, in: transaction, progress)
+            if folded == report.head {
+                try compare(with: scratch, in: transaction, progress)
+            } else {
+                report.gaps.append(
+                    "The tables were not compared with the journal, which can be followed to entry "
+                        + "\(folded) only.")
+                try checkDecoding(in: transaction)
+            }
+        } catch let failure as ScratchStore.Failure {
+            // What has been found stays, and the account has said already that something is wrong.
+            if isSoundSoFar {
+                report.add(.projection, "tables", "The tables are not what the journal gives.")
+            }
             report.gaps.append(
-                "The tables were not compared with the journal, which can be followed to entry "
-                    + "\(folded) only.")
-            try checkDecoding(in: transaction)
+                "The tables were not compared with the journal record by record, for want of a "
+                    + "temporary store: \(failure.message) Set TMPDIR to a folder with room, and "
+                    + "verify again.")
         }
     }
 

@@ -2,6 +2,7 @@ package import Foundation
 package import JournalLog
 internal import LMDB
 package import ObjectModel
+import Stopping
 internal import Synchronization
 
 /// A journal and its projection in one file: the only opener of write transactions.
@@ -160,7 +161,7 @@ package final class Store: Sendable {
             }
         }
         guard let result = outcome.value.withLock({ $0 }) else {
-            preconditionFailure("A write that did not fail has a result.")
+            stop("A write that did not fail has a result.")
         }
         return result
     }
@@ -183,6 +184,8 @@ package final class Store: Sendable {
             return try body()
         } catch let error as any StoreLayerError {
             throw StoreError(wrapping: error, path: path)
+        } catch let error as StoreError where !error.failures.isEmpty {
+            throw error.inStore(uuid)
         }
     }
 }

@@ -1,5 +1,6 @@
 internal import JournalLog
 internal import LMDB
+internal import NewFiles
 package import ObjectModel
 
 extension StoreError {
@@ -39,7 +40,7 @@ extension StoreError {
 
     static func exists(_ path: String) -> StoreError {
         StoreError(
-            .exists, "'\(path)' exists already. Open it, or choose another path for a new store.")
+            .exists, "'\(path)' exists already and is left as it is. Choose another path.")
     }
 
     static func corrupt(_ what: String, cause: (any Error)? = nil) -> StoreError {
@@ -81,13 +82,27 @@ extension StoreError {
             conflicts: conflicts, details: conflicts.map(\.description))
     }
 
+    package static func untoldConflicts(
+        _ conflicts: [MergeConflict], in schema: Schema
+    ) -> StoreError {
+        let conflicts = conflicts.named(in: schema)
+        let count = conflicts.count == 1 ? "1 conflict" : "\(conflicts.count) conflicts"
+        return StoreError(
+            .conflict,
+            "Nothing was saved: \(count) with changes that came in by an automatic merge, without a "
+                + "handler to be told. Call 'mergeChanges' to hear of them and keep what is "
+                + "edited, or roll back, or save with a merge policy.",
+            conflicts: conflicts, details: conflicts.map(\.description))
+    }
+
     package static func validation(_ failures: [ValidationFailure]) -> StoreError {
         StoreError(
             .validation,
             failures.count == 1
                 ? "Nothing was saved: \(failures[0].message)"
                 : "Nothing was saved: \(failures.count) values or objects are not valid.",
-            failures: failures, details: failures.count == 1 ? [] : failures.map(\.message))
+            cause: failures.lazy.compactMap(\.cause).first, failures: failures,
+            details: failures.count == 1 ? [] : failures.map(\.message))
     }
 
     static func duplicate(_ conflicts: [ConstraintConflict], in schema: Schema) -> StoreError {
@@ -124,6 +139,7 @@ extension StoreError {
         case let error as StoreError: self = error
         case let error as LMDBError: self.init(error, path)
         case let error as JournalError: self.init(error, path)
+        case let error as NewFileError: self.init(error, path)
         case let error as DecodingFailure:
             self = .corrupt("A record of '\(path)' cannot be read", cause: error)
         case let error as ModelError:
@@ -139,6 +155,20 @@ extension StoreError {
         } else {
             self.init(.corrupt, error.message, cause: error)
         }
+    }
+
+    private init(_ error: NewFileError, _ path: String) {
+        let code: Code
+        switch error.reason {
+        case .exists:
+            self = .exists(path)
+            return
+        case .noFolder: code = .missing
+        case .full: code = .full
+        case .permission: code = .permission
+        case .system: code = .inputOutput
+        }
+        self.init(code, error.description, cause: error)
     }
 
     private init(_ error: LMDBError, _ path: String) {

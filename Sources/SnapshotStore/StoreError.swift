@@ -1,3 +1,4 @@
+import Foundation
 public import ObjectModel
 
 /// Why a store refused.
@@ -16,7 +17,8 @@ public struct StoreError: Error, Sendable {
     public let code: Code
     /// One full sentence, and the remedy where there is one.
     public let message: String
-    /// The error of the layer below, if there is one.
+    /// The error of the layer below, or what a hook has thrown, if there is one; each of the
+    /// ``failures`` has its own.
     public let cause: (any Error)?
     /// The places where two sides changed the same thing, for ``Code/conflict``.
     public let conflicts: [MergeConflict]
@@ -47,6 +49,16 @@ public struct StoreError: Error, Sendable {
         self.details = details
     }
 
+    /// This error with the store of its failures, where none is named yet.
+    func inStore(_ identifier: UUID) -> StoreError {
+        guard failures.contains(where: { $0.storeIdentifier == nil }) else { return self }
+        return StoreError(
+            code, message, cause: cause, conflicts: conflicts,
+            constraintConflicts: constraintConflicts,
+            failures: failures.map { $0.inStore(identifier) }, obstacles: obstacles,
+            details: details)
+    }
+
     /// A kind of refusal.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Wrapped: String {
@@ -55,7 +67,7 @@ public struct StoreError: Error, Sendable {
             case noSuchEntry, noSuchObject, objectDeleted, undoBlocked, digestMismatch, closed
             case unsupportedFileSystem, inputOutput, generation, unsettled
             case noSuchStore, noSuchConfiguration, assignment, crossStoreRelationship, coordinator
-            case olderFormat, tagName, noSuchTag, replaced
+            case olderFormat, tagName, noSuchTag, replaced, pendingChanges, unreadableValue
         }
 
         private let wrapped: Wrapped
@@ -134,8 +146,12 @@ public struct StoreError: Error, Sendable {
         public static let crossStoreRelationship = Code(.crossStoreRelationship)
         /// A context keeps the coordinator that it was made with.
         public static let coordinator = Code(.coordinator)
+        /// Changes that are pending stand in the way of what was asked for.
+        public static let pendingChanges = Code(.pendingChanges)
         /// Life-cycle or validation hooks go on changing objects without end.
         public static let unsettled = Code(.unsettled)
+        /// A stored value is none of the values that the property's type has.
+        public static let unreadableValue = Code(.unreadableValue)
         /// The operating system failed to read or write.
         public static let inputOutput = Code(.inputOutput)
     }

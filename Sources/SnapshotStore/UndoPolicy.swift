@@ -49,6 +49,8 @@ package struct UndoPlan: Sendable {
     package let refusal: StoreError?
     /// The last entry that has taken back something of what was to be taken back.
     package let takenBackBy: SequenceNumber?
+    /// The properties that merge and of which nothing is left to take back.
+    package var takenBack: [ObjectID: Set<PropertyNumber>] = [:]
 
     /// The draft, unless it is refused.
     ///

@@ -37,6 +37,8 @@ package struct VerifyReport: Sendable {
     package internal(set) var headDigest: Digest?
     /// How many records of the projection were compared with the journal.
     package internal(set) var recordsCompared = 0
+    /// Why the journal is not the one of the checkpoint that was given, if it is not.
+    package internal(set) var flaw: String?
     /// What could not be checked, and why; a sentence each.
     package internal(set) var gaps: [String] = []
 

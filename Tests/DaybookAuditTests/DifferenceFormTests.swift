@@ -193,6 +193,35 @@ import Testing
             ])
     }
 
+    @Test func `B15 hidden characters are named by number and make the same value`() throws {
+        let hidden = [0x1B, 0x7, 0xD, 0x7F, 0x85, 0x9B, 0x200F, 0x202E, 0x2066, 0]
+            .compactMap { Unicode.Scalar(UInt32($0)) }
+        let texts =
+            hidden.flatMap { ["\($0)", "a\($0)'b", "\($0)\($0)x\n\ty"] } + [
+                String(repeating: "\u{1B}x'", count: 5000), "\u{1B}\u{0}", "\n\t",
+            ]
+        let database = try Connection(path: ":memory:")
+        for line in SQLText(schema).header().dropFirst() {
+            try database.run(String(line.dropFirst(3)))
+        }
+
+        for text in texts {
+            let change = try insert(["ID": .string(text)])
+            let added = statements(change)
+            for statement in added { try database.run(statement) }
+            let kept = try database.statement("SELECT \"ID\" FROM \"Thing\"").rows()
+            for statement in statements(change.inverse) { try database.run(statement) }
+            let left = try database.statement("SELECT \"ID\" FROM \"Thing\"").rows()
+
+            #expect(kept == [[.text(text)]], "\(added)")
+            #expect(left.isEmpty)
+            #expect(
+                !added.joined().unicodeScalars.contains {
+                    $0.isHidden && $0 != "\n" && $0 != "\t"
+                })
+        }
+    }
+
     @Test func `names that SQLite takes for one get numbers, and nothing is lost`() throws {
         let texts = ["name", "Name", "NAME_2"].map {
             AttributeDescription(name: $0, type: .string)

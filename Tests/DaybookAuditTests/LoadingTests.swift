@@ -74,7 +74,7 @@ import Testing
         try load(lines)
 
         #expect(try Exporting.lines(of: Store.open(at: path)) == lines)
-        #expect(try filesLeft().filter { $0.contains("loading") }.isEmpty)
+        #expect(try filesLeft().filter { !$0.hasSuffix("-lock") }.count == 1)
     }
 
     // MARK: - Bad input
@@ -104,6 +104,46 @@ import Testing
         #expect(error?.kind == .mismatch)
         #expect(error?.line == 6)
         #expect(try filesLeft().isEmpty)
+    }
+
+    @Test(arguments: ["1e999", "-1e999", "1e400"])
+    func `B15 a place in an order that no number can hold is refused`(order: String) throws {
+        let story = try AtlasStory.write()
+        var lines = try Exporting.lines(of: story.store)
+        let place = try #require(
+            lines.firstIndex { String(decoding: $0, as: UTF8.self).contains("\"order\":1.0") })
+        lines[place] = Array(
+            String(decoding: lines[place], as: UTF8.self)
+                .replacing("\"order\":1.0", with: "\"order\":\(order)").utf8)
+
+        let error = #expect(throws: ExportError.self) { try load(lines) }
+
+        #expect(error?.kind == .malformed)
+        #expect(
+            error?.description.contains("order: a number that 64 bits can hold was expected")
+                == true,
+            "\(String(describing: error))")
+        #expect(try filesLeft().isEmpty)
+    }
+
+    @Test(arguments: [
+        (#""undoes":18446744073709551615"#, "undoes"), (#""undoes":[1,9]"#, "undoes"),
+        (#""undoes":9"#, "undoes"), (#""base":9"#, "base"),
+        (#""base":18446744073709551615"#, "base"),
+    ])
+    func `B11 an entry that stands on a later one is refused`(
+        member: String, name: String
+    ) throws {
+        let story = try AtlasStory.write()
+        var lines = try Exporting.lines(of: story.store)
+        lines[1] = Array(
+            String(decoding: lines[1], as: UTF8.self)
+                .replacing(#""sequence":2,"#, with: #""sequence":2,\#(member),"#).utf8)
+
+        let error = #expect(throws: ExportError.self) { try load(lines) }
+
+        #expect(error?.kind == .malformed)
+        #expect(error?.description.hasPrefix("line 2: \(name): ") == true)
     }
 
     @Test func `a missing line is told by its number`() throws {
@@ -148,14 +188,12 @@ import Testing
     }
 
     @Test func `a folder that is not there is told by the name that was given`() throws {
-        let story = try AtlasStory.write()
-        let lines = try Exporting.lines(of: story.store)
-        let loader = try StoreLoader(creating: directory.path("nowhere/new.daybook"))
+        let path = directory.path("nowhere/new.daybook")
 
-        let error = #expect(throws: StoreError.self) { try loader.load(lines[0]) }
+        let error = #expect(throws: StoreError.self) { try StoreLoader(creating: path) }
 
-        #expect(error?.message.contains("nowhere/new.daybook'") == true)
-        #expect(error?.message.contains("loading-") == false)
+        #expect(error?.code == .missing)
+        #expect(error?.message.contains("'\(path)' cannot be made: there is no folder") == true)
     }
 
     @Test func `a file that is there stays as it is`() throws {

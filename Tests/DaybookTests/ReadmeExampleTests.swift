@@ -7,7 +7,7 @@ import Testing
 @Suite struct ReadmeExampleTests {
     // example
     final class Department: ManagedObject {
-        @Attribute(.unique) var name: String = ""
+        @Attribute(.unique) var name: String
         @Relationship(inverse: \Employee.department) var employees: Set<Employee>
     }
 

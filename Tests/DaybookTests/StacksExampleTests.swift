@@ -7,7 +7,7 @@ import Testing
 @Suite struct StacksExampleTests {
     // example
     final class Country: ManagedObject {
-        @Attribute(.unique) var code: String = ""
+        @Attribute(.unique) var code: String
         @Attribute var name: String = ""
     }
 

@@ -6,7 +6,7 @@ import Testing
 /// The examples of the page on time travel, one after the other.
 @Suite struct TimeTravelExampleTests {
     final class Country: ManagedObject {
-        @Attribute(.unique) var alpha2: String = ""
+        @Attribute(.unique) var alpha2: String
         @Attribute var name: String = ""
         @Attribute var flag: String?
     }

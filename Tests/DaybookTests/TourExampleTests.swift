@@ -7,14 +7,14 @@ import Testing
 @Suite struct TourExampleTests {
     // example
     final class Country: ManagedObject {
-        @Attribute(.unique) var alpha2: String = ""
+        @Attribute(.unique) var alpha2: String
         @Attribute(.indexed) var name: String = ""
         @Attribute var flag: String?
         @Relationship(.cascade, inverse: \Subdivision.country) var subdivisions: Set<Subdivision>
     }
 
     final class Subdivision: ManagedObject {
-        @Attribute(.unique) var code: String = ""
+        @Attribute(.unique) var code: String
         @Attribute var name: String = ""
         @Relationship var country: Country?
     }
@@ -181,6 +181,7 @@ import Testing
 
         let id = try await container.performBackgroundTask { context in
             let france = Country(context: context)
+            france.alpha2 = "FR"
             try context.save()
             return france.objectID
         }
@@ -208,6 +209,7 @@ import Testing
         let context = container.newBackgroundContext()
         let id = try await context.perform {
             let turkey = Country(context: context)
+            turkey.alpha2 = "TR"
             turkey.name = "Turkey"
             try context.save()
             return turkey.objectID

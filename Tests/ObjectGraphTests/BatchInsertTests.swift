@@ -9,7 +9,7 @@ import Testing
 
 /// Objects of one class, to be told whether anybody ever made one.
 private final class Reading: ManagedObject {
-    @Attribute(.unique) var code: String = ""
+    @Attribute(.unique) var code: String
     @Attribute(.indexed, rules: [.minimum(0), .maximum(100)]) var level: Int = 50
     @Attribute var remark: String?
     @Attribute var takenAt: Date?

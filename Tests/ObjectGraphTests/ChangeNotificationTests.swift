@@ -458,12 +458,14 @@ private typealias Context = ManagedObjectContext
     @Test func `F89 every entry of a store is told of with its place and number`() throws {
         let store = try StaffStore()
         let persistentStore = store.container.persistentStoreCoordinator.persistentStores[0]
-        let recorder = Recorder(.persistentStoreRemoteChange, from: persistentStore)
+        let coordinator = store.container.persistentStoreCoordinator
+        let recorder = Recorder(.persistentStoreRemoteChange, from: coordinator)
 
         try store.hire(["Ada"])
 
         #expect(recorder.heard.count == 1)
         let information = try #require(recorder.heard.last?.userInfo)
+        #expect(information[PersistentStore.storeKey] as? PersistentStore === persistentStore)
         #expect(information[PersistentStore.storeUUIDKey] as? UUID == persistentStore.identifier)
         #expect(information[PersistentStore.urlKey] as? URL == store.url)
         #expect(
@@ -479,7 +481,7 @@ private typealias Context = ManagedObjectContext
         let store = try StaffStore()
         let ids = try store.hire(["Ada"])
         let coordinator = store.container.persistentStoreCoordinator
-        let recorder = Recorder(.persistentStoreRemoteChange, from: coordinator.persistentStores[0])
+        let recorder = Recorder(.persistentStoreRemoteChange, from: coordinator)
         let other = try PersistentContainer(store.url, model: staff).newBackgroundContext()
         for name in ["Byron", "Lovelace"] {
             try other.performAndWait { () throws in

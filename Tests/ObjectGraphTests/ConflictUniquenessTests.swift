@@ -271,7 +271,7 @@ private struct Namesakes {
 // MARK: - Badges
 
 private final class Badge: ManagedObject {
-    @Attribute(.unique) var code: String = ""
+    @Attribute(.unique) var code: String
     @Attribute var note: String = ""
     @Relationship var doors: Set<Door>
     @Relationship(inverse: \Door.residents) var home: Door?

@@ -262,13 +262,13 @@ import Testing
             diary.onHook = { hook, diary in
                 if hook == "willSave" { diary.revision = 1 }
             }
-            let seen = Box<(committed: Int?, changed: Int64?)>((nil, nil))
+            let seen = Box<(committed: Int?, changed: Int?)>((nil, nil))
             let observer = NotificationCenter.default.addObserver(
                 forName: .managedObjectContextWillSave, object: context, queue: nil
             ) { [diary = Unchecked(diary)] _ in
                 let committed = diary.value.committedValues(forKeys: ["revision"])["revision"]
                 let changed = diary.value.changedValues()["revision"]
-                seen.value = ((committed as? Int64).map(Int.init), changed as? Int64)
+                seen.value = (committed as? Int, changed as? Int)
             }
             defer { NotificationCenter.default.removeObserver(observer) }
             diary.title = "changed"

@@ -8,7 +8,7 @@ import Testing
 @testable import ObjectGraph
 
 class Vehicle: ManagedObject {
-    @Attribute(.unique) var plate: String = ""
+    @Attribute(.unique) var plate: String
     @Relationship var keeper: Keeper?
 
     override class var isAbstractEntity: Bool { self == Vehicle.self }
@@ -82,6 +82,7 @@ final class Keeper: ManagedObject {
             keeper.token = token
             keeper.page = URL(string: "https://example.org/a%20b?c=d")
             let lorry = Lorry(context: context)
+            lorry.plate = "AB 1"
             lorry.axles = [Axle(wheels: 2), Axle(wheels: 4)]
             lorry.keeper = keeper
             try context.save()

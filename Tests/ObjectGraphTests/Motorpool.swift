@@ -21,7 +21,7 @@ final class Convoy: ManagedObject {
 }
 
 final class Truck: ManagedObject {
-    @Attribute var keeper: String
+    @Attribute(.required) var keeper: String
     @Attribute(rules: [.pattern("[A-Z]{1,3} [0-9]+")]) var plate: String = "AB 1"
     @Attribute(rules: [.minimumLength(2), .maximumLength(5)]) var name: String = "car"
     @Attribute(rules: [.minimum(1), .maximum(9)]) var seats: Int16 = 4

@@ -9,7 +9,7 @@ import Testing
 @testable import ObjectGraph
 
 private final class Country: ManagedObject {
-    @Attribute(.unique) var code: String = ""
+    @Attribute(.unique) var code: String
     @Attribute var name: String = ""
     @Attribute var updatedAt: Date?
     @Attribute var visits: Int = 0

@@ -174,7 +174,7 @@ import Testing
         }
     }
 
-    @Test func `what others came to as well is no conflict and no entry`() throws {
+    @Test func `what others came to as well is no entry under a policy that settles`() throws {
         let whatIf = try WhatIf()
         let head = try whatIf.others(edit: whatIf.ada) {
             $0.lastName = "Lovelace"
@@ -184,6 +184,9 @@ import Testing
         try whatIf.here { (context) throws in
             let ada = try context.hired(whatIf.ada)
             ada.lastName = "Lovelace"
+            #expect(throws: StoreError.self) { try context.save() }
+            #expect(context.isSpeculative)
+            context.mergePolicy = .mergeByPropertyStoreTrump
             #expect(try context.save() == nil)
             #expect(!context.isSpeculative)
             #expect(!context.hasChanges)

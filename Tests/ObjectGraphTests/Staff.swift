@@ -7,7 +7,7 @@ import TestSupport
 
 /// The entities most tests of the object graph work with.
 final class Department: ManagedObject {
-    @Attribute(.unique) var name: String = ""
+    @Attribute(.unique) var name: String = UUID().uuidString
     @Relationship(inverse: \Employee.department) var employees: Set<Employee>
     @Relationship(.cascade, inverse: \Desk.department) var desks: Set<Desk>
     @Relationship(.deny, inverse: \Project.sponsor) var projects: Set<Project>

@@ -103,6 +103,24 @@ struct TamperedStoreTests {
         }
     }
 
+    @Test func `findings are told although there is no room in the temporary folder`() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path("store.daybook")
+        try Self.makeStore(at: path)
+        let row = try #require(Self.forgeries.first { $0.table == "rows" })
+        try Self.tamper(path, row)
+
+        let child = try ChildProcess(
+            BuiltTool.daybook, ["verify", path], input: URL(fileURLWithPath: "/dev/null"),
+            environment: ["TMPDIR": directory.path("nowhere")])
+        let lines = child.remainingLines()
+
+        #expect(child.wait() == .exited(3), "\(lines)")
+        #expect(lines.first == "projection: The tables are not what the journal gives.")
+        let remedy = "Set TMPDIR to a folder with room, and verify again."
+        #expect(lines.contains { $0.hasSuffix(remedy) })
+    }
+
     @Test(arguments: [1, 4_096, 40_000])
     func `Attack 3: a file that was cut short is named`(missing: Int) throws {
         let directory = try TemporaryDirectory()

@@ -16,6 +16,7 @@ final class Person: ManagedObject {
     @Attribute var first: String = ""
     @Attribute(.indexed) var last: String = ""
     @Attribute var age: Int?
+    @Attribute(merge: .sum) var visits: Int = 0
     @Relationship var team: Team?
     @Relationship(inverse: \Room.occupant) var room: Room?
     @Relationship(inverse: \Plan.members) var plans: Set<Plan>
@@ -50,6 +51,8 @@ struct Field {
     enum Kind {
         case text
         case number
+        /// A number of which the differences add up.
+        case sum
         case toOne
         case toMany
         case list
@@ -85,6 +88,12 @@ struct Field {
     }
 
     var isAttribute: Bool { destination.isEmpty }
+
+    /// Whether the values are numbers.
+    var isNumber: Bool { kind == .number || kind == .sum }
+
+    /// Whether two sides that have come to the same value are in conflict.
+    var collidesWhenEqual: Bool { [.text, .number, .toOne].contains(kind) }
 }
 
 /// The same model as the classes above, as plainly as it can be said.
@@ -103,6 +112,7 @@ enum Office {
         ],
         "Person": [
             Field("first", .text), Field("last", .text), Field("age", .number),
+            Field("visits", .sum),
             Field("team", .toOne, "Team", "people", stored: true),
             Field("room", .toOne, "Room", "occupant", stored: true),
             Field("plans", .toMany, "Plan", "members", stored: true),

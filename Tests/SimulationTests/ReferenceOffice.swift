@@ -49,6 +49,7 @@ struct ReferenceOffice {
             switch field.kind {
             case .text: record[field.name] = .value(entity == "Team" ? .null : .string(""))
             case .number: record[field.name] = .value(entity == "Team" ? .int(0) : .null)
+            case .sum: record[field.name] = .value(.int(0))
             case .toOne: record[field.name] = .one(nil)
             case .toMany, .list: record[field.name] = .many([])
             }
@@ -133,8 +134,15 @@ struct ReferenceOffice {
 
     /// Three versions of a cell become one; nil where only a policy can tell.
     static func merge(_ field: Field, base: Cell, ours: Cell, theirs: Cell) -> Cell? {
-        if ours == base || ours == theirs { return theirs }
+        if ours == base { return theirs }
         if theirs == base { return ours }
+        if field.kind == .sum {
+            guard case .value(.int(let base)) = base, case .value(.int(let ours)) = ours,
+                case .value(.int(let theirs)) = theirs
+            else { return nil }
+            return .value(.int(theirs + ours - base))
+        }
+        if ours == theirs { return theirs }
         guard case .many(let base) = base, case .many(let ours) = ours,
             case .many(let theirs) = theirs
         else { return nil }

@@ -85,7 +85,7 @@ extension Simulation {
         else { return }
         let value: Value
         switch field.kind {
-        case .number: value = .int(Int64(int(0...4)))
+        case .number, .sum: value = .int(Int64(int(0...4)))
         default: value = .string("\(pick("abcdefgh") ?? "a")\(int(0...2))")
         }
         try object(id, index).setStoredValue(value, forKey: field.name)

@@ -10,9 +10,9 @@ extension Simulation {
             let field = pick((Office.fields[entity] ?? []).filter(\.isAttribute))
         else { return }
         let limit: Value =
-            field.kind == .number
+            field.isNumber
             ? .int(Int64(int(0...4))) : .string("\(pick("abcdefgh") ?? "a")1")
-        let text = field.kind == .number ? "\(field.name) >= %@" : "\(field.name) < %@"
+        let text = field.isNumber ? "\(field.name) >= %@" : "\(field.name) < %@"
         let argument: any AttributeValue
         switch limit {
         case .int(let number): argument = Int(number)

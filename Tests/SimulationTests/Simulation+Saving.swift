@@ -121,7 +121,16 @@ extension Simulation {
                 forecast.told.insert(["\(id)", field.name])
                 forecast.isTangled = true
             }
-            if let merged = ReferenceOffice.merge(
+            if policy == .error, field.collidesWhenEqual, ours == theirs, ours != base {
+                // What a delete rule has emptied on both sides is no conflict, and what a program has
+                // emptied is one.
+                if ours == .one(nil) {
+                    forecast.isTangled = true
+                } else {
+                    collides = true
+                    forecast.collisions.append("\(id).\(field.name) \(base), twice \(ours)")
+                }
+            } else if let merged = ReferenceOffice.merge(
                 field, base: base, ours: ours, theirs: theirs)
             {
                 record[field.name] = merged

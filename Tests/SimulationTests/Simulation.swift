@@ -65,7 +65,11 @@ final class Simulation {
             sights.append(Sight())
             undersBefore.append([:])
             if plan.isFollowing {
-                context.performAndWait { context.automaticallyMergesChangesFromParent = true }
+                context.performAndWait {
+                    // A context whose program hears of conflicts saves over them.
+                    context.mergeConflictHandler = { _ in }
+                    context.automaticallyMergesChangesFromParent = true
+                }
             }
         }
     }

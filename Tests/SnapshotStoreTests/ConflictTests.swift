@@ -99,19 +99,42 @@ struct ConflictTests {
         #expect(try conflicting.age() == .int(5))
     }
 
-    @Test func `the same change saved again appends nothing`() throws {
+    @Test func `what another has made of what was read is a conflict even if ours is the same`()
+        throws
+    {
         let conflicting = try Case()
         let store = conflicting.store
         let head = try store.head()
+        let draft = Draft(changes: [
+            store.update(
+                conflicting.person, "name", from: .string("base"), to: .string("theirs"))
+        ])
 
-        let receipt = try store.commit(
-            Draft(changes: [
-                store.update(
-                    conflicting.person, "name", from: .string("base"), to: .string("theirs"))
-            ]))
+        let error = #expect(throws: StoreError.self) { try store.commit(draft) }
+
+        #expect(error?.code == .conflict)
+        let conflict = try #require(error?.conflicts.first)
+        #expect(conflict.base == .string("base"))
+        #expect(conflict.theirs == .string("theirs"))
+        #expect(conflict.ours == .string("theirs"))
+        #expect(conflict.sequence == head)
+        #expect(try store.head() == head)
+    }
+
+    @Test(arguments: MergePolicy.allCases.filter { $0 != .error })
+    func `a policy that settles conflicts settles equal values without a word`(
+        policy: MergePolicy
+    ) throws {
+        let conflicting = try Case()
+        let store = conflicting.store
+        let change = store.update(
+            conflicting.person, "name", from: .string("base"), to: .string("theirs"))
+
+        let receipt = try store.commit(Draft(changes: [change], policy: policy))
 
         #expect(receipt.sequence == nil)
-        #expect(try store.head() == head)
+        #expect(receipt.conflicts.isEmpty)
+        #expect(try conflicting.name() == .string("theirs"))
     }
 
     @Test func `per row, any change since the row was read is a conflict`() throws {

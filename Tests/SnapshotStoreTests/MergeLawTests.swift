@@ -7,7 +7,7 @@ import Testing
 
 struct MergeLawTests {
     @Test(arguments: [61, 62, 63, 64, 65] as [UInt64])
-    func `edits to different properties commute, and saving them twice changes nothing`(
+    func `edits to different properties commute, and saved twice they change nothing`(
         seed: UInt64
     ) throws {
         let (left, right) = try (
@@ -18,11 +18,16 @@ struct MergeLawTests {
 
         let receipts = try [ours, theirs].map { try left.store.commit(Draft(changes: $0)) }
         for changes in [theirs, ours] { try right.store.commit(Draft(changes: changes)) }
-        let again = try left.store.commit(Draft(changes: ours))
+        let refusal = #expect(throws: StoreError.self) {
+            try left.store.commit(Draft(changes: ours))
+        }
+        let again = try left.store.commit(
+            Draft(changes: ours, policy: .mergeByPropertyObjectTrump))
 
         let expected = try right.store.world()
         #expect(try left.store.world() == expected, "seed \(seed)")
         #expect(receipts.flatMap(\.conflicts).isEmpty)
+        #expect(refusal?.code == .conflict)
         #expect(again.sequence == nil)
     }
 

@@ -76,6 +76,14 @@ package final class ChildProcess {
         }
     }
 
+    /// Waits until it has written something, and keeps that for later.
+    package func waitForOutput() {
+        guard buffer.isEmpty, !isAtEnd else { return }
+        let more = output.fileHandleForReading.availableData
+        if more.isEmpty { isAtEnd = true }
+        buffer.append(contentsOf: more)
+    }
+
     /// All whole lines up to the end of its output.
     package func remainingLines() -> [String] {
         var lines: [String] = []

@@ -73,7 +73,7 @@ import Testing
         #expect(again.talk.hasPrefix("warning: "), "\(again.talk)")
         #expect(
             again.talk.hasSuffix(
-                ", up to which this stream was imported, and were passed over.\n"))
+                ", up to which this table was imported, and were passed over.\n"))
         #expect(try story.head() == head)
     }
 
@@ -250,12 +250,12 @@ import Testing
         #expect(several.text == "Imported entry 4: 1 inserted.\n")
         #expect(
             several.talk
-                == "warning: 2 events of 'shop/shop' stand at or before lsn 4, up to which this "
-                + "stream was imported, and were passed over.\n")
+                == "warning: 2 events of 'Customer' in 'shop/shop' stand at or before lsn 4, up to "
+                + "which this table was imported, and were passed over.\n")
         #expect(
             one.talk
-                == "warning: 1 event of 'shop/shop' stands at or before lsn 5, up to which this "
-                + "stream was imported, and was passed over.\n")
+                == "warning: 1 event of 'Customer' in 'shop/shop' stands at or before lsn 5, up to "
+                + "which this table was imported, and was passed over.\n")
     }
 
     @Test func `what somebody else has changed is overruled only when that is asked for`() throws {

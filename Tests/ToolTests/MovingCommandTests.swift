@@ -106,7 +106,7 @@ import Testing
             "load STORE", input: try Fixture.data("exports/atlas.jsonl"))
 
         #expect(result.status == 2)
-        #expect(result.talk.hasPrefix("error: 'atlas.daybook' exists already."))
+        #expect(result.talk.hasPrefix("error: 'atlas.daybook' exists already and is left"))
         #expect(try Data(contentsOf: file) == before)
     }
 }

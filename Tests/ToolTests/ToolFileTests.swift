@@ -69,7 +69,9 @@ import Testing
         #expect(export.talk == "error: 'atlas.jsonl' cannot be written: File too large.\n")
         #expect(!exists("atlas.jsonl"))
         #expect(tiles.status == 2)
-        #expect(tiles.talk == "error: The folder 'tiles' cannot be written: File too large.\n")
+        #expect(
+            tiles.talk
+                == "error: 'tiles/tile/entries/000.p/10' cannot be written: File too large.\n")
     }
 
     @Test func `a private key is not kept when the public one could not be printed`() throws {

@@ -25,7 +25,7 @@ struct Bound {
             "allocationsPerFiredFault", 1.5, debug: 14, "the record"),
         .init("allocationsPerNumberRead", 0, debug: 2, "a number stands in the record"),
         .init("allocationsPerShortTextRead", 0, debug: 2, "15 bytes fit into a string"),
-        .init("allocationsPerLongTextRead", 1, debug: 2, "a long text may be copied out"),
+        .init("allocationsPerLongTextRead", 1, debug: 3, "a long text may be copied out"),
         .init(
             "allocationsPerFetchedObject", 1.2, debug: 16,
             "a fault; up to 64 share the bytes of their records"),
@@ -35,7 +35,7 @@ struct Bound {
         .init("allocationsPerObjectOfALargeSave", 0.5, debug: 70, "none: arrays that grow"),
         .init("writtenBytesPerObjectOfALargeSave", 260, "its row, and its change in the journal"),
         .init("digestedBytesPerObjectOfALargeSave", 110, "its change, once"),
-        .init("allocationsPerRowOfABatch", 1.5, debug: 11, "its values, and those of the change"),
+        .init("allocationsPerRowOfABatch", 1.5, debug: 12, "its values, and those of the change"),
         .init(
             "allocationsPerRelatedRowOfABatch", 3.5, debug: 17,
             "a plain row's, the keys of its reference; its key path is not followed again"),

@@ -5,10 +5,10 @@ import Daybook
 
 final class Country: ManagedObject {
     @Attribute(.unique) var code: String
-    @Attribute(.indexed) var alpha2: String
-    @Attribute(.indexed) var alpha3: String
+    @Attribute([.indexed, .required]) var alpha2: String
+    @Attribute([.indexed, .required]) var alpha3: String
     @Attribute var numeric: String?
-    @Attribute(.indexed) var name: String
+    @Attribute([.indexed, .required]) var name: String
     @Attribute var officialName: String?
     @Attribute var commonName: String?
     @Attribute var flag: String?
@@ -18,8 +18,8 @@ final class Country: ManagedObject {
 
 final class Subdivision: ManagedObject {
     @Attribute(.unique) var code: String
-    @Attribute(.indexed) var name: String
-    @Attribute(.indexed) var type: String
+    @Attribute([.indexed, .required]) var name: String
+    @Attribute([.indexed, .required]) var type: String
     @Relationship var country: Country?
     @Relationship(inverse: \Subdivision.children) var parent: Subdivision?
     @Relationship var children: Set<Subdivision>

@@ -25,13 +25,21 @@ enum Tool {
         An object is written as its entity and its number: Country/17.
         """
 
-    /// Runs the tool with a command line, without the name of the program.
-    static func run(_ words: [String]) -> ExitCode {
+    /// Runs the tool with the command line of the process.
+    static func run() -> ExitCode {
+        SystemCall.fillDescriptors()
         SystemCall.ignoreBrokenPipes()
         SystemCall.heedSignals()
+        Interruption.takesUnfinishedFilesAway()
         var console = Console(format: .text, color: .auto, isQuiet: false)
         do {
-            let code = try perform(ArgumentParser(CommandList.all).parse(words), on: &console)
+            let words = try SystemCall.commandLine()
+            let code =
+                if let request = VerificationProcess.request(words) {
+                    try VerificationProcess.report(request, console)
+                } else {
+                    try perform(ArgumentParser(CommandList.all).parse(words), on: &console)
+                }
             try console.flush()
             return console.finish(code)
         } catch is OutputClosed {

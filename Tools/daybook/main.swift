@@ -1,1 +1,1 @@
-SystemCall.end(Tool.run(Array(CommandLine.arguments.dropFirst())))
+SystemCall.end(Tool.run())

@@ -21,6 +21,24 @@ int terminal_program_add(const char *word);
 // the error if it could not be started.
 int terminal_program_run(int reads_input);
 
+// Starts the program beside this process, with a pipe from its output and an empty input. Returns the
+// descriptor that gives its output, or the negative number of the error.
+int terminal_program_start(void);
+
+// Waits for the end of the program that was started. Returns its exit code, or the negative number of
+// the signal that ended it.
+int terminal_program_wait(void);
+
+// Signals
+
+// Takes the signals by which a user ends a program, SIGINT, SIGTERM and SIGHUP, as bytes from now on;
+// those that the process ignores stay ignored. Returns the descriptor that gives their numbers, or the
+// negative number of the error.
+int terminal_signals_catch(void);
+
+// Ends this process by a signal, as if nobody had caught it.
+_Noreturn void terminal_signals_end(int number);
+
 // The pager
 
 // Starts `command` with a shell and puts it between this process and standard output. Returns 0 or

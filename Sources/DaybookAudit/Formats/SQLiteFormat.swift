@@ -1,5 +1,5 @@
-internal import Foundation
 internal import JournalLog
+internal import NewFiles
 internal import ObjectModel
 internal import SQLite
 internal import SnapshotStore
@@ -54,15 +54,13 @@ public struct SQLiteFormat: AuditFormat {
                 "The format sqlite writes a file of its own: say where, as with '--into FILE'.")
         }
         do {
-            try Data().write(to: URL(fileURLWithPath: path), options: .withoutOverwriting)
+            let draft = try DraftFile(for: path)
+            try draft.makeEmpty()
+            return SQLiteEncoder(
+                scope: scope, path: path, draft, try AuditDatabase(path: draft.path))
+        } catch let error as NewFileError {
+            throw AuditFormatError(error.description)
         } catch {
-            throw AuditFormatError(
-                "'\(path)' cannot be made: \(error.localizedDescription) Name a new file.")
-        }
-        do {
-            return SQLiteEncoder(scope: scope, path: path, try AuditDatabase(path: path))
-        } catch {
-            try FileManager.default.removeItem(atPath: path)
             throw SQLiteEncoder.refusal(path, error)
         }
     }
@@ -71,12 +69,15 @@ public struct SQLiteFormat: AuditFormat {
 private struct SQLiteEncoder: AuditEncoder {
     private let scope: AuditScope
     private let path: String
+    /// Where the database is until it is whole.
+    private let draft: DraftFile
     private let database: AuditDatabase
     private var changeCount: Int64 = 0
 
-    init(scope: AuditScope, path: String, _ database: AuditDatabase) {
+    init(scope: AuditScope, path: String, _ draft: DraftFile, _ database: AuditDatabase) {
         self.scope = scope
         self.path = path
+        self.draft = draft
         self.database = database
     }
 
@@ -101,13 +102,18 @@ private struct SQLiteEncoder: AuditEncoder {
     /// Indexes and views, and the file is whole.
     func closing(ofPass pass: Int) throws -> [UInt8] {
         try telling { try database.finish(in: scope.schema) }
+        do {
+            try draft.place()
+        } catch {
+            throw AuditFormatError(error.description)
+        }
         return []
     }
 
     /// Takes the file away.
     func abandon() throws {
+        defer { draft.discard() }
         try telling { try database.close() }
-        try FileManager.default.removeItem(atPath: path)
     }
 
     private func telling(_ body: () throws -> Void) throws {

@@ -1,5 +1,6 @@
 public import Foundation
 public import JournalLog
+internal import NewFiles
 internal import SnapshotStore
 
 /// The journal as a folder that anybody can check with tools for transparency logs: the layout of C2SP's
@@ -41,7 +42,7 @@ public struct TilesExport: Sendable {
     }
 
     private let reader: AuditReader
-    private let folder: URL
+    private let folder: String
     private let note: SignedNote
     private let checkpoint: Checkpoint
 
@@ -60,6 +61,13 @@ public struct TilesExport: Sendable {
     /// - Throws: `ProofError` with code `mismatch` when the journal does not go on from the checkpoint,
     ///   with code `malformed` when it is none; `StoreError` when the store cannot be read.
     public init(_ reader: AuditReader, into folder: URL, checkpoint note: SignedNote) throws {
+        try self.init(reader, into: folder.path, checkpoint: note)
+    }
+
+    /// Prepares an export into the folder at a path, which may be relative.
+    package init(
+        _ reader: AuditReader, into folder: String, checkpoint note: SignedNote
+    ) throws {
         self.reader = reader
         self.folder = folder
         self.note = note
@@ -94,6 +102,8 @@ public struct TilesExport: Sendable {
             progress(first - min(first, previous), checkpoint.size - previous)
             try writeEntries(index, width, &summary)
         }
+        // The checkpoint stands only for what is on the disk, the folders of the tiles among it.
+        NewFile.syncAll()
         try write(Array(note.description.utf8), to: "checkpoint")
         progress(checkpoint.size - previous, checkpoint.size - previous)
         return summary
@@ -103,29 +113,31 @@ public struct TilesExport: Sendable {
 
     /// How many entries the folder stands for; 0 for one without a checkpoint.
     private func previousSize() throws -> UInt64 {
-        let file = folder.appendingPathComponent("checkpoint")
-        guard FileManager.default.fileExists(atPath: file.path) else { return 0 }
-        let bytes = try Data(contentsOf: file)
+        let file = "\(folder)/checkpoint"
+        guard FileManager.default.fileExists(atPath: file) else { return 0 }
+        guard let bytes = FileManager.default.contents(atPath: file) else {
+            throw ProofError(.malformed, "The checkpoint in '\(folder)' cannot be read.")
+        }
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw ProofError(.malformed, "The checkpoint in '\(folder.path)' is not a text.")
+            throw ProofError(.malformed, "The checkpoint in '\(folder)' is not a text.")
         }
         let before = try Checkpoint(SignedNote(text).text)
         guard before.origin == checkpoint.origin else {
             throw ProofError(
                 .mismatch,
-                "The folder '\(folder.path)' is of the journal '\(before.origin)', and the checkpoint "
+                "The folder '\(folder)' is of the journal '\(before.origin)', and the checkpoint "
                     + "of '\(checkpoint.origin)'. Choose another folder.")
         }
         guard before.size <= checkpoint.size else {
             throw ProofError(
                 .mismatch,
-                "The folder '\(folder.path)' stands for \(before.size) entries, and the checkpoint for "
+                "The folder '\(folder)' stands for \(before.size) entries, and the checkpoint for "
                     + "\(checkpoint.size). Sign a newer one.")
         }
         guard try reader.store.flaw(of: before) == nil else {
             throw ProofError(
                 .mismatch,
-                "The folder '\(folder.path)' is of another journal: its first \(before.size) entries "
+                "The folder '\(folder)' is of another journal: its first \(before.size) entries "
                     + "are not those of the store.")
         }
         return before.size
@@ -182,10 +194,11 @@ public struct TilesExport: Sendable {
 
     /// Writes a file whole or not at all.
     private func write(_ bytes: [UInt8], to path: String) throws {
-        let file = folder.appendingPathComponent(path)
+        let parts = path.split(separator: "/").dropLast()
         try FileManager.default.createDirectory(
-            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-        try Data(bytes).write(to: file, options: .atomic)
+            atPath: ([folder[...]] + parts).joined(separator: "/"),
+            withIntermediateDirectories: true)
+        try NewFile.replace("\(folder)/\(path)", with: bytes)
     }
 
     /// The path of a tile: `x001/x234/067`, and for one that is not whole `x001/x234/067.p/12`.

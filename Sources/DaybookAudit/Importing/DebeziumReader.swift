@@ -86,7 +86,7 @@ package struct DebeziumReader: Sendable {
                 at: "before")
         }
         return ForeignEvent(
-            operation: operation, tables: source.tables,
+            operation: operation, table: source.table, tables: source.tables,
             name: Self.name(in: after) ?? Self.name(in: before), before: before,
             after: operation == .delete ? nil : after,
             origin: source.origin(envelope, isRead: operation == .read))

@@ -3,28 +3,35 @@ internal import ObjectModel
 /// What an envelope says of where it comes from.
 struct DebeziumSource {
     private let members: JSONValue
+    /// The table of the row.
+    let table: ForeignTable
+    /// The names that the table goes by.
     let tables: [String]
 
     init(_ envelope: JSONValue) throws(JSONError) {
         guard let source = envelope["source"], case .object = source else {
             throw JSONError("is missing: it says which table the row is of.", at: "source")
         }
-        guard let table = source["table"]?.plainText ?? source["collection"]?.plainText else {
+        guard let name = source["table"]?.plainText ?? source["collection"]?.plainText else {
             throw JSONError("is missing: the name of a table was expected.", at: "source.table")
         }
         members = source
-        let outer = [source["schema"]?.plainText, source["db"]?.plainText].compactMap { $0 }
+        let connector = source["name"]?.plainText
+        let (database, schema) = (source["db"]?.plainText, source["schema"]?.plainText)
+        table = ForeignTable(
+            stream: [connector, database].compactMap { $0 }.joined(separator: "/"),
+            path: [connector, database, schema, name])
+        let outer = [schema, database].compactMap { $0 }
         tables =
-            [table] + outer.map { "\($0).\(table)" }
-            + (outer.count == 2 ? ["\(outer[1]).\(outer[0]).\(table)"] : [])
+            [name] + outer.map { "\($0).\(name)" }
+            + (outer.count == 2 ? ["\(outer[1]).\(outer[0]).\(name)"] : [])
     }
 
     func origin(_ envelope: JSONValue, isRead: Bool) -> ForeignOrigin {
         let transaction = envelope["transaction"]
         let snapshot = members["snapshot"]?.plainText
-        let stream = [members["name"]?.plainText, members["db"]?.plainText].compactMap { $0 }
         return ForeignOrigin(
-            stream: stream.joined(separator: "/"),
+            stream: table.stream,
             transaction: transaction?["id"]?.plainText ?? members["txId"]?.plainText
                 ?? members["gtid"]?.plainText,
             position: position(total: transaction?["total_order"]?.plainText),

@@ -10,6 +10,9 @@ enum DebeziumType {
     /// The bytes of a whole number, big-endian, as base64, that counts units of 10 to the minus scale.
     case decimal(scale: Int)
 
+    /// Days that a number of seconds can count; some 2.7 million years to each side.
+    private static let daysRange: ClosedRange<Int64> = -999_999_999...999_999_999
+
     init?(_ column: JSONValue) {
         switch column["name"]?.plainText {
         case "io.debezium.time.Date", "org.apache.kafka.connect.data.Date": self = .days
@@ -30,7 +33,7 @@ enum DebeziumType {
     func plain(_ json: JSONValue) -> JSONValue? {
         switch (self, json) {
         case (.days, .number(let text)):
-            guard let days = Int64(text), abs(days) < 1_000_000_000 else { return nil }
+            guard let days = Int64(text), Self.daysRange.contains(days) else { return nil }
             return .string(DateText.text(Date(timeIntervalSince1970: Double(days * 86_400))))
         case (.time(let units), .number(let text)):
             guard let count = Int64(text) else { return nil }

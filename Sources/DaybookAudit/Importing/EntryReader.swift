@@ -101,9 +101,11 @@ package struct EntryReader: Sendable {
         for (name, leaving) in try lists("removed", of: members) {
             memberships[name, default: ForeignMembership(name: name)].removed = leaving
         }
+        let entity = try members.required("entity", read: .text)
         return ForeignEvent(
-            operation: operation, tables: [try members.required("entity", read: .text)],
-            name: try members.required("object", read: .text),
+            operation: operation,
+            table: ForeignTable(stream: origin.stream, path: [origin.stream, entity]),
+            tables: [entity], name: try members.required("object", read: .text),
             before: operation == .insert ? nil : try members.object("old", isRequired: false),
             after: operation == .delete ? nil : try members.object("new", isRequired: false),
             isWhole: members["confidential"] == nil,

@@ -16,6 +16,8 @@ package struct ForeignEvent: Sendable {
 
     /// What happens.
     package let operation: Operation
+    /// The table of the row, of which it has its name and its place.
+    package let table: ForeignTable
     /// The names that its table goes by, the shortest first: `country`, `atlas.country`.
     package let tables: [String]
     /// What the source calls the object; nil when only its values tell it from others.
@@ -30,6 +32,32 @@ package struct ForeignEvent: Sendable {
     package var memberships: [ForeignMembership] = []
     /// Where and when.
     package let origin: ForeignOrigin
+}
+
+/// A table of a stream.
+///
+/// Rows of different tables may have the same name, and each table may come on a way of its own; so
+/// names, and how far was read, go by table.
+package struct ForeignTable: Sendable, Hashable {
+    /// What the stream is called.
+    package let stream: String
+    /// What tells the table from others, of whichever stream: names from the outermost to its own, nil
+    /// for one that is not told.
+    private let path: [String?]
+
+    /// Describes a table.
+    package init(stream: String, path: [String?]) {
+        self.stream = stream
+        self.path = path
+    }
+
+    /// The name of the table itself.
+    package var name: String { path.last.flatMap { $0 } ?? "" }
+
+    /// What tells the table from others, as text.
+    package var text: String {
+        JSONValue.array(path.map { part in part.map { .string($0) } ?? .null }).text
+    }
 }
 
 /// Objects that join and leave a to-many relationship.

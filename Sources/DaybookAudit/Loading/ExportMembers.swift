@@ -124,8 +124,12 @@ extension MemberForm where Form == ClosedRange<SequenceNumber> {
 
 extension MemberForm where Form == Double {
     static var double: MemberForm {
-        MemberForm(expectation: "a number") { json in
-            if case .number(let text) = json { Double(text) } else { nil }
+        MemberForm(expectation: "a number that 64 bits can hold") { json in
+            guard case .number(let text) = json, let number = Double(text), number.isFinite else {
+                return nil
+            }
+            // Zero has no sign, as in every value.
+            return number == 0 ? 0 : number
         }
     }
 }

@@ -1,5 +1,5 @@
-internal import Foundation
 package import JournalLog
+internal import NewFiles
 internal import ObjectModel
 internal import SnapshotStore
 
@@ -9,7 +9,7 @@ internal import SnapshotStore
 /// that whatever happens there is either the whole store or none.
 package final class StoreLoader {
     private let path: String
-    private let scratchPath: String
+    private let draft: DraftFile
     private var store: Store?
     private var reader = ExportReader()
     private var line = 0
@@ -21,12 +21,8 @@ package final class StoreLoader {
     ///
     /// - Throws: `StoreError` with code `exists` when there is a file already.
     package init(creating path: String) throws {
-        guard !FileManager.default.fileExists(atPath: path) else {
-            throw StoreError(
-                .exists, "'\(path)' exists already. Choose another path for the new store.")
-        }
         self.path = path
-        scratchPath = "\(path).loading-\(ProcessInfo.processInfo.processIdentifier)"
+        draft = try Store.draft(for: path)
     }
 
     /// Appends the entry of a line; an empty line counts and is passed over.
@@ -64,24 +60,15 @@ package final class StoreLoader {
         }
         self.store = nil
         try store.close()
-        let file = try FileHandle(forUpdating: URL(fileURLWithPath: scratchPath))
-        try file.synchronize()
-        try file.close()
-        try removeIfThere(scratchPath + "-lock")
-        guard !FileManager.default.fileExists(atPath: path) else {
-            throw StoreError(.exists, "'\(path)' has appeared meanwhile and is left as it is.")
-        }
-        try FileManager.default.moveItem(atPath: scratchPath, toPath: path)
+        try Store.place(draft, at: path)
     }
 
     /// Takes away what was written.
     package func abandon() throws {
-        if let store {
-            self.store = nil
-            try store.close()
-        }
-        try removeIfThere(scratchPath)
-        try removeIfThere(scratchPath + "-lock")
+        defer { draft.discard() }
+        guard let store else { return }
+        self.store = nil
+        try store.close()
     }
 
     // MARK: - Entries
@@ -99,7 +86,7 @@ package final class StoreLoader {
             } else {
                 // One sync at the end makes the whole file durable.
                 store = try Store.create(
-                    at: scratchPath, loading: entry, options: StoreOptions(durability: .relaxed))
+                    at: draft.path, loading: entry, options: StoreOptions(durability: .relaxed))
             }
         } catch let error as StoreError where error.code == .digestMismatch {
             throw ExportError(
@@ -108,17 +95,12 @@ package final class StoreLoader {
             throw ExportError(
                 .mismatch, line: line,
                 "Entry \(entry.sequence) does not fit the entries before it. "
-                    + error.description.replacingOccurrences(of: "\n  ", with: " "))
+                    + error.description.replacing("\n  ", with: " "))
         } catch let error as StoreError {
             // The file that grows is no concern of the reader's.
-            let message = error.message.replacingOccurrences(of: scratchPath, with: path)
+            let message = error.message.replacing(draft.path, with: path)
             throw StoreError(error.code, message, cause: error.cause, details: error.details)
         }
-    }
-
-    private func removeIfThere(_ path: String) throws {
-        guard FileManager.default.fileExists(atPath: path) else { return }
-        try FileManager.default.removeItem(atPath: path)
     }
 }
 

@@ -1,15 +1,25 @@
 /// Writes JSON as UTF-8 bytes, without spaces, names in the order in which they are given.
 ///
-/// Text is escaped as little as RFC 8259 allows. The same calls always give the same bytes.
+/// The same calls always give the same bytes.
 package struct JSONWriter: Sendable {
+    /// Which characters of text are written as escapes. Whoever parses the text gets the same either way.
+    package enum Escaping: Sendable {
+        /// As few as RFC 8259 allows: for JSON that is kept as the bytes of a value.
+        case least
+        /// Those, and all that are hidden: for JSON that somebody may look at.
+        case hidden
+    }
+
     /// What has been written.
     package private(set) var bytes: [UInt8]
+    private let escaping: Escaping
     private var needsComma = false
 
     /// Starts empty, with room for `capacity` bytes.
-    package init(capacity: Int = 256) {
+    package init(capacity: Int = 256, escaping: Escaping = .hidden) {
         bytes = []
         bytes.reserveCapacity(capacity)
+        self.escaping = escaping
     }
 
     /// What has been written, as text.
@@ -137,30 +147,52 @@ package struct JSONWriter: Sendable {
         bytes.append(UInt8(ascii: "\""))
         var text = text
         text.withUTF8 { utf8 in
-            guard utf8.contains(where: \.needsEscape) else {
+            let isPlain =
+                switch escaping {
+                case .least: !utf8.contains(where: \.needsEscape)
+                case .hidden: !utf8.contains(where: \.mayNeedEscape)
+                }
+            guard !isPlain else {
                 bytes.append(contentsOf: utf8)
                 return
             }
-            for byte in utf8 { append(escaped: byte) }
+            guard escaping == .hidden, utf8.contains(where: Unicode.Scalar.mayBeginHidden) else {
+                for byte in utf8 { append(escaped: byte) }
+                return
+            }
+            for scalar in String(decoding: utf8, as: UTF8.self).unicodeScalars {
+                append(escaped: scalar)
+            }
         }
         bytes.append(UInt8(ascii: "\""))
     }
 
+    private mutating func append(escaped scalar: Unicode.Scalar) {
+        if scalar.isASCII { return append(escaped: UInt8(scalar.value)) }
+        guard scalar.isHidden else {
+            return bytes.append(contentsOf: UTF8.encode(scalar) ?? .init())
+        }
+        appendEscape(of: UInt16(scalar.value))
+    }
+
+    /// `\u202e`
+    private mutating func appendEscape(of unit: UInt16) {
+        bytes += Array("\\u".utf8)
+        for shift in [12, 8, 4, 0] {
+            bytes.append(Array("0123456789abcdef".utf8)[Int(unit >> shift & 15)])
+        }
+    }
+
     private mutating func append(escaped byte: UInt8) {
-        guard byte.needsEscape else { return bytes.append(byte) }
-        bytes.append(UInt8(ascii: "\\"))
         switch byte {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes.append(byte)
-        case 0x08: bytes.append(UInt8(ascii: "b"))
-        case 0x09: bytes.append(UInt8(ascii: "t"))
-        case 0x0a: bytes.append(UInt8(ascii: "n"))
-        case 0x0c: bytes.append(UInt8(ascii: "f"))
-        case 0x0d: bytes.append(UInt8(ascii: "r"))
-        default:
-            let digits = Array("0123456789abcdef".utf8)
-            bytes += Array("u00".utf8)
-            bytes.append(digits[Int(byte >> 4)])
-            bytes.append(digits[Int(byte & 15)])
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
+        case 0x08: bytes += Array("\\b".utf8)
+        case 0x09: bytes += Array("\\t".utf8)
+        case 0x0a: bytes += Array("\\n".utf8)
+        case 0x0c: bytes += Array("\\f".utf8)
+        case 0x0d: bytes += Array("\\r".utf8)
+        case 0x7F where escaping == .hidden, 0..<0x20: appendEscape(of: UInt16(byte))
+        default: bytes.append(byte)
         }
     }
 }
@@ -169,12 +201,20 @@ extension UInt8 {
     fileprivate var needsEscape: Bool {
         self < 0x20 || self == UInt8(ascii: "\"") || self == UInt8(ascii: "\\")
     }
+
+    /// Whether a hidden character may begin here, or one that must be escaped stands here.
+    fileprivate var mayNeedEscape: Bool {
+        needsEscape || self == 0x7F || Unicode.Scalar.mayBeginHidden(self)
+    }
 }
 
 extension JSONValue {
     /// The value in one line without spaces.
-    package var text: String {
-        var writer = JSONWriter()
+    package var text: String { text(escaping: .hidden) }
+
+    /// The value in one line without spaces.
+    package func text(escaping: JSONWriter.Escaping) -> String {
+        var writer = JSONWriter(escaping: escaping)
         writer.value(self)
         return writer.text
     }

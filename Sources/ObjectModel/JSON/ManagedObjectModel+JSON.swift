@@ -84,7 +84,9 @@ extension AttributeDescription {
         if !defaultValue.isNull {
             members.append(JSONMember("default", JSONValue(defaultValue, for: type)))
         }
-        return .object(members + rules.members(for: type))
+        members += rules.members(for: type)
+        if let merge { members.append(JSONMember("merge", .string(merge.rawValue))) }
+        return .object(members)
     }
 }
 
@@ -205,7 +207,7 @@ private struct ModelReader {
     ) -> AttributeDescription? {
         let names = [
             "name", "type", "optional", "transient", "indexed", "unique", "default", "minimum",
-            "maximum", "minLength", "maxLength", "pattern", "confidential",
+            "maximum", "minLength", "maxLength", "pattern", "confidential", "merge",
         ]
         guard let fields = fields(of: json, at: place, names: names) else { return nil }
         let name = text(fields, "name", isRequired: true)
@@ -224,6 +226,7 @@ private struct ModelReader {
             maximum: value(fields, "maximum", of: type),
             minimumLength: count(fields, "minLength"), maximumLength: count(fields, "maxLength"),
             pattern: text(fields, "pattern"))
+        attribute.merge = choice(fields, "merge", noun: "a merge strategy")
         return attribute
     }
 

@@ -38,9 +38,9 @@ extension Decimal {
         if isNegative || rest.first == "+" { rest.removeFirst() }
         var exponent = 0
         if let place = rest.firstIndex(where: { $0 == "e" || $0 == "E" }) {
-            guard let power = Int(rest[rest.index(after: place)...]), abs(power) < 1_000 else {
-                return nil
-            }
+            guard let power = Int(rest[rest.index(after: place)...]),
+                (-999...999).contains(power)
+            else { return nil }
             exponent = power
             rest = rest[..<place]
         }

@@ -58,7 +58,9 @@ extension JSONValue {
     init(coded data: Data) {
         do {
             let value = try JSONValue(parsing: Array(data))
-            if value != .null, value.base64 == nil, value.text.utf8.elementsEqual(data) {
+            if value != .null, value.base64 == nil,
+                value.text(escaping: .least).utf8.elementsEqual(data)
+            {
                 self = value
                 return
             }
@@ -70,7 +72,7 @@ extension JSONValue {
 
     /// The bytes of a coded value; nil when its base64 is broken.
     var coded: Data? {
-        base64.map { Data(base64Encoded: $0) } ?? Data(text.utf8)
+        base64.map { Data(base64Encoded: $0) } ?? Data(text(escaping: .least).utf8)
     }
 
     private var base64: String? {

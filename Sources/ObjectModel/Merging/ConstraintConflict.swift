@@ -1,3 +1,5 @@
+import Stopping
+
 /// Which of two sides has its way.
 public enum ConflictSide: Sendable, Hashable {
     /// What the context wants.
@@ -43,7 +45,7 @@ public struct ConstraintConflict: Error, Sendable, Hashable {
     /// - Parameter side: Whose values the one object has.
     /// - Precondition: There is an owner.
     public mutating func resolve(with side: ConflictSide) {
-        precondition(owner != nil, "Only an object of the store can take in a new one.")
+        require(owner != nil, "Only an object of the store can take in a new one.")
         self.side = side
     }
 
@@ -57,7 +59,7 @@ public struct ConstraintConflict: Error, Sendable, Hashable {
     public mutating func resolve(
         _ property: String, of object: ObjectID, with value: Value
     ) {
-        precondition(
+        require(
             properties.contains(property) && objects.contains(object),
             "A conflict is resolved by its own properties and objects.")
         replacements[object, default: [:]][property] = value

@@ -1,4 +1,4 @@
-/// A place where two sides changed the same thing to different values.
+/// A place where two sides changed the same thing.
 ///
 /// It says what both started from, what the store has and what the context wants, and which entry
 /// made what the store has: see `sequence`, ``author`` and `time`.

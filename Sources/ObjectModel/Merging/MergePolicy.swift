@@ -1,4 +1,7 @@
 /// What to do at a save when the store has moved on since the context read what it changes.
+///
+/// Attributes with a ``MergeStrategy`` take both changes under every policy. Where both sides have come
+/// to the same value, all policies but ``error`` take that as settled.
 public enum MergePolicy: String, Sendable, Hashable, CaseIterable {
     /// The save fails and names every conflict.
     case error

@@ -4,6 +4,18 @@ package struct MergeOutcome: Sendable, Hashable {
     package var change: Change?
     /// Where the two sides collided, whichever side then won.
     package var conflicts: [MergeConflict]
+    /// Where both changes have become one.
+    package var merged: [MergedValue] = []
+}
+
+/// What is known, besides values, of whether others have changed an object.
+package enum ObjectMovement: Sendable, Hashable {
+    /// Nothing: the values tell.
+    case untold
+    /// They have changed something of it, and what we change of it collides with that.
+    case row
+    /// They have changed something of it, and nobody was to.
+    case watched
 }
 
 /// Merges one side's change of an object into what the object has become.
@@ -15,7 +27,8 @@ package struct MergeOutcome: Sendable, Hashable {
 ///
 /// - A property we did not change keeps their value.
 /// - A property they did not change takes our value.
-/// - A property both changed to the same value is no conflict, and nothing is left to do.
+/// - A property both changed takes both changes where its attribute has a ``MergeStrategy``; else it is
+///   a conflict, under ``MergePolicy/error`` even if both have come to the same value.
 /// - Members of a to-many relationship merge one by one and never collide.
 package struct ThreeWayMerge {
     private let entity: SchemaEntity
@@ -34,11 +47,11 @@ package struct ThreeWayMerge {
     ///   - seen: All values as we saw them, for an update under ``MergePolicy/overwrite`` and for
     ///     bringing back an object deleted by others; nil when they are not known.
     ///   - current: The object as it now stands; nil when it is gone.
-    ///   - hasMoved: Whether the object counts as changed by the others whatever they changed of it,
+    ///   - movement: Whether the object counts as changed by the others whatever they changed of it,
     ///     so that everything we change of it collides.
     /// - Returns: What is left to do, and every collision.
     package func merge(
-        ours: Change, seen: [Value]?, current: ObjectState?, hasMoved: Bool = false
+        ours: Change, seen: [Value]?, current: ObjectState?, movement: ObjectMovement = .untold
     ) -> MergeOutcome {
         switch (ours.kind, current) {
         case (.insert, nil):
@@ -47,58 +60,80 @@ package struct ThreeWayMerge {
             return merge(inserted: values, members, of: ours, into: current)
         case (.update(let edits, let members), let current?):
             return merge(
-                edits, members, of: ours, seen: seen, into: current, hasMoved: hasMoved)
+                edits, members, of: ours, seen: seen, into: current, movement: movement)
         case (.update(let edits, let members), nil):
             return resurrect(edits, members, of: ours, seen: seen)
         case (.delete, nil):
             return MergeOutcome(change: nil, conflicts: [])
         case (.delete(let values, _), let current?):
-            return delete(values, of: ours, current, hasMoved: hasMoved)
+            return delete(values, of: ours, current, hasMoved: movement != .untold)
         }
     }
 
     private func merge(
         _ edits: [Edit], _ members: [MembershipEdit], of ours: Change, seen: [Value]?,
-        into current: ObjectState, hasMoved: Bool
+        into current: ObjectState, movement: ObjectMovement
     ) -> MergeOutcome {
-        var kept: [Edit] = []
-        var conflicts: [MergeConflict] = []
-        for edit in edits {
-            guard let slot = entity.property(edit.property)?.slot, slot < current.values.count
-            else { continue }
-            let theirs = current.values[slot]
-            if theirs == edit.old {
-                kept.append(edit)
-            } else if theirs != edit.new {
-                conflicts.append(
-                    MergeConflict(
-                        kind: .value, object: ours.object, property: edit.property,
-                        base: edit.old, theirs: theirs, ours: edit.new))
-                if policy == .mergeByPropertyObjectTrump || policy == .overwrite {
-                    kept.append(Edit(property: edit.property, old: theirs, new: edit.new))
-                }
-            }
+        var outcome = MergeOutcome(change: nil, conflicts: [])
+        var kept = edits.compactMap { settle($0, of: ours, current, &outcome) }
+        if movement != .untold, outcome.conflicts.isEmpty {
+            outcome.conflicts = collisions(of: edits, ours, current, movement)
         }
-        if hasMoved, conflicts.isEmpty { conflicts = collisions(of: edits, ours, current) }
-        if !conflicts.isEmpty, policy == .rollback {
-            return MergeOutcome(change: nil, conflicts: conflicts)
+        if !outcome.conflicts.isEmpty, policy == .rollback {
+            return MergeOutcome(change: nil, conflicts: outcome.conflicts)
         }
-        if policy == .overwrite, let seen, !conflicts.isEmpty {
-            kept = overwriting(current.values, with: edits, on: seen)
+        if policy == .overwrite, let seen, !outcome.conflicts.isEmpty {
+            kept = overwriting(current.values, with: edits, kept, on: seen)
         }
         let change = Change(
             object: ours.object,
             kind: .update(edits: kept, members: members.compactMap { $0.rebased(on: current) }),
             cause: ours.cause)
-        return MergeOutcome(change: change.isEmpty ? nil : change, conflicts: conflicts)
+        outcome.change = change.isEmpty ? nil : change
+        return outcome
     }
 
-    /// Every property we changed collides with their change of any other.
+    /// What is left to do of one edit; nil for nothing.
+    private func settle(
+        _ edit: Edit, of ours: Change, _ current: ObjectState, _ outcome: inout MergeOutcome
+    ) -> Edit? {
+        guard let property = entity.property(edit.property), let slot = property.slot,
+            slot < current.values.count
+        else { return nil }
+        let theirs = current.values[slot]
+        guard theirs != edit.old else { return edit }
+        switch property.meeting(
+            of: edit, with: theirs, isByRule: ours.cause != nil, under: policy)
+        {
+        case .merged(let value):
+            outcome.merged.append(
+                MergedValue(
+                    edit, of: property, in: ours.object, theirs: theirs, written: value))
+            return theirs == value
+                ? nil : Edit(property: edit.property, old: theirs, new: value)
+        case .alike: return nil
+        case .collision:
+            outcome.conflicts.append(
+                MergeConflict(
+                    kind: .value, object: ours.object, property: edit.property, base: edit.old,
+                    theirs: theirs, ours: edit.new))
+            return policy == .mergeByPropertyObjectTrump || policy == .overwrite
+                ? Edit(property: edit.property, old: theirs, new: edit.new) : nil
+        }
+    }
+
+    /// Every property we changed collides with their change of any other, but for those that merge.
     private func collisions(
-        of edits: [Edit], _ ours: Change, _ current: ObjectState
+        of edits: [Edit], _ ours: Change, _ current: ObjectState, _ movement: ObjectMovement
     ) -> [MergeConflict] {
-        guard !edits.isEmpty else { return [MergeConflict(kind: .value, object: ours.object)] }
-        return edits.map { edit in
+        let colliding = edits.filter {
+            movement == .watched || entity.property($0.property)?.merge == nil
+        }
+        guard !colliding.isEmpty else {
+            let merges = !edits.isEmpty && ours.members.allSatisfy(\.isEmpty)
+            return merges ? [] : [MergeConflict(kind: .value, object: ours.object)]
+        }
+        return colliding.map { edit in
             let slot = entity.property(edit.property)?.slot
             return MergeConflict(
                 kind: .value, object: ours.object, property: edit.property, base: edit.old,
@@ -112,7 +147,7 @@ package struct ThreeWayMerge {
         inserted values: [Value], _ members: [MembershipEdit], of ours: Change,
         into current: ObjectState
     ) -> MergeOutcome {
-        let differences = overwriting(current.values, with: [], on: values)
+        let differences = differences(from: current.values, to: values)
         let oursWins = policy == .mergeByPropertyObjectTrump || policy == .overwrite
         let asUpdate = Change(
             object: ours.object,
@@ -127,17 +162,29 @@ package struct ThreeWayMerge {
         return outcome
     }
 
-    /// Edits that make `current` what we had in memory.
+    /// Edits that make `current` what we had in memory, but for what merges.
     private func overwriting(
-        _ current: [Value], with edits: [Edit], on seen: [Value]
+        _ current: [Value], with edits: [Edit], _ kept: [Edit], on seen: [Value]
     ) -> [Edit] {
         var wanted = seen
-        for edit in edits {
-            if let slot = entity.property(edit.property)?.slot, slot < wanted.count {
+        func take(_ edits: [Edit], _ isTaken: (SchemaProperty) -> Bool) {
+            for edit in edits {
+                guard let property = entity.property(edit.property), let slot = property.slot,
+                    slot < wanted.count, isTaken(property)
+                else { continue }
                 wanted[slot] = edit.new
             }
         }
-        return zip(current, wanted).enumerated().compactMap { slot, pair in
+        take(edits) { $0.merge == nil }
+        for slot in entity.mergingSlots.compactMap(\.slot) where slot < wanted.count {
+            wanted[slot] = current[slot]
+        }
+        take(kept) { $0.merge != nil }
+        return differences(from: current, to: wanted)
+    }
+
+    private func differences(from current: [Value], to wanted: [Value]) -> [Edit] {
+        zip(current, wanted).enumerated().compactMap { slot, pair in
             guard pair.0 != pair.1 else { return nil }
             return Edit(property: entity.slots[slot].number, old: pair.0, new: pair.1)
         }.sorted { $0.property < $1.property }

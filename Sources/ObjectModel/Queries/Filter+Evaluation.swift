@@ -93,7 +93,7 @@ extension FilterComparison {
         let value = try left.value(scope, source)
         if let pattern {
             guard case .string(let text) = value else { return `operator` == .notEqual }
-            return pattern.matches(text)
+            return try pattern.matches(text)
         }
         let other = try right.value(scope, source)
         guard `operator`.isTextual || !options.isEmpty else {
@@ -102,7 +102,7 @@ extension FilterComparison {
         guard case .string(let text) = value, case .string(let otherText) = other,
             let pattern = TextPattern(otherText, for: `operator`, options)
         else { return `operator`.isTextual ? false : `operator`.holds(value, other) }
-        return pattern.matches(text)
+        return try pattern.matches(text)
     }
 }
 

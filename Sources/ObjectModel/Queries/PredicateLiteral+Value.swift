@@ -3,7 +3,7 @@ import Foundation
 extension PredicateLiteral {
     /// The constant as a value that can be compared with values of that type.
     func value(
-        for type: PredicateType, in schema: Schema, at column: Int
+        for type: PredicateType, with names: PredicateNames, at column: Int
     ) throws(QueryError) -> Value {
         switch type {
         case .unknown: return untyped
@@ -13,7 +13,7 @@ extension PredicateLiteral {
             throw QueryError("'\(name)' is \(type.expectation), not \(description).", at: column)
         case .object(let entity, let name):
             if isNull { return .null }
-            return .object(try object(of: entity, name, in: schema, at: column))
+            return .object(try object(of: entity, name, with: names, at: column))
         }
     }
 
@@ -100,8 +100,9 @@ extension PredicateLiteral {
     }
 
     private func object(
-        of entity: SchemaEntity, _ name: String, in schema: Schema, at column: Int
+        of entity: SchemaEntity, _ name: String, with names: PredicateNames, at column: Int
     ) throws(QueryError) -> ObjectID {
+        let schema = names.schema
         let found: ObjectID
         if case .value(.object(let object)) = self {
             found = object
@@ -111,7 +112,7 @@ extension PredicateLiteral {
                     "'\(name)' is an object, written as \"\(entity.name)/1\", not \(description).",
                     at: column)
             }
-            guard let object = schema.object(named: text) else {
+            guard let object = try names.object(named: text, at: column) else {
                 let written = text.split(separator: "/").first.map(String.init) ?? text
                 let names = schema.entities.map(\.name)
                 throw QueryError(

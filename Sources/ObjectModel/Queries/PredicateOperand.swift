@@ -53,7 +53,7 @@ struct PredicateOperand {
     enum Kind {
         case literal(PredicateLiteral)
         case path(PredicatePath)
-        case list([PredicateOperand])
+        case list([PredicateOperand], coded: Value?)
     }
 
     var kind: Kind
@@ -69,13 +69,14 @@ struct PredicateOperand {
 
     /// The operand as an expression, a constant made to fit `type`.
     func expression(
-        for type: PredicateType, in schema: Schema
+        for type: PredicateType, with names: PredicateNames
     ) throws(QueryError) -> FilterExpression {
         switch kind {
         case .literal(let literal):
-            return .constant(try literal.value(for: type, in: schema, at: column))
+            return .constant(try literal.value(for: type, with: names, at: column))
         case .path(let path): return path.expression
-        case .list:
+        case .list(_, let coded):
+            if let coded, case .attribute(.codable, _) = type { return .constant(coded.normalized) }
             throw QueryError("A list can stand only behind IN and BETWEEN.", at: column)
         }
     }

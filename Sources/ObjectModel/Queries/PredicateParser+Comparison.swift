@@ -99,14 +99,14 @@ extension PredicateParser {
         }
         let leftType = `operator`.isTextual ? PredicateType.text(right.type) : right.type
         let rightType = `operator`.isTextual ? PredicateType.text(left.type) : left.type
-        let other = try right.expression(for: rightType, in: schema)
+        let other = try right.expression(for: rightType, with: names)
         if `operator` == .matches, case .constant(.string(let pattern)) = other,
             TextPattern.expression(pattern, options) == nil
         {
             throw QueryError("\"\(pattern)\" is not a regular expression.", at: right.column)
         }
         guard let path = left.path else {
-            let expression = try left.expression(for: leftType, in: schema)
+            let expression = try left.expression(for: leftType, with: names)
             return .comparison(FilterComparison(expression, `operator`, other, options))
         }
         return path.quantified(quantifier) { expression, depth in
@@ -120,17 +120,17 @@ extension PredicateParser {
     ) throws(QueryError) -> Filter {
         try check(left, quantifier)
         let right = try operand()
-        guard case .list(let bounds) = right.kind, bounds.count == 2 else {
+        guard case .list(let bounds, _) = right.kind, bounds.count == 2 else {
             throw QueryError(
                 "Two values in braces must follow BETWEEN, as in BETWEEN {1, 9}.",
                 at: right.column)
         }
         for bound in bounds { try check(bound, nil) }
-        let lower = try bounds[0].expression(for: left.type, in: schema)
-        let upper = try bounds[1].expression(for: left.type, in: schema)
+        let lower = try bounds[0].expression(for: left.type, with: names)
+        let upper = try bounds[1].expression(for: left.type, with: names)
         guard let path = left.path else {
             let type = bounds[0].path == nil ? bounds[1].type : bounds[0].type
-            return .between(try left.expression(for: type, in: schema), lower, upper)
+            return .between(try left.expression(for: type, with: names), lower, upper)
         }
         return path.quantified(quantifier) { expression, depth in
             .between(expression, lower.fromInside(depth), upper.fromInside(depth))
@@ -144,14 +144,14 @@ extension PredicateParser {
         let column = current.column
         let right = accept(symbol: "(") ? try list(closedBy: ")", column) : try operand()
         switch right.kind {
-        case .list(let operands):
+        case .list(let operands, _):
             let type = left.path == nil ? operands.lazy.map(\.type).known : left.type
             var others: [FilterExpression] = []
             for operand in operands {
                 try check(operand, nil)
-                others.append(try operand.expression(for: type, in: schema))
+                others.append(try operand.expression(for: type, with: names))
             }
-            let expression = try left.expression(for: type, in: schema)
+            let expression = try left.expression(for: type, with: names)
             guard let path = left.path else {
                 return Self.membership(expression, others, options)
             }
@@ -165,7 +165,7 @@ extension PredicateParser {
                     "A quantifier cannot stand before IN with a to-many path behind it.",
                     at: column)
             }
-            let expression = try left.expression(for: path.type, in: schema)
+            let expression = try left.expression(for: path.type, with: names)
             return path.quantified(.any) { member, depth in
                 .comparison(
                     FilterComparison(member, .equal, expression.fromInside(depth), options))

@@ -25,8 +25,18 @@ extension Filter {
         parsing text: String, for entity: SchemaEntity, in schema: Schema,
         predicateArguments: [PredicateArgument]
     ) throws(QueryError) {
+        try self.init(
+            parsing: text, for: entity, naming: PredicateNames(in: schema),
+            predicateArguments: predicateArguments)
+    }
+
+    /// Reads a predicate with names of which somebody else knows the objects.
+    package init(
+        parsing text: String, for entity: SchemaEntity, naming names: PredicateNames,
+        predicateArguments: [PredicateArgument]
+    ) throws(QueryError) {
         var parser = PredicateParser(
-            tokens: try PredicateLexer.tokens(of: text), schema: schema, scopes: [entity],
+            tokens: try PredicateLexer.tokens(of: text), names: names, scopes: [entity],
             arguments: predicateArguments)
         self = try parser.predicate()
     }
@@ -36,8 +46,9 @@ extension Filter {
 package enum PredicateArgument: Sendable, Hashable {
     /// One value.
     case value(Value)
-    /// Several values, behind `IN` or `BETWEEN`.
-    case list([Value])
+    /// Several values, behind `IN` or `BETWEEN`; and the coded value that they are together, if they
+    /// are one, elsewhere.
+    case list([Value], coded: Value? = nil)
 }
 
 /// Reads predicates by recursive descent; each method reads what its name says.
@@ -46,7 +57,7 @@ struct PredicateParser {
     private static let depthMaximum = 200
 
     let tokens: [PredicateToken]
-    let schema: Schema
+    let names: PredicateNames
     /// The entities of the object at hand (last) and of those outside.
     var scopes: [SchemaEntity]
     var arguments: [PredicateArgument]
@@ -55,14 +66,16 @@ struct PredicateParser {
     private var nextArgument = 0
 
     init(
-        tokens: [PredicateToken], schema: Schema, scopes: [SchemaEntity],
+        tokens: [PredicateToken], names: PredicateNames, scopes: [SchemaEntity],
         arguments: [PredicateArgument]
     ) {
         self.tokens = tokens
-        self.schema = schema
+        self.names = names
         self.scopes = scopes
         self.arguments = arguments
     }
+
+    var schema: Schema { names.schema }
 
     var current: PredicateToken {
         tokens[place]
@@ -175,11 +188,12 @@ struct PredicateParser {
             switch try argument(at: token.column) {
             case .value(let value):
                 return PredicateOperand(kind: .literal(.value(value)), column: token.column)
-            case .list(let values):
+            case .list(let values, let coded):
                 let operands = values.map {
                     PredicateOperand(kind: .literal(.value($0)), column: token.column)
                 }
-                return PredicateOperand(kind: .list(operands), column: token.column)
+                return PredicateOperand(
+                    kind: .list(operands, coded: coded), column: token.column)
             }
         case .symbol("{"):
             depth += 1
@@ -219,7 +233,7 @@ struct PredicateParser {
             }
         }
         advance()
-        return PredicateOperand(kind: .list(operands), column: column)
+        return PredicateOperand(kind: .list(operands, coded: nil), column: column)
     }
 
     private mutating func literal(_ literal: PredicateLiteral) -> PredicateOperand {

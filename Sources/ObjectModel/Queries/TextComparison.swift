@@ -61,7 +61,7 @@ struct TextPattern: Sendable {
     private enum Kind: Sendable {
         case bytes(String)
         case wildcards([Wildcard])
-        case expression(NSRegularExpression)
+        case expression(TextExpression)
         case nothing
     }
 
@@ -91,7 +91,9 @@ struct TextPattern: Sendable {
     }
 
     /// Whether the text is one the pattern describes.
-    func matches(_ text: String) -> Bool {
+    ///
+    /// - Throws: ``QueryError`` when the text is too long to tell.
+    func matches(_ text: String) throws(QueryError) -> Bool {
         switch kind {
         case .bytes(let pattern):
             let folded = text.folded(options)
@@ -104,25 +106,26 @@ struct TextPattern: Sendable {
         case .wildcards(let pattern): return Self.match(Array(text.folded(options)), pattern)
         case .expression(let expression):
             let subject = options.contains(.diacriticInsensitive) ? text.folded(options) : text
-            let whole = NSRange(subject.startIndex..., in: subject)
-            return expression.firstMatch(in: subject, range: whole)?.range == whole
+            switch expression.answer(to: subject) {
+            case .matches: return true
+            case .differs: return false
+            case .unknown:
+                throw QueryError(
+                    "A text of \(text.unicodeScalars.count) characters is too long for this pattern of "
+                        + "MATCHES. Write the pattern without possessive quantifiers, references back and "
+                        + "look-around, or compare with LIKE or CONTAINS.")
+            }
         case .nothing: return false
         }
     }
 
     /// The regular expression, made to describe the whole text; nil when it is not one.
-    static func expression(_ text: String, _ options: TextOptions) -> NSRegularExpression? {
-        let pattern =
-            options.contains(.diacriticInsensitive)
-            ? text.folded(.diacriticInsensitive) : text
-        do {
-            return try NSRegularExpression(
-                pattern: "\\A(?:\(pattern))\\z",
-                options: options.contains(.caseInsensitive) ? .caseInsensitive : [])
-        } catch {
-            // The parser refuses such a pattern; from elsewhere it describes no text.
-            return nil
-        }
+    ///
+    /// The parser refuses a pattern that is none; from elsewhere it describes no text.
+    static func expression(_ text: String, _ options: TextOptions) -> TextExpression? {
+        TextExpression(
+            options.contains(.diacriticInsensitive) ? text.folded(.diacriticInsensitive) : text,
+            ignoringCase: options.contains(.caseInsensitive))
     }
 
     private static func wildcards(_ text: String) -> [Wildcard] {

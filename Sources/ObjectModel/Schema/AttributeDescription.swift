@@ -18,6 +18,8 @@ public struct AttributeDescription: Sendable, Hashable {
     public var defaultValue: Value
     /// What values must be like, besides their type.
     public var rules: AttributeRules
+    /// How changes by two sides become one; nil where they collide.
+    public var merge: MergeStrategy?
 
     /// Describes an attribute.
     ///
@@ -31,10 +33,12 @@ public struct AttributeDescription: Sendable, Hashable {
     ///   - isConfidential: Whether exports keep the values back.
     ///   - defaultValue: What a new object starts with.
     ///   - rules: What values must be like, besides their type.
+    ///   - merge: How changes by two sides become one; nil where they collide.
     public init(
         name: String, type: AttributeType, isOptional: Bool = true, isTransient: Bool = false,
         isIndexed: Bool = false, isUnique: Bool = false, isConfidential: Bool = false,
-        defaultValue: Value = .null, rules: AttributeRules = AttributeRules()
+        defaultValue: Value = .null, rules: AttributeRules = AttributeRules(),
+        merge: MergeStrategy? = nil
     ) {
         self.name = name
         self.type = type
@@ -45,5 +49,6 @@ public struct AttributeDescription: Sendable, Hashable {
         self.isConfidential = isConfidential
         self.defaultValue = defaultValue
         self.rules = rules
+        self.merge = merge
     }
 }

@@ -102,10 +102,11 @@ extension ByteWriter {
         append(attribute.type.rawValue)
         append(flags: [
             attribute.isOptional, attribute.isTransient, attribute.isIndexed, attribute.isUnique,
-            !attribute.rules.isEmpty, attribute.isConfidential,
+            !attribute.rules.isEmpty, attribute.isConfidential, attribute.merge != nil,
         ])
         append(attribute.defaultValue)
         if !attribute.rules.isEmpty { append(attribute.rules) }
+        if let merge = attribute.merge { append(merge.rawValue) }
     }
 
     private mutating func append(_ rules: AttributeRules) {
@@ -157,12 +158,21 @@ extension RawSpan {
         guard let type = AttributeType(rawValue: try readText(at: &offset)) else {
             throw DecodingFailure(at: start, expected: "an attribute type")
         }
-        let flags = try readFlags(6, at: &offset)
+        let flags = try readFlags(7, at: &offset)
         return AttributeDescription(
             name: name, type: type, isOptional: flags[0], isTransient: flags[1],
             isIndexed: flags[2], isUnique: flags[3], isConfidential: flags[5],
             defaultValue: try readValue(at: &offset),
-            rules: flags[4] ? try readRules(at: &offset) : AttributeRules())
+            rules: flags[4] ? try readRules(at: &offset) : AttributeRules(),
+            merge: flags[6] ? try readMerge(at: &offset) : nil)
+    }
+
+    private func readMerge(at offset: inout Int) throws(DecodingFailure) -> MergeStrategy {
+        let start = offset
+        guard let merge = MergeStrategy(rawValue: try readText(at: &offset)) else {
+            throw DecodingFailure(at: start, expected: "a merge strategy")
+        }
+        return merge
     }
 
     private func readRules(at offset: inout Int) throws(DecodingFailure) -> AttributeRules {

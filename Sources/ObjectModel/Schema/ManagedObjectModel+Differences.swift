@@ -2,8 +2,9 @@ extension ManagedObjectModel {
     /// What is different in another model, a sentence each; empty when both mean the same.
     ///
     /// Transient attributes do not count, because nothing of them is stored; neither do the order of
-    /// declaration and the configurations, which say what goes to which store and not what it is, nor which attributes are confidential,
-    /// which changes nothing that is stored.
+    /// declaration and the configurations, which say what goes to which store and not what it is, nor
+    /// which attributes are confidential and what default values they have, which changes nothing that
+    /// is stored.
     package func differences(from stored: ManagedObjectModel) -> [String] {
         let ours = entitiesByName
         let theirs = stored.entitiesByName
@@ -61,8 +62,7 @@ extension EntityDescription {
                 attribute.isOptional ? "optional" : "mandatory",
                 attribute.isUnique ? "unique" : "not unique",
                 attribute.isIndexed ? "indexed" : "not indexed",
-                attribute.defaultValue.isNull
-                    ? "without a default value" : "given the default \(attribute.defaultValue)",
+                attribute.merge.map { "merged by \($0.rawValue)" } ?? "without a merge strategy",
             ]
             traits[attribute.name]? += attribute.rules.traits
         }

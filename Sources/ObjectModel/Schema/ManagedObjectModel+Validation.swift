@@ -145,6 +145,12 @@ extension EntityDescription {
                             + "not an attribute that can be unique.")
                     continue
                 }
+                if let merge = attribute.merge {
+                    problems.append(
+                        "A uniqueness constraint of '\(name)' names '\(attributeName)', which is "
+                            + "merged by '\(merge.rawValue)': what two sides merge to may belong to "
+                            + "another object. Leave out one of the two.")
+                }
             }
         }
         return problems
@@ -169,7 +175,13 @@ extension AttributeDescription {
         if type == .codable, isIndexed || isUnique {
             problems.append("\(place) holds coded values and so cannot be indexed or unique.")
         }
+        if !defaultValue.isNull, isUnique || entity.uniquenessConstraints.contains([name]) {
+            problems.append(
+                "\(place) is unique and has a default value, which only one object could keep. Leave "
+                    + "the default value out, or have it made anew for each object.")
+        }
         problems += rules.problems(for: type).map { "\(place) \($0)" }
+        problems += merge?.problems(for: self).map { "\(place) \($0)" } ?? []
         return problems
     }
 }

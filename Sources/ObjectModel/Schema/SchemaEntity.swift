@@ -33,6 +33,8 @@ package final class SchemaProperty: Sendable {
     package let isAttribute: Bool
     /// What the model demands of a value, gathered so that checking one copies no description.
     let demand: ValueDemand
+    /// How changes by two sides become one; nil where they collide.
+    package let merge: MergeStrategy?
 
     init(number: PropertyNumber, name: String, kind: Kind, slot: Int?) {
         self.number = number
@@ -41,6 +43,7 @@ package final class SchemaProperty: Sendable {
         self.slot = slot
         isAttribute = if case .attribute = kind { true } else { false }
         demand = ValueDemand(kind)
+        merge = if case .attribute(let description) = kind { description.merge } else { nil }
     }
 
     /// The description, if this is an attribute.
@@ -113,6 +116,8 @@ package final class SchemaEntity: Sendable {
     package let referenceSlots: [SchemaProperty]
     /// The slots with an index.
     package let indexedSlots: [SchemaProperty]
+    /// The slots of attributes that merge.
+    package let mergingSlots: [SchemaProperty]
     /// The relationships whose objects have to be counted.
     package let counted: [SchemaProperty]
     /// What must be unique: single attributes, then several together.
@@ -161,6 +166,7 @@ package final class SchemaEntity: Sendable {
         storedToMany = self.properties.filter(\.isStoredToMany)
         referenceSlots = slots.filter { $0.relationship != nil }
         indexedSlots = slots.filter(\.isIndexed)
+        mergingSlots = slots.filter { $0.merge != nil }
         counted = self.properties.filter(\.isCounted)
         defaults = slots.map { $0.attribute?.defaultValue ?? .null }
         let named = Dictionary(

@@ -22,7 +22,7 @@ struct ValueDemand: Sendable {
     private let rules: AttributeRules?
     private let hasRules: Bool
     /// What describes the whole text.
-    private let expression: NSRegularExpression?
+    private let expression: TextExpression?
 
     init(_ kind: SchemaProperty.Kind) {
         switch kind {
@@ -88,9 +88,14 @@ struct ValueDemand: Sendable {
             }
         }
         if let expression, case .string(let text) = value {
-            let whole = NSRange(text.startIndex..., in: text)
-            if expression.firstMatch(in: text, range: whole)?.range != whole {
-                return ValueMisfit(.patternMismatch, "does not match its pattern")
+            switch expression.answer(to: text) {
+            case .matches: break
+            case .differs: return ValueMisfit(.patternMismatch, "does not match its pattern")
+            case .unknown:
+                return ValueMisfit(
+                    .tooLong,
+                    "is too long for its pattern to be tried on it; a pattern without possessive "
+                        + "quantifiers, references back and look-around could be")
             }
         }
         return nil

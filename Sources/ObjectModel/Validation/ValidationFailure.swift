@@ -1,3 +1,5 @@
+public import Foundation
+
 /// One reason why an object is not valid, so that it cannot be saved.
 ///
 /// A save collects every failure in one ``StoreError``. A validation hook may throw one of its own to
@@ -10,7 +12,7 @@
 ///     }
 /// }
 /// ```
-public struct ValidationFailure: Error, Sendable, Hashable {
+public struct ValidationFailure: Error, Sendable {
     /// What kind of rule is broken. The raw values are the numbers that Core Data gives these errors.
     public enum Reason: Int, Sendable, Hashable, CaseIterable {
         /// The value has another type, the change does not fit the model, or a hook refuses.
@@ -33,7 +35,8 @@ public struct ValidationFailure: Error, Sendable, Hashable {
         case dateTooEarly = 1640
         /// A date is infinitely far away.
         case invalidDate = 1650
-        /// Text or data is longer than its maximum length.
+        /// Text or data is longer than its maximum length, or text is too long for its pattern to be
+        /// tried on it.
         case tooLong = 1660
         /// Text or data is shorter than its minimum length.
         case tooShort = 1670
@@ -45,12 +48,20 @@ public struct ValidationFailure: Error, Sendable, Hashable {
 
     /// The object; nil when the failure was made by a hook and has not passed the context yet.
     public var object: ObjectID?
+    /// The identifier of the store that the object is in, or is to go to; nil as for ``object``, and for
+    /// an object that no store has.
+    ///
+    /// Objects of different stores may have the same ``object``.
+    public var storeIdentifier: UUID?
     /// The name of the property at fault; nil when it is the object as a whole.
     public var property: String?
     /// What kind of rule is broken.
     public let reason: Reason
     /// One sentence that names object and property but no value.
     public let message: String
+    /// What a hook has thrown, when that was an error of the program's own; it takes no part in
+    /// equality.
+    public var cause: (any Error)?
 
     /// Describes a failure.
     ///
@@ -59,17 +70,36 @@ public struct ValidationFailure: Error, Sendable, Hashable {
     ///   - object: The object; the context fills it in when a hook throws the failure.
     ///   - property: The name of the property at fault.
     ///   - message: One sentence.
+    ///   - cause: The error behind the failure, if there is one.
     public init(
-        _ reason: Reason, object: ObjectID? = nil, property: String? = nil, _ message: String
+        _ reason: Reason, object: ObjectID? = nil, property: String? = nil, _ message: String,
+        cause: (any Error)? = nil
     ) {
         self.reason = reason
         self.object = object
         self.property = property
         self.message = message
+        self.cause = cause
     }
 
     /// The number that Core Data gives such an error, from 1550 to 1690.
     public var number: Int { reason.rawValue }
+}
+
+extension ValidationFailure: Hashable {
+    /// Whether both say the same of the same.
+    public static func == (left: ValidationFailure, right: ValidationFailure) -> Bool {
+        left.reason == right.reason && left.object == right.object
+            && left.storeIdentifier == right.storeIdentifier && left.property == right.property
+            && left.message == right.message
+    }
+
+    /// Feeds what equality looks at.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(reason)
+        hasher.combine(object)
+        hasher.combine(property)
+    }
 }
 
 extension ValidationFailure: CustomStringConvertible {
@@ -78,8 +108,18 @@ extension ValidationFailure: CustomStringConvertible {
 }
 
 extension ValidationFailure {
-    /// By object, then by property.
+    /// This failure with its store, where none is named yet.
+    package func inStore(_ identifier: UUID?) -> ValidationFailure {
+        var placed = self
+        if object != nil { placed.storeIdentifier = storeIdentifier ?? identifier }
+        return placed
+    }
+
+    /// By store, by object, then by property.
     package func precedes(_ other: ValidationFailure) -> Bool {
+        guard storeIdentifier == other.storeIdentifier else {
+            return (storeIdentifier?.uuidString ?? "") < (other.storeIdentifier?.uuidString ?? "")
+        }
         guard object == other.object else {
             guard let object, let otherObject = other.object else { return object == nil }
             return object < otherObject

@@ -1,3 +1,5 @@
+import Stopping
+
 /// Builds canonical bytes: every value has exactly one encoding.
 ///
 /// Integers of fixed width are big-endian. Counts and small numbers are variable-length (seven bits
@@ -115,7 +117,7 @@ extension OutputSpan where Element == UInt8 {
     /// - Precondition: There is room for all of them.
     package mutating func append(raw other: RawSpan) {
         // Copying does not look at the room by itself in a release build.
-        precondition(other.byteCount <= freeCapacity, "There is no room for the bytes.")
+        require(other.byteCount <= freeCapacity, "There is no room for the bytes.")
         withUnsafeMutableBufferPointer { room, count in
             other.withUnsafeBytes {
                 UnsafeMutableRawBufferPointer(

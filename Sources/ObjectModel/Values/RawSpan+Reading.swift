@@ -1,4 +1,5 @@
 package import Foundation
+import Stopping
 
 /// Bytes that do not mean what they should.
 ///
@@ -179,7 +180,7 @@ extension RawSpan {
 
     /// Whether the bytes of a range within the span are ASCII, eight of them looked at at a time.
     func isASCII(_ range: Range<Int>) -> Bool {
-        precondition(
+        require(
             range.lowerBound >= 0 && range.upperBound <= byteCount, "The range is within the bytes."
         )
         var seen: UInt64 = 0

@@ -4,19 +4,43 @@ package enum ReadableText {
     ///
     /// A value in a store may hold anything; what is shown must be what is there.
     package static func escaped(_ text: String) -> String {
-        if !text.unicodeScalars.contains(where: isUnsafe) { return text }
+        escaped(text) { _, _ in false }
+    }
+
+    /// Several lines with control characters written out, but for tabs and those that end the lines.
+    package static func escapedLines(_ text: String) -> String {
+        escaped(text) { scalar, next in
+            scalar == "\n" || scalar == "\t" || scalar == "\r" && next == "\n"
+        }
+    }
+
+    private static func escaped(
+        _ text: String, but isKept: (_ scalar: Unicode.Scalar, _ next: Unicode.Scalar?) -> Bool
+    ) -> String {
+        let scalars = text.unicodeScalars
+        if !scalars.contains(where: \.isHidden) { return text }
         var result = ""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\n": result += "\\n"
-            case "\r": result += "\\r"
-            case "\t": result += "\\t"
-            case _ where isUnsafe(scalar):
-                result += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
-            default: result.unicodeScalars.append(scalar)
+        var place = scalars.startIndex
+        while place < scalars.endIndex {
+            let scalar = scalars[place]
+            scalars.formIndex(after: &place)
+            let next = place < scalars.endIndex ? scalars[place] : nil
+            if scalar.isHidden, !isKept(scalar, next) {
+                result += escape(of: scalar)
+            } else {
+                result.unicodeScalars.append(scalar)
             }
         }
         return result
+    }
+
+    private static func escape(of scalar: Unicode.Scalar) -> String {
+        switch scalar {
+        case "\n": "\\n"
+        case "\r": "\\r"
+        case "\t": "\\t"
+        default: "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+        }
     }
 
     /// The text in quotes, on one line.
@@ -31,13 +55,5 @@ package enum ReadableText {
     package static func entry(_ number: UInt64, by author: String?, at time: String) -> String {
         let by = author.map { " by '\(escaped($0))'" } ?? ""
         return "entry \(number)\(by) at \(time)"
-    }
-
-    private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.value {
-        case 0x20...0x7E: false
-        case 0...0x1F, 0x7F...0x9F, 0x2028...0x202E, 0x2066...0x2069: true
-        default: false
-        }
     }
 }

@@ -158,11 +158,14 @@ import Testing
         }
     }
 
-    @Test func `both sides the same is no conflict and leaves nothing to do`() throws {
+    @Test func `both sides the same leaves nothing to do, and is settled only by a policy`() throws
+    {
         try forEveryMerge { domain, base, theirs, ours, policy, outcome in
-            guard theirs == ours, base != nil else { return }
-            #expect(outcome.conflicts.isEmpty)
+            guard theirs == ours, let base else { return }
             #expect(outcome.change == nil)
+            let isEdited = ours.map { $0.values != base.values } ?? false
+            #expect(outcome.conflicts.isEmpty == (policy != .error || !isEdited), "\(policy)")
+            for conflict in outcome.conflicts { #expect(conflict.theirs == conflict.ours) }
         }
     }
 
@@ -175,7 +178,7 @@ import Testing
             let result = try #require(state)
             let collisions = base.values.indices.filter {
                 theirs.values[$0] != base.values[$0] && ours.values[$0] != base.values[$0]
-                    && ours.values[$0] != theirs.values[$0]
+                    && (policy == .error || ours.values[$0] != theirs.values[$0])
             }
             #expect(outcome.conflicts.count == collisions.count)
             for conflict in outcome.conflicts {

@@ -13,8 +13,10 @@ struct BackupCommand: Command {
             discussion: """
                 The copy holds the store as it was at one moment, and is a store like the first,
                 with the same identifier and digests. It is verified as 'verify' does before it
-                gets its name: what stands at FILE is a whole and sound copy or nothing. A file
-                that exists is left as it is.
+                gets its name: what stands at FILE is a whole and sound copy, on the disk, or
+                nothing. A file that exists is left as it is. An interruption takes away what has
+                been made; only a copying that is killed outright leaves it, in a folder called
+                'FILE.' and twelve digits.
 
                 Programs that save meanwhile do not wait, but the store can use no page again
                 until the copy is made, so it may grow.
@@ -70,10 +72,6 @@ private struct StoreCopying {
 
     func copy(_ path: String, to target: String, _ console: Console) throws -> ExitCode {
         let store = try StoreReading.open(path)
-        guard !FileManager.default.fileExists(atPath: target) else {
-            throw ToolError.usage(
-                "'\(target)' exists already and is left as it is. Choose another path.")
-        }
         var outcome = VerificationOutcome()
         try store.copy(to: target, compacting: isCompacting) { draft in
             outcome = try verified(draft, console)
@@ -86,9 +84,8 @@ private struct StoreCopying {
 
     private func verified(_ draft: String, _ console: Console) throws -> VerificationOutcome {
         switch try VerificationProcess.run(on: draft, console) {
-        case .refused:
-            throw ToolError(
-                .unreadable, "The copy cannot be verified, and nothing is left of it.")
+        case .refused(let code):
+            throw ToolError(code, "The copy cannot be verified, and nothing is left of it.")
         case .checked(let outcome):
             guard outcome.code == .success else {
                 throw ToolError(

@@ -61,7 +61,7 @@ struct CheckpointCommand: Command {
                 "'--growth' needs the earlier checkpoint: add '--previous FILE'.")
         }
         let proof = try store.consistencyProof(from: older.size, to: checkpoint.size)
-        try TextFile.make(path, Array(proof.witnessRequest(for: note).utf8), mode: 0o644) {
+        try TextFile.make(path, Array(proof.witnessRequest(for: note).utf8)) {
             try console.write(note.description.utf8)
             try console.flush()
         }

@@ -31,44 +31,65 @@ struct DocumentCommand: Command {
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         let store = try StoreReading.open(arguments[store])
         let sequence = try arguments[moment].map { try StoreReading.place(of: $0, in: store) }
-        try store.read(at: sequence) { snapshot in
-            try console.write("{".utf8)
-            var isFirst = true
-            for entity in snapshot.schema.entities where !entity.isAbstract {
-                try console.write((isFirst ? "" : ",").utf8)
-                isFirst = false
-                try print(entity, of: snapshot, on: console)
-            }
-            try console.write("}\n".utf8)
+        let entities = store.schema.entities.filter { !$0.isAbstract }
+        let (found, reading) = try PagedReading.begin(store, at: sequence) { snapshot in
+            try entities.map { try objects(of: $0, snapshot) }
         }
+        try console.write("{".utf8)
+        for (index, entity) in entities.enumerated() {
+            if index > 0 { try console.write(",".utf8) }
+            try print(found[index], of: entity, reading, on: console)
+        }
+        try console.write("}\n".utf8)
         return .success
     }
 
-    /// Prints the objects of an entity one by one, so that a store of any size needs little memory.
+    private func objects(
+        of entity: SchemaEntity, _ snapshot: borrowing Snapshot
+    ) throws -> [ObjectID] {
+        var objects: [ObjectID] = []
+        try snapshot.objects(of: [entity.number]) { object in
+            objects.append(object)
+            return .proceed
+        }
+        return objects
+    }
+
+    /// Prints the objects of an entity page by page, so that a store of any size needs little memory.
     private func print(
-        _ entity: SchemaEntity, of snapshot: borrowing Snapshot, on console: Console
+        _ objects: [ObjectID], of entity: SchemaEntity, _ reading: PagedReading,
+        on console: Console
     ) throws {
         var writer = JSONWriter()
         writer.name(entity.name)
         try console.write(writer.bytes + Array("{".utf8))
         var isFirst = true
-        try snapshot.objects(of: [entity.number]) { object in
-            guard let state = try snapshot.state(of: object) else { return .proceed }
-            let members = state.members.sorted { $0.key < $1.key }.map { property, members in
-                MembershipEdit(
-                    property: property,
-                    added: members.map { Member(object: $0.key, order: $0.value) })
-            }
-            let change = AuditChange(
-                Change(object: object, kind: .insert(values: state.values, members: members)),
-                in: snapshot.schema)
-            writer.removeAll()
-            writer.name(String(object.number))
-            writer.object(of: change, entity)
-            try console.write(Array((isFirst ? "" : ",").utf8) + writer.bytes)
+        try reading.forEach(objects) { object, snapshot in
+            try member(object, of: entity, snapshot).map { ($0, $0.count) }
+        } print: { bytes in
+            if !isFirst { try console.write(",".utf8) }
             isFirst = false
-            return .proceed
+            try console.write(bytes)
         }
         try console.write("}".utf8)
+    }
+
+    /// `"17":{…}`
+    private func member(
+        _ object: ObjectID, of entity: SchemaEntity, _ snapshot: borrowing Snapshot
+    ) throws -> [UInt8]? {
+        guard let state = try snapshot.state(of: object) else { return nil }
+        let members = state.members.sorted { $0.key < $1.key }.map { property, members in
+            MembershipEdit(
+                property: property,
+                added: members.map { Member(object: $0.key, order: $0.value) })
+        }
+        let change = AuditChange(
+            Change(object: object, kind: .insert(values: state.values, members: members)),
+            in: snapshot.schema)
+        var writer = JSONWriter()
+        writer.name(String(object.number))
+        writer.object(of: change, entity)
+        return writer.bytes
     }
 }

@@ -1,5 +1,6 @@
 import DaybookAudit
 import JournalLog
+import NewFiles
 import ObjectModel
 import SnapshotStore
 
@@ -56,6 +57,9 @@ struct ExportCommand: Command {
                 every entry is there and nothing is left out. With --entity, --object and the like
                 it still writes entries with all their changes, as the digest covers them all; the
                 other formats write only the changes that are asked for.
+
+                The file of '--into' comes to be when it is whole, and is on the disk when the
+                command ends with 0.
 
                 Values of properties that the model calls confidential are left out. With hash, a
                 keyed hash stands in their place, the same for the same value. From the first
@@ -186,15 +190,10 @@ struct ExportCommand: Command {
             }
         }
         let output = try NewFile(path)
-        do {
-            let reached = try export.write(format, progress: { _ in progress.advance() }) {
-                try output.write($0)
-            }
-            try output.finish()
-            return reached
-        } catch {
-            try output.abandon()
-            throw error
+        let reached = try export.write(format, progress: { _ in progress.advance() }) {
+            try output.write($0)
         }
+        try output.finish()
+        return reached
     }
 }

@@ -53,12 +53,14 @@ struct FetchCommand: Command {
             query.filter = try StoreReading.filter(text, for: entity, in: store.schema)
         }
         let sequence = try arguments[moment].map { try StoreReading.place(of: $0, in: store) }
-        try store.read(at: sequence) { snapshot in
-            if arguments[count] {
-                try console.print(countText(try snapshot.count(query), console.format))
-            } else {
-                try print(try snapshot.fetch(query), of: entity, snapshot, console)
+        if arguments[count] {
+            let count = try store.read(at: sequence) { try $0.count(query) }
+            try console.print(countText(count, console.format))
+        } else {
+            let (objects, reading) = try PagedReading.begin(store, at: sequence) {
+                try $0.fetch(query)
             }
+            try print(objects, of: entity, reading, console)
         }
         return .success
     }
@@ -98,25 +100,30 @@ struct FetchCommand: Command {
     // MARK: - Printing
 
     private func print(
-        _ objects: [ObjectID], of entity: SchemaEntity, _ snapshot: borrowing Snapshot,
+        _ objects: [ObjectID], of entity: SchemaEntity, _ reading: PagedReading,
         _ console: Console
     ) throws {
         if console.format == .text {
-            return try printTable(objects, of: entity, snapshot, console)
+            return try printTable(objects, of: entity, reading, console)
         }
         var listing = Listing(console)
-        for object in objects { try append(object, to: &listing, snapshot) }
+        try reading.forEach(objects) { object, snapshot in
+            let bytes = try json(of: object, snapshot)
+            return (bytes, bytes.count)
+        } print: { bytes in
+            try listing.append(json: bytes)
+        }
         try listing.close()
     }
 
     private func printTable(
-        _ objects: [ObjectID], of entity: SchemaEntity, _ snapshot: borrowing Snapshot,
+        _ objects: [ObjectID], of entity: SchemaEntity, _ reading: PagedReading,
         _ console: Console
     ) throws {
         let shown = entity.slots.prefix(entity.storedSlotCount)
         var table = TextTable(
             [TextTable.Column("object")] + shown.map { TextTable.Column($0.name) })
-        for object in objects {
+        try reading.forEach(objects) { object, snapshot in
             var cells = [TextTable.Cell(snapshot.schema.name(of: object), .name)]
             for property in shown {
                 let value = try snapshot.value(of: property, in: object)
@@ -124,6 +131,8 @@ struct FetchCommand: Command {
                     value, type: property.attribute?.type, in: snapshot.schema)
                 cells.append(TextTable.Cell(cell.text))
             }
+            return (cells, cells.reduce(0) { $0 + $1.text.utf8.count })
+        } print: { cells in
             table.append(cells)
         }
         try console.print(table)
@@ -132,21 +141,22 @@ struct FetchCommand: Command {
 
     /// `{"object":"Country/17","entity":"Country","values":{…}}`, with everything that is stored on
     /// the object's own side.
-    private func append(
-        _ object: ObjectID, to listing: inout Listing, _ snapshot: borrowing Snapshot
-    ) throws {
+    private func json(
+        of object: ObjectID, _ snapshot: borrowing Snapshot
+    ) throws -> [UInt8] {
         let schema = snapshot.schema
         guard let entity = schema.entity(object.entity), let state = try snapshot.state(of: object)
         else { throw StoreError.missingRow(schema.name(of: object)) }
-        try listing.append(
-            members: { writer in
-                writer.name("object")
-                writer.string(schema.name(of: object))
-                writer.name("entity")
-                writer.string(entity.name)
-                writer.name("values")
-                writer.object { $0.values(of: state, entity, in: schema) }
-            }, text: {})
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.name("object")
+            writer.string(schema.name(of: object))
+            writer.name("entity")
+            writer.string(entity.name)
+            writer.name("values")
+            writer.object { $0.values(of: state, entity, in: schema) }
+        }
+        return writer.bytes
     }
 }
 

@@ -1,5 +1,5 @@
 import DaybookAudit
-import Foundation
+import NewFiles
 import ObjectModel
 import SnapshotStore
 
@@ -50,20 +50,21 @@ struct ImportCommand: Command {
 
                 Tables are entities of the same name unless --table says otherwise, columns are
                 properties. A row is told by the unique attribute of its entity, which --key names
-                where there are several; rows that 'daybook export' wrote are told by '_id'.
-                A relationship is the key of its destination, and to many of them a list.
+                where there are several; rows that 'daybook export' wrote are told by '_id', each
+                within its table. A relationship is the key of its destination, and to many of them
+                a list.
 
                 A step of the source becomes one entry: all of it or none of it. A bad line stops
                 the import with its number and what is wrong. Entries made before it stay, the open
                 one is dropped. Time, author and note are kept where the input tells them.
 
                 What a line says was there before must be there. The events of a stream must come
-                in order (lsn, file and pos, commit_lsn, scn, else the time). How far a stream was
+                in order (lsn, file and pos, commit_lsn, scn, else the time). How far each table was
                 imported is kept in the store with its entries, so the same stream again adds
                 nothing, and one that was cut off goes on when it is imported again; a warning
                 tells how many events were passed over so. An event that comes late, at a place
-                before the last one imported, is among these. A stream whose events tell only the
-                time is not remembered.
+                before the last one of its table that was imported, is among these. A stream whose
+                events tell only the time is not remembered.
                 """,
             arguments: [
                 store, form, keys, tables, author, note, ignoresUnknown, ignoresBefore,
@@ -92,26 +93,16 @@ struct ImportCommand: Command {
             try perform(on: arguments[store], arguments, console)
             return .success
         }
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-            "daybook-import-\(ProcessInfo.processInfo.globallyUniqueString)")
-        try FileManager.default.createDirectory(
-            at: folder, withIntermediateDirectories: false,
-            attributes: [.posixPermissions: 0o700])
-        let outcome = Result { try rehearse(in: folder, arguments, console) }
-        do {
-            try FileManager.default.removeItem(at: folder)
-        } catch {
-            try console.warn("The copy in '\(folder.path)' could not be removed: \(error).")
-        }
-        try outcome.get()
+        try rehearse(in: ScratchFolder(for: "import"), arguments, console)
         try console.talk("Nothing was changed: this was a dry run.")
         return .success
     }
 
     private func rehearse(
-        in folder: URL, _ arguments: ParsedArguments, _ console: Console
+        in folder: ScratchFolder, _ arguments: ParsedArguments, _ console: Console
     ) throws {
-        let copy = folder.appendingPathComponent("copy.daybook").path
+        defer { withExtendedLifetime(folder) {} }
+        let copy = folder.path("copy.daybook")
         let original = try StoreReading.open(arguments[store])
         try original.copy(to: copy)
         try original.close()
@@ -154,12 +145,12 @@ struct ImportCommand: Command {
     }
 
     private func tellPassedOver(_ importer: Importer, _ console: Console) throws {
-        for (stream, place, count) in importer.passages {
+        for (table, place, count) in importer.passages {
             let events = count == 1 ? "1 event" : "\(count) events"
             let (stand, were) = count == 1 ? ("stands", "was") : ("stand", "were")
             try console.warn(
-                "\(events) of '\(stream)' \(stand) at or before \(place), up to which this stream "
-                    + "was imported, and \(were) passed over.")
+                "\(events) of '\(table.name)' in '\(table.stream)' \(stand) at or before \(place), "
+                    + "up to which this table was imported, and \(were) passed over.")
         }
         let count = importer.repeated
         guard count > 0 else { return }

@@ -27,7 +27,8 @@ struct InitCommand: Command {
                 The types are string, int16, int32, int64, float, double, decimal, bool, date,
                 data, uuid and url. What is left out means: optional, no default, not indexed.
                 The model becomes entry 1 of the journal, with author and note if they are given.
-                A file that exists is left as it is.
+                A file that exists is left as it is; of several who make the same store at once,
+                one does. The store comes to be when it is whole and on the disk.
                 """,
             arguments: [store, model, author, note],
             examples: [.init("daybook init iso.daybook --model iso.json", "Create a store")],
@@ -54,8 +55,8 @@ struct InitCommand: Command {
             throw ToolError(
                 .usage, "\(name) cannot be used: \(error.problems.joined(separator: " "))")
         }
-        let digest = try makeStore(
-            at: path, description, author: arguments[author], note: arguments[note])
+        let digest = try Store.make(
+            at: path, model: description, author: arguments[author], note: arguments[note])
         let entities =
             description.entities.count == 1
             ? "1 entity" : "\(description.entities.count) entities"
@@ -67,23 +68,6 @@ struct InitCommand: Command {
                 ["sequence": 1, "digest": .string(digest.description)] as JSONText)
         }
         return .success
-    }
-
-    /// Makes the store; when that fails, nothing of it stays, because there was no such file.
-    private func makeStore(
-        at path: String, _ model: ManagedObjectModel, author: String?, note: String?
-    ) throws -> Digest {
-        do {
-            let store = try Store.create(at: path, model: model, author: author, note: note)
-            let digest = try store.headDigest()
-            try store.close()
-            return digest
-        } catch {
-            for file in [path, path + "-lock"] where FileManager.default.fileExists(atPath: file) {
-                try FileManager.default.removeItem(atPath: file)
-            }
-            throw error
-        }
     }
 
     private func text(of place: String, _ console: Console) throws -> String {

@@ -1,4 +1,5 @@
 import JournalLog
+import NewFiles
 
 /// `daybook keygen NAME --into FILE`: a new key for signing checkpoints.
 struct KeygenCommand: Command {
@@ -28,7 +29,7 @@ struct KeygenCommand: Command {
         let key = try SigningKey.random(name: arguments[name])
         // Nobody could check with a private key whose public key is not known.
         try TextFile.make(
-            arguments[file], Array((key.secretText + "\n").utf8), mode: 0o600
+            arguments[file], Array((key.secretText + "\n").utf8), for: .owner
         ) {
             try print(key.verifierKey, console)
         }

@@ -12,6 +12,10 @@ struct LoadCommand: Command {
                 Each entry gets the digest that it had; one that does not match stops the loading
                 with its line number, and nothing is left of the new store. A file that exists is
                 left as it is.
+
+                The store grows in a folder beside NEW, called 'NEW.' and twelve digits, and gets
+                its name when it is whole and on the disk. An interruption takes that folder away;
+                only a loading that is killed outright leaves it, for you to delete.
                 """,
             arguments: [store],
             examples: [.init("daybook load copy.daybook < export.jsonl", "Load an export")],

@@ -55,7 +55,7 @@ struct ProveCommand: Command {
             return .success
         }
         try WholeEntries.check(arguments[secrecy], in: store)
-        try TextFile.make(path, store.bytes(of: sequence), mode: 0o644) {
+        try TextFile.make(path, store.bytes(of: sequence)) {
             try console.write(proof.description.utf8)
             try console.flush()
         }

@@ -61,12 +61,22 @@ struct Replay {
     }
 
     /// Replays into a new file.
-    mutating func run(into path: String, _ console: Console) throws -> ExitCode {
+    ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - console: Where it is told what came of it.
+    ///   - finish: What is done with the file, which is closed by then, before anything is told.
+    /// - Returns: How the command ends.
+    /// - Throws: `StoreError` when the journal cannot be read or the file written; what `finish` throws.
+    mutating func run(
+        into path: String, _ console: Console, finish: () throws -> Void = {}
+    ) throws -> ExitCode {
         let (copy, stop) = try fold(into: path, console)
         let reached = try copy.head()
         let differences = try compare(with: copy, at: reached)
         let digest = try copy.headDigest()
         try copy.close()
+        try finish()
         // Who leaves a stepwise replay early has not asked about the rest.
         let isUnmet = until != nil && stop == nil && reached == through
         switch console.format {

@@ -1,5 +1,5 @@
-import Foundation
 import JournalLog
+import NewFiles
 import ObjectModel
 import SnapshotStore
 
@@ -31,7 +31,8 @@ struct ReplayCommand: Command {
             discussion: """
                 The journal is folded again from its first entry, and what comes out is compared
                 with what the store holds. The new store, or else a temporary one, is as it was
-                after the last entry replayed, also when the replay stopped early.
+                after the last entry replayed, also when the replay stopped early. It gets its
+                name at the end: a replay that is cut off leaves nothing there.
 
                 With --step, Enter or space replays the next entry, n N the next N, c goes on
                 without stopping, q quits. Predicates are as for 'fetch', and are looked at after
@@ -81,24 +82,12 @@ struct ReplayCommand: Command {
         if arguments[isStepwise] { replay.stepper = try Stepper(console) }
 
         if let path = arguments[target] {
-            guard !FileManager.default.fileExists(atPath: path) else {
-                throw ToolError.usage(
-                    "'\(path)' exists already and is left as it is. Choose another path.")
-            }
-            return try replay.run(into: path, console)
+            let draft = try Store.draft(for: path)
+            defer { draft.discard() }
+            return try replay.run(into: draft.path, console) { try Store.place(draft, at: path) }
         }
-        let folder = FileManager.default.temporaryDirectory
-            .appendingPathComponent("daybook-replay-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { removeScratch(folder, console) }
-        return try replay.run(into: folder.appendingPathComponent("replay").path, console)
-    }
-
-    private func removeScratch(_ folder: URL, _ console: Console) {
-        do {
-            try FileManager.default.removeItem(at: folder)
-        } catch {
-            console.fail("The folder '\(folder.path)' could not be removed.")
-        }
+        let folder = try ScratchFolder(for: "replay")
+        defer { withExtendedLifetime(folder) {} }
+        return try replay.run(into: folder.path("replay"), console)
     }
 }

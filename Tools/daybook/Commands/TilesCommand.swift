@@ -50,8 +50,7 @@ struct TilesCommand: Command {
         let store = try StoreReading.open(arguments[store])
         try WholeEntries.check(arguments[secrecy], in: store)
         let reader = AuditReader(store)
-        let folder = URL(fileURLWithPath: arguments[folder], isDirectory: true)
-        let export = try TilesExport(reader, into: folder, checkpoint: note)
+        let export = try TilesExport(reader, into: arguments[folder], checkpoint: note)
         let progress = console.progress("Exporting entries", of: nil)
         defer { progress.finish() }
         var reached: UInt64 = 0

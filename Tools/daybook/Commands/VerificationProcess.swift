@@ -1,3 +1,4 @@
+import CTerminal
 import Foundation
 import JournalLog
 import ObjectModel
@@ -13,11 +14,17 @@ struct VerificationOutcome: Codable {
 
     var findings: [Finding] = []
     var gaps: [String] = []
+    /// Why the journal is not the one of the checkpoint.
+    var flaw: String?
     var head: UInt64 = 0
     var digest: String?
     var recordsCompared = 0
 
-    var code: ExitCode {
+    /// How the command ends.
+    var code: ExitCode { flaw == nil ? soundness : .finding }
+
+    /// What the store is by itself, without a checkpoint.
+    var soundness: ExitCode {
         if !findings.isEmpty { return .unreadable }
         return gaps.isEmpty ? .success : .unverifiable
     }
@@ -26,7 +33,8 @@ struct VerificationOutcome: Codable {
 /// Checks a store in a process of its own.
 ///
 /// A damaged file can make LMDB read where there is no memory, which ends the process that does it.
-/// So the tool runs itself a second time, and that the second one was ended is a finding, too.
+/// So the tool runs itself a second time, and that the second one was ended by what it read is a finding,
+/// too.
 enum VerificationProcess {
     /// How the second process ended.
     enum Verdict {
@@ -35,11 +43,13 @@ enum VerificationProcess {
         case checked(VerificationOutcome)
     }
 
-    /// Set in the second process.
-    private static let mark = "DAYBOOK_VERIFICATION_PROCESS"
+    /// Begins the command line of the second process: no word that is a command. The environment says
+    /// nothing of it, as what a user leaves there must not change what a check comes to.
+    private static let word = "verification-process"
 
-    /// Whether this is the second process.
-    static var isThisOne: Bool { SystemCall.environment(mark) != nil }
+    /// The signals by which a process ends that reads or does what it cannot. By all others it is ended
+    /// from outside.
+    private static let faults = [SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT]
 
     /// What the second process writes, a line each.
     private enum Message: Codable {
@@ -49,8 +59,21 @@ enum VerificationProcess {
 
     // MARK: - The second process
 
+    /// What a command line asks the second process for: the store, and the text of a checkpoint if one
+    /// was given; nil when it asks for something else.
+    static func request(_ words: [String]) -> (path: String, checkpoint: String?)? {
+        guard (2...3).contains(words.count), words[0] == word else { return nil }
+        return (words[1], words.count == 3 ? words[2] : nil)
+    }
+
     /// Checks the store and writes what comes of it for the first process to read.
-    static func report(on path: String, _ console: Console) throws -> ExitCode {
+    ///
+    /// - Returns: How the check came out, though the first process goes by what is written.
+    static func report(
+        _ request: (path: String, checkpoint: String?), _ console: Console
+    ) throws -> ExitCode {
+        let path = request.path
+        let checkpoint = try request.checkpoint.map { try Checkpoint($0) }
         var last = ""
         func send(_ message: Message) throws {
             try console.write(JSONEncoder().encode(message))
@@ -58,7 +81,7 @@ enum VerificationProcess {
             try console.flush()
         }
         var failure: (any Error)?
-        let report = try Store.verify(path: path) { step, fraction in
+        let report = try Store.verify(path: path, checkpoint: checkpoint) { step, fraction in
             let percent = Int(fraction * 100)
             guard failure == nil, last != "\(step) \(percent)" else { return }
             last = "\(step) \(percent)"
@@ -70,16 +93,14 @@ enum VerificationProcess {
         }
         if let failure { throw failure }
         try refuseOtherFiles(path, report)
-        try send(
-            .outcome(
-                VerificationOutcome(
-                    findings: report.findings.map {
-                        .init(kind: $0.kind.rawValue, place: $0.place, message: $0.message)
-                    },
-                    gaps: report.gaps, head: report.head.rawValue,
-                    digest: report.headDigest?.hexadecimal,
-                    recordsCompared: report.recordsCompared)))
-        return .success
+        let outcome = VerificationOutcome(
+            findings: report.findings.map {
+                .init(kind: $0.kind.rawValue, place: $0.place, message: $0.message)
+            },
+            gaps: report.gaps, flaw: report.flaw, head: report.head.rawValue,
+            digest: report.headDigest?.hexadecimal, recordsCompared: report.recordsCompared)
+        try send(.outcome(outcome))
+        return outcome.code
     }
 
     /// Where already the first page is wrong, the file may be no store at all: then that is said,
@@ -99,55 +120,78 @@ enum VerificationProcess {
     // MARK: - The first process
 
     /// Starts the second process and waits for what it says.
-    static func run(on path: String, _ console: Console) throws -> Verdict {
-        let process = Process()
-        let pipe = Pipe()
-        process.executableURL = Bundle.main.executableURL
-        process.arguments = ["verify", "--", path]
-        process.environment = ProcessInfo.processInfo.environment.merging(
-            // A crash is what this process is for: no report of it, only its signal.
-            [mark: "1", "SWIFT_BACKTRACE": "enable=no"]) { $1 }
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = pipe
-        try process.run()
-        let (outcome, step) = try read(from: pipe.fileHandleForReading, console)
-        process.waitUntilExit()
-        if process.terminationReason == .uncaughtSignal {
-            return .checked(stopped(by: process.terminationStatus, in: step, of: path))
+    ///
+    /// - Throws: ``ToolError`` with code `unverifiable` when it was ended from outside.
+    static func run(
+        on path: String, checkpoint: Checkpoint? = nil, _ console: Console
+    ) throws -> Verdict {
+        // A crash is what the second process is for: no report of it, only its signal.
+        setenv("SWIFT_BACKTRACE", "enable=no", 1)
+        terminal_program_begin()
+        for text in [executable, word, path] + (checkpoint.map { [$0.description] } ?? []) {
+            let number = terminal_program_add(text)
+            guard number == 0 else { throw cannotStart(number) }
+        }
+        let source = terminal_program_start()
+        guard source >= 0 else { throw cannotStart(-source) }
+        let said = Result { try read(from: source, console) }
+        close(source)
+        let ending = terminal_program_wait()
+        let (outcome, step) = try said.get()
+        if faults.contains(-ending) { return .checked(stopped(by: -ending, in: step, of: path)) }
+        guard ending >= 0 else {
+            throw ToolError(
+                .unverifiable,
+                "The check of '\(path)' was ended from outside by signal \(-ending), while it was "
+                    + "at the \(step), so nothing is known of the rest. Check again.")
         }
         if let outcome { return .checked(outcome) }
-        return .refused(ExitCode(rawValue: process.terminationStatus) ?? .unreadable)
+        return .refused(ExitCode(rawValue: ending) ?? .unreadable)
+    }
+
+    /// This program, also when another has taken its place in the folder meanwhile.
+    private static var executable: String {
+        #if os(Linux)
+        "/proc/self/exe"
+        #else
+        Bundle.main.executablePath ?? CommandLine.arguments[0]
+        #endif
+    }
+
+    private static func cannotStart(_ number: Int32) -> ToolError {
+        .system("The process that checks cannot be started", number)
     }
 
     private static func read(
-        from handle: FileHandle, _ console: Console
+        from descriptor: Int32, _ console: Console
     ) throws -> (outcome: VerificationOutcome?, step: String) {
+        let lines = LineReader(descriptor)
         var outcome: VerificationOutcome?
         var current = "file"
         var reached = 0
         var progress: Progress?
         defer { progress?.finish() }
-        var buffer = Data()
-        while true {
-            let more = handle.availableData
-            if more.isEmpty { return (outcome, current) }
-            buffer.append(more)
-            while let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
-                let line = buffer[buffer.startIndex..<end]
-                buffer.removeSubrange(buffer.startIndex...end)
-                switch try JSONDecoder().decode(Message.self, from: line) {
-                case .outcome(let found): outcome = found
-                case .step(let step, let percent):
-                    if step != current {
-                        progress?.finish()
-                        progress = console.progress("Checking \(step)", of: 100)
-                        (current, reached) = (step, 0)
-                    }
-                    progress?.advance(by: max(0, percent - reached))
-                    reached = max(reached, percent)
+        while let line = try lines.next() {
+            let message: Message
+            do {
+                message = try JSONDecoder().decode(Message.self, from: Data(line))
+            } catch is DecodingError {
+                // The last line of a process that was ended in the middle of it.
+                break
+            }
+            switch message {
+            case .outcome(let found): outcome = found
+            case .step(let step, let percent):
+                if step != current {
+                    progress?.finish()
+                    progress = console.progress("Checking \(step)", of: 100)
+                    (current, reached) = (step, 0)
                 }
+                progress?.advance(by: max(0, percent - reached))
+                reached = max(reached, percent)
             }
         }
+        return (outcome, current)
     }
 
     private static func stopped(

@@ -21,6 +21,10 @@ struct VerifyCommand: Command {
                 journal is replayed and compared with all tables derived from it. Every finding
                 is told with its place, not only the first.
 
+                What is no part of the journal, nothing can vouch for: tags, cursors, the store's
+                identifier, the time it was made, values that a program keeps about it. They are
+                checked only for being readable, and a tag for the entry that it was set on.
+
                 What a store cannot prove by itself is that its last entries were not cut off, or
                 everything from some entry on written anew: give it a checkpoint that was kept
                 elsewhere, and the key that signed it.
@@ -45,18 +49,13 @@ struct VerifyCommand: Command {
 
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         let path = arguments[store]
-        if VerificationProcess.isThisOne {
-            return try VerificationProcess.report(on: path, console)
-        }
         let known = try knownCheckpoint(arguments, console)
-        let verdict = try VerificationProcess.run(on: path, console)
+        let verdict = try VerificationProcess.run(on: path, checkpoint: known, console)
         switch verdict {
         case .refused(let code): return code
         case .checked(let outcome):
-            let isReadable = outcome.findings.isEmpty
-            let flaw = isReadable ? try flaw(of: known, path) : nil
-            let code = try print(outcome, isReadable ? known : nil, flaw, console)
-            return flaw == nil ? code : .finding
+            try print(outcome, outcome.findings.isEmpty ? known : nil, console)
+            return outcome.code
         }
     }
 
@@ -82,25 +81,19 @@ struct VerifyCommand: Command {
         return try Checkpoint(note.text)
     }
 
-    private func flaw(of checkpoint: Checkpoint?, _ path: String) throws -> String? {
-        guard let checkpoint else { return nil }
-        return try StoreReading.open(path).flaw(of: checkpoint)
-    }
-
     private static let truncation =
         "Truncation is not excluded: that the last entries were not cut off can be told only by a "
         + "checkpoint kept elsewhere ('--checkpoint')."
 
     private func print(
-        _ outcome: VerificationOutcome, _ checkpoint: Checkpoint?, _ flaw: String?,
-        _ console: Console
-    ) throws -> ExitCode {
+        _ outcome: VerificationOutcome, _ checkpoint: Checkpoint?, _ console: Console
+    ) throws {
         if console.format == .text {
-            try printText(outcome, checkpoint, flaw, console)
+            try printText(outcome, checkpoint, console)
         } else {
             try console.print(
                 [
-                    "sound": .bool(outcome.code == .success && flaw == nil),
+                    "sound": .bool(outcome.code == .success),
                     "sequence": .unsigned(outcome.head),
                     "digest": .optional(outcome.digest),
                     "recordsCompared": .integer(Int64(outcome.recordsCompared)),
@@ -113,18 +106,17 @@ struct VerifyCommand: Command {
                         }),
                     "gaps": .array(outcome.gaps.map { .string($0) }),
                     "checkpoint": checkpoint.map {
-                        ["size": .unsigned($0.size), "holds": .bool(flaw == nil)] as JSONText
+                        ["size": .unsigned($0.size), "holds": .bool(outcome.flaw == nil)]
+                            as JSONText
                     } ?? .null,
                 ] as JSONText)
         }
-        return outcome.code
     }
 
     private func printText(
-        _ outcome: VerificationOutcome, _ checkpoint: Checkpoint?, _ flaw: String?,
-        _ console: Console
+        _ outcome: VerificationOutcome, _ checkpoint: Checkpoint?, _ console: Console
     ) throws {
-        if let flaw {
+        if let flaw = outcome.flaw {
             try console.print(
                 console.palette("checkpoint", .failure) + ": " + DisplayText.escaped(flaw))
         }
@@ -135,10 +127,10 @@ struct VerifyCommand: Command {
         }
         for gap in outcome.gaps { try console.print(DisplayText.escaped(gap)) }
         let entries = outcome.head == 1 ? "1 entry" : "\(outcome.head) entries"
-        switch outcome.code {
+        switch outcome.soundness {
         case .success:
             try console.print(
-                (flaw == nil ? "Fine: " : "No other fault: ")
+                (outcome.flaw == nil ? "Fine: " : "No other fault: ")
                     + "\(entries) in an unbroken chain, and \(outcome.recordsCompared) records "
                     + "that agree with them.")
         case .unverifiable:
@@ -150,10 +142,10 @@ struct VerifyCommand: Command {
         guard let digest = outcome.digest else { return }
         try console.print("Entry \(outcome.head) has the digest \(digest).")
         guard let checkpoint else { return try console.talk(Self.truncation) }
-        if flaw == nil {
-            try console.print(
-                "The journal goes on from the checkpoint of \(checkpoint.size) entries: none of "
-                    + "those was changed or cut off.")
-        }
+        guard outcome.flaw == nil else { return }
+        try console.print(
+            "The journal goes on from the checkpoint of \(checkpoint.size) entries: none of "
+                + "those was changed or cut off. Tags, cursors, the store's identifier and what "
+                + "else is kept beside the journal are in no checkpoint.")
     }
 }

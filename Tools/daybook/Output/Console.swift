@@ -65,9 +65,12 @@ final class Console {
     }
 
     /// Writes bytes that are data already, such as an export.
+    ///
+    /// Programs get them as they are. A terminal gets text, in which nothing commands it.
     func write(_ bytes: some Sequence<UInt8>) throws {
         startPager()
-        try output.write(bytes)
+        guard isTerminal else { return try output.write(bytes) }
+        try output.write(DisplayText.escapedLines(String(decoding: Array(bytes), as: UTF8.self)))
     }
 
     /// Hands everything printed so far to the system.

@@ -38,6 +38,9 @@ enum DisplayText {
     /// order of letters round; what is printed must be what is there.
     static func escaped(_ text: String) -> String { ReadableText.escaped(text) }
 
+    /// Several lines with control characters written out, but for tabs and those that end the lines.
+    static func escapedLines(_ text: String) -> String { ReadableText.escapedLines(text) }
+
     private static func isRegionalIndicator(_ scalar: Unicode.Scalar) -> Bool {
         (0x1F1E6...0x1F1FF).contains(scalar.value)
     }

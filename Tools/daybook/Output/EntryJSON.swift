@@ -18,6 +18,11 @@ extension Listing {
         try append(JSONText(try JSONValue(parsing: bytes)), text: text)
     }
 
+    /// Adds a record that is JSON already.
+    mutating func append(json bytes: [UInt8]) throws {
+        try append(JSONText(try JSONValue(parsing: bytes)), text: {})
+    }
+
     /// Adds an object whose members `body` writes, or what `text` prints.
     mutating func append(
         members body: (inout JSONWriter) -> Void, text: () throws -> Void

@@ -1,12 +1,7 @@
+import CTerminal
+import Foundation
+import NewFiles
 import Synchronization
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 /// The user's wish that a command which goes on for ever comes to its end: Control-C, or `kill`.
 enum Interruption {
@@ -32,6 +27,22 @@ enum Interruption {
         source.store(ends[0], ordering: .releasing)
         for number in [SIGINT, SIGTERM, SIGHUP] {
             signal(number) { number in Interruption.note(number) }
+        }
+    }
+
+    /// Lets an interruption take away the files that are not whole yet, before it ends the process.
+    ///
+    /// Only when there is such a file are signals caught. A thread of its own does it, because the one
+    /// that works may be in the middle of anything.
+    static func takesUnfinishedFilesAway() {
+        UnfinishedFolders.whenFirstBegun {
+            let signals = terminal_signals_catch()
+            // Without a pipe, the signals go on ending the process at once.
+            guard signals >= 0 else { return }
+            Thread.detachNewThread {
+                guard let number = SystemCall.nextByte(from: signals) else { return }
+                UnfinishedFolders.removeAll { terminal_signals_end(Int32(number)) }
+            }
         }
     }
 

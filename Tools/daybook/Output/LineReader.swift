@@ -1,4 +1,4 @@
-/// Standard input, line by line, with line numbers.
+/// Standard input, or what another process sends, line by line, with line numbers.
 ///
 /// Lines are bytes: whether they are good UTF-8 or JSON is for whoever reads them to say.
 final class LineReader {
@@ -9,6 +9,11 @@ final class LineReader {
     private var position = 0
     private var end = 0
     private var isAtEnd = false
+    private let descriptor: Int32
+
+    init(_ descriptor: Int32 = SystemCall.Descriptor.input.rawValue) {
+        self.descriptor = descriptor
+    }
 
     /// The next line without its line end (`\n` or `\r\n`), nil after the last.
     func next() throws -> [UInt8]? {
@@ -37,7 +42,7 @@ final class LineReader {
     }
 
     private func refill() throws {
-        end = try SystemCall.read(into: &chunk, from: .input)
+        end = try SystemCall.read(into: &chunk, from: descriptor)
         position = 0
         isAtEnd = end == 0
     }

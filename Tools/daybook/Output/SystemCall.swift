@@ -50,12 +50,63 @@ enum SystemCall {
         return .written
     }
 
+    /// The words of the command line behind the name of the program.
+    ///
+    /// - Throws: ``ToolError`` for a word that is not UTF-8. Put right, as Swift does, two names of files
+    ///   would become one.
+    static func commandLine() throws -> [String] {
+        try (1..<max(1, Int(CommandLine.argc))).map { place in
+            guard let word = CommandLine.unsafeArgv[place] else { return "" }
+            if let text = String(validatingCString: word) { return text }
+            let bytes = (0..<strlen(word)).map { UInt8(bitPattern: word[$0]) }
+            throw ToolError.usage(
+                "Word \(place) of the command line, '\(spelled(bytes))', is not UTF-8 text. Rename "
+                    + "the file, or name it by a link.")
+        }
+    }
+
+    /// Bytes as a shell would take them between `$'` and `'`.
+    private static func spelled(_ bytes: [UInt8]) -> String {
+        bytes.map { byte in
+            (0x20..<0x7F).contains(byte)
+                ? String(UnicodeScalar(byte))
+                : "\\x" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        }.joined()
+    }
+
+    /// Fills up the descriptors that every process is born with.
+    ///
+    /// Where one of them is closed, the next file opened would get its number, and what is meant for
+    /// people would be written into it: into a store. What stands in is open the wrong way round, so
+    /// that to read or to write fails as it does where nothing is open.
+    static func fillDescriptors() {
+        for number in 0...Descriptor.errors.rawValue {
+            guard fcntl(number, F_GETFD) < 0, errno == EBADF else { continue }
+            let mode = number == Descriptor.input.rawValue ? O_WRONLY : O_RDONLY
+            if open("/dev/null", mode) == number { continue }
+            // A folder can be neither read nor written.
+            guard open("/", O_RDONLY) == number else { end(.usage) }
+        }
+    }
+
     /// Reads up to `buffer.count` bytes into the buffer; 0 at the end of the input.
-    static func read(into buffer: inout [UInt8], from descriptor: Descriptor) throws -> Int {
+    static func read(into buffer: inout [UInt8], from descriptor: Int32) throws -> Int {
         do {
-            return try readOnce(into: &buffer, from: descriptor.rawValue)
+            return try readOnce(into: &buffer, from: descriptor)
         } catch {
-            throw ToolError.system("Standard input cannot be read", error.number)
+            let what =
+                descriptor == Descriptor.input.rawValue ? "Standard input" : "What was sent"
+            throw ToolError.system("\(what) cannot be read", error.number)
+        }
+    }
+
+    /// Waits for a byte; nil at the end.
+    static func nextByte(from descriptor: Int32) -> UInt8? {
+        var buffer: [UInt8] = [0]
+        do {
+            return try readOnce(into: &buffer, from: descriptor) == 1 ? buffer[0] : nil
+        } catch {
+            return nil
         }
     }
 

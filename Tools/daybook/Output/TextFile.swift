@@ -1,4 +1,5 @@
 import Foundation
+import NewFiles
 
 /// Small files that a command is given or makes: keys, checkpoints, proofs.
 enum TextFile {
@@ -38,35 +39,28 @@ enum TextFile {
         }
     }
 
-    /// Makes a file that was not there.
+    /// Makes a file that was not there, and does what only makes sense with it.
     ///
     /// - Parameters:
-    ///   - path: The file.
+    ///   - path: The file, which is on the disk when `work` begins.
     ///   - bytes: What goes into it.
-    ///   - mode: Who may read and write it.
+    ///   - readers: Whom it is for.
     ///   - work: What belongs to it: the file is taken away again when this fails.
     /// - Throws: ``ToolError`` when it is there already or cannot be written; what `work` throws.
     static func make(
-        _ path: String, _ bytes: [UInt8], mode: mode_t, with work: () throws -> Void
+        _ path: String, _ bytes: [UInt8], for readers: NewFile.Readers = .everybody,
+        with work: () throws -> Void
     ) throws {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
-        guard descriptor >= 0 else {
-            throw ToolError.system("'\(path)' cannot be made", errno)
-        }
-        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        let file = try NewFile(path, for: readers)
+        try file.write(bytes)
+        try file.finish()
         do {
-            do {
-                try file.write(contentsOf: bytes)
-                try file.close()
-            } catch {
-                throw ToolError.usage(
-                    "'\(path)' cannot be written: \(ToolError.words(for: error)).")
-            }
             try work()
         } catch {
-            guard unlink(path) == 0 else {
-                throw ToolError.system(
-                    "\(ToolError(error).message) '\(path)' could not be taken away again", errno)
+            do {
+                try file.takeBack()
+            } catch let other {
+                throw ToolError.usage("\(ToolError(error).message) \(other)")
             }
             throw error
         }

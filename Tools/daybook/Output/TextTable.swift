@@ -1,8 +1,12 @@
 /// Rows in aligned columns.
 ///
 /// Columns are as wide as their widest cell *looks*: `Türkiye`, `日本` and flags line up. On a
-/// terminal the last column is cut to fit; in a file nothing is.
+/// terminal the last column is cut to fit; in a file nothing is. A cell that is much wider than a line
+/// puts its own row out of line and widens no other, or one long text would fill every row with spaces.
 struct TextTable {
+    /// No cell that is wider than this makes its column wider.
+    private static let alignedWidth = 120
+
     /// Where a cell stands in its column.
     enum Alignment: Sendable {
         case leading
@@ -52,7 +56,8 @@ struct TextTable {
     mutating func append(_ cells: [Cell]) {
         precondition(cells.count == columns.count, "A row has one cell for every column.")
         for (index, cell) in cells.enumerated() {
-            widths[index] = max(widths[index], DisplayText.width(of: cell.text))
+            let width = DisplayText.width(of: cell.text)
+            if width <= Self.alignedWidth { widths[index] = max(widths[index], width) }
         }
         rows.append(cells)
     }
@@ -72,20 +77,16 @@ struct TextTable {
             if isLast, let limit, limit - column >= 8 {
                 text = DisplayText.truncated(text, to: limit - column)
             }
-            let gap = String(
-                repeating: " ", count: widths[index] - min(width(of: text), widths[index]))
+            let width = DisplayText.width(of: text)
+            let gap = String(repeating: " ", count: max(widths[index] - width, 0))
             switch columns[index].alignment {
             case .trailing: line += gap + palette(text, cell.style)
             case .leading: line += palette(text, cell.style) + (isLast ? "" : gap)
             }
             if !isLast { line += "  " }
-            column += widths[index] + 2
+            column += max(widths[index], width) + 2
         }
         while line.hasSuffix(" ") { line.removeLast() }
         return line
-    }
-
-    private func width(of text: String) -> Int {
-        DisplayText.width(of: text)
     }
 }

@@ -1,4 +1,5 @@
 import JournalLog
+import NewFiles
 import ObjectModel
 import SnapshotStore
 
@@ -12,6 +13,7 @@ extension ToolError {
         case let error as ProofError: self.init(ExitCode(error.code), error.message)
         case let error as QueryError: self.init(.usage, error.description)
         case let error as ModelError: self.init(.usage, error.description)
+        case let error as NewFileError: self.init(.usage, error.description)
         default: self.init(.usage, String(describing: error))
         }
     }

@@ -8,14 +8,16 @@ import ObjectModel
 /// Names are kept as long as their objects are there, so the memory for it grows with the number of
 /// objects of the source that have names.
 struct ForeignDirectory {
-    /// A name within a stream.
+    /// A name within a table of a stream.
     private struct Name: Hashable {
-        let stream: String
+        let table: ForeignTable
         let name: String
     }
 
     /// What is known of an object that the source has a name for.
     struct Known {
+        /// The entity that its table stands for.
+        let entity: SchemaEntity
         /// The object; nil when it was imported at an earlier time.
         var id: ManagedObjectID?
         /// The value of its key; nil when it has none.
@@ -27,6 +29,8 @@ struct ForeignDirectory {
     private let schema: Schema
     private let tables: [String: SchemaEntity]
     private let keys: [EntityNumber: SchemaProperty]
+    /// The tables that have come up, by stream.
+    private var tablesOfStreams: [String: Set<ForeignTable>] = [:]
     private var names: [Name: Known] = [:]
     /// Objects that the open step deletes, which other events of it may still name.
     private var leaving: [Name: Known] = [:]
@@ -86,10 +90,19 @@ struct ForeignDirectory {
 
     // MARK: - Names
 
-    /// What is known of an object of a stream.
-    func known(_ name: String, in stream: String) -> Known? {
-        let name = Name(stream: stream, name: name)
+    /// What is known of an object of a table.
+    func known(_ name: String, in table: ForeignTable) -> Known? {
+        let name = Name(table: table, name: name)
         return names[name] ?? leaving[name]
+    }
+
+    /// What is known of the objects of that name in a stream that a reference to an entity can lead to:
+    /// one for each table that has such a name.
+    func known(
+        _ name: String, in stream: String, leadingTo destination: SchemaEntity
+    ) -> [Known] {
+        let found = tablesOfStreams[stream, default: []].compactMap { known(name, in: $0) }
+        return found.filter { destination.family.contains($0.entity.number) }
     }
 
     /// Notes what an event says of its object, which is this one of the store.
@@ -113,12 +126,14 @@ struct ForeignDirectory {
         _ event: ForeignEvent, _ entity: SchemaEntity, _ change: (inout Known) -> Void
     ) {
         guard let text = event.name else { return }
-        let name = Name(stream: event.origin.stream, name: text)
+        let name = Name(table: event.table, name: text)
+        tablesOfStreams[event.table.stream, default: []].insert(event.table)
         guard event.operation != .delete else {
             leaving[name] = names.removeValue(forKey: name)
             return
         }
-        var known = event.operation == .insert ? Known() : names[name] ?? Known()
+        let new = Known(entity: entity)
+        var known = event.operation == .insert ? new : names[name] ?? new
         if let key = key(of: entity), let value = event.after?.first(named: key.name) {
             known.key = value
         }

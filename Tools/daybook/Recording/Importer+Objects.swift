@@ -102,8 +102,8 @@ extension Importer {
     private func existingObject(
         of event: ForeignEvent, _ entity: SchemaEntity, notIn doomed: Set<ManagedObject>
     ) throws -> ManagedObject? {
-        if let name = event.name, let known = directory.known(name, in: event.origin.stream) {
-            return try object(known, name, entity)
+        if let name = event.name, let known = directory.known(name, in: event.table) {
+            return try object(known, name)
         }
         guard let key = directory.key(of: entity) else {
             guard event.name == nil || event.operation != .read else { return nil }
@@ -127,8 +127,9 @@ extension Importer {
 
     /// The object that the source has a name for.
     private func object(
-        _ known: ForeignDirectory.Known, _ name: String, _ entity: SchemaEntity
+        _ known: ForeignDirectory.Known, _ name: String
     ) throws -> ManagedObject? {
+        let entity = known.entity
         if let id = known.id {
             return try recorder.object(named: recorder.schema.name(of: id.object))
         }
@@ -192,7 +193,7 @@ extension Importer {
             members.append(
                 JSONMember(member.name, try reference(member.value, property, stream)))
         }
-        let known = event.name.flatMap { directory.known($0, in: stream) }
+        let known = event.name.flatMap { directory.known($0, in: event.table) }
         for membership in event.memberships {
             guard entity.property(named: membership.name) != nil || !options.ignoresUnknown else {
                 continue
@@ -249,9 +250,14 @@ extension Importer {
         guard let end = property.end, let entity = recorder.schema.entity(end.destination) else {
             throw LineProblem("'\(property.name)' is no relationship.")
         }
-        if case .string(let name) = json, let known = directory.known(name, in: stream) {
-            let own = recorder.schema.entity(named: String(name.prefix { $0 != "/" })) ?? entity
-            return try object(known, name, own)
+        if case .string(let name) = json {
+            let known = directory.known(name, in: stream, leadingTo: entity)
+            guard known.count < 2 else {
+                throw LineProblem(
+                    "'\(property.name)' cannot be '\(name)': \(known.count) tables of the stream "
+                        + "have a row of that name, and '\(entity.name)' stands for each of them.")
+            }
+            if let only = known.first { return try object(only, name) }
         }
         guard let key = directory.key(of: entity) else { throw noKey(of: entity) }
         return try objects(of: entity, key, json).first

@@ -6,8 +6,9 @@ import SnapshotStore
 /// Turns the events of a foreign change stream into entries: one for each step of the source, all of
 /// it or none of it.
 ///
-/// How far each stream has been imported is kept in the store, in the same LMDB transaction as the
-/// entry, so that a stream that is imported again adds nothing and one that was cut off goes on.
+/// How far each table of a stream has been imported is kept in the store, in the same LMDB transaction
+/// as the entry, so that a stream that is imported again adds nothing and one that was cut off goes on,
+/// be it that all tables come together or each on its own.
 final class Importer {
     /// What the user says about the streams.
     struct Options {
@@ -42,23 +43,26 @@ final class Importer {
     let options: Options
     var directory: ForeignDirectory
     private var open: [Received] = []
-    /// How far each stream had come before this import.
+    /// How far each table had come before this import, by the text of the table.
     private var kept: [String: ForeignPosition] = [:]
+    /// The texts of tables that have come up.
+    private var texts: [ForeignTable: String] = [:]
     private var reached: [String: Reached] = [:]
-    /// Where the states end in which the streams begin.
-    private var snapshots: [String: ForeignPosition] = [:]
+    /// Where the states end in which the tables begin, as long as that is not kept.
+    private var snapshots: [ForeignTable: ForeignPosition] = [:]
+    /// The tables of which it is kept in this import how far they have come.
+    private var advanced: Set<ForeignTable> = []
 
     /// How many events repeat others of this input.
     private(set) var repeated = 0
-    /// How many events of each stream stand at or before the place that earlier imports reached.
-    private var passedOver: [String: Int] = [:]
+    /// How many events of each table stand at or before the place that earlier imports reached.
+    private var passedOver: [ForeignTable: Int] = [:]
 
-    /// The streams of which events were passed over, because they stand at or before `place`, up to
+    /// The tables of which events were passed over, because they stand at or before `place`, up to
     /// which earlier imports reached; whether they were among these the store cannot tell.
-    var passages: [(stream: String, place: ForeignPosition, count: Int)] {
-        passedOver.sorted { $0.key < $1.key }.compactMap { stream, count in
-            kept[stream].map { (stream, $0, count) }
-        }
+    var passages: [(table: ForeignTable, place: ForeignPosition, count: Int)] {
+        passedOver.map { ($0.key, $0.value, text(of: $0.key)) }.sorted { $0.2 < $1.2 }
+            .compactMap { table, count, text in kept[text].map { (table, $0, count) } }
     }
 
     /// Prepares an import.
@@ -107,17 +111,7 @@ final class Importer {
         guard let first = open.first, let last = open.last else { return nil }
         try apply(open)
         directory.finishStep()
-        var positions: [String: Value] = [:]
-        for received in open {
-            let origin = received.event.origin
-            guard let position = origin.position, origin.canBeKept else { continue }
-            if origin.isSnapshot {
-                snapshots[origin.stream] = position
-            } else {
-                positions[Self.prefix + origin.stream] = .string(position.text)
-            }
-        }
-        if !positions.isEmpty { try recorder.keep(positions) }
+        try keep(positions(after: open))
         open.removeAll()
         let origin = first.event.origin
         return try recorder.save(
@@ -129,15 +123,47 @@ final class Importer {
     func finish() throws -> Recorder.RecordedEntry? {
         let entry = try save()
         // A state counts as imported when it is there as a whole: one that was cut off is read again.
-        var positions: [String: Value] = [:]
-        for (stream, position) in snapshots where reached[stream] == nil {
-            positions[Self.prefix + stream] = .string(position.text)
-        }
-        if !positions.isEmpty {
-            try recorder.keep(positions)
+        let states = snapshots.filter { !advanced.contains($0.key) }
+        if !states.isEmpty {
+            try keep(states)
             try recorder.context.save()
         }
         return entry
+    }
+
+    // MARK: - Places
+
+    private func text(of table: ForeignTable) -> String {
+        texts[table] ?? table.text
+    }
+
+    /// How far the tables have come with the events of a step.
+    private func positions(after step: [Received]) -> [ForeignTable: ForeignPosition] {
+        var positions: [ForeignTable: ForeignPosition] = [:]
+        for received in step {
+            let (table, origin) = (received.event.table, received.event.origin)
+            guard let position = origin.position, origin.canBeKept else { continue }
+            if origin.isSnapshot {
+                snapshots[table] = position
+            } else {
+                positions[table] = position
+            }
+        }
+        // With the first change the state of a stream is there as a whole, that of its other tables, too.
+        let streams = Set(positions.keys.map(\.stream))
+        for (table, position) in snapshots where streams.contains(table.stream) {
+            if positions[table] == nil, !advanced.contains(table) { positions[table] = position }
+            snapshots[table] = nil
+        }
+        advanced.formUnion(positions.keys)
+        return positions
+    }
+
+    /// Has the store keep how far tables have come.
+    private func keep(_ positions: [ForeignTable: ForeignPosition]) throws {
+        guard !positions.isEmpty else { return }
+        let values = positions.map { (Self.prefix + text(of: $0.key), Value.string($0.value.text)) }
+        try recorder.keep(Dictionary(values) { first, _ in first })
     }
 
     // MARK: - Order
@@ -146,8 +172,11 @@ final class Importer {
     private func isNew(_ event: ForeignEvent, _ line: Int) throws -> Bool {
         let origin = event.origin
         guard let position = origin.position else { return true }
-        if let kept = kept[origin.stream], let order = position.order(to: kept), order != .after {
-            passedOver[origin.stream, default: 0] += 1
+        if texts[event.table] == nil { texts[event.table] = event.table.text }
+        if let kept = kept[text(of: event.table)], let order = position.order(to: kept),
+            order != .after
+        {
+            passedOver[event.table, default: 0] += 1
             return false
         }
         // The rows of a first state all have the place at which it was read.

@@ -1,0 +1,75 @@
+internal import Foundation
+
+/// The calls of the system by which a file comes to its name, and stays there.
+enum FilePlace {
+    /// Refuses a path at which something stands, were it a link that leads nowhere.
+    static func checkFree(_ path: String) throws(NewFileError) {
+        guard faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) != 0 else {
+            throw .exists(path)
+        }
+    }
+
+    /// Gives a file a second name, unless that is taken.
+    ///
+    /// - Throws: ``NewFileError`` with reason `exists`; the file has only its old name then.
+    static func link(_ draftPath: String, to path: String) throws(NewFileError) {
+        if linkat(AT_FDCWD, draftPath, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 { return }
+        let number = errno
+        if number == EEXIST { throw .exists(path) }
+        guard [EPERM, EOPNOTSUPP, ENOTSUP, ENOSYS, EMLINK].contains(number) else {
+            throw .system(path, "made", number)
+        }
+        // A file system without links. The empty file is this call's claim to the name: whoever else
+        // wants it finds it taken.
+        let claim = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard claim >= 0 else {
+            throw errno == EEXIST ? .exists(path) : .system(path, "made", errno)
+        }
+        close(claim)
+        guard rename(draftPath, path) != 0 else { return }
+        let reason = errno
+        unlink(path)
+        throw .system(path, "made", reason)
+    }
+
+    /// Returns when what a file holds would survive a power cut.
+    ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - target: What it is called in messages.
+    /// - Throws: ``NewFileError``.
+    static func sync(_ path: String, for target: String) throws(NewFileError) {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .system(target, "synced", errno) }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw .system(target, "synced", errno) }
+    }
+
+    /// Returns when the name of a file, or that it has none any more, would survive a power cut.
+    static func syncFolder(of path: String) throws(NewFileError) {
+        let descriptor = open(folder(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            guard errno == EACCES else { throw .notDurable(path, errno) }
+            // Names can be made in it, though it cannot be opened.
+            return syncAll()
+        }
+        defer { close(descriptor) }
+        // EINVAL: the file system keeps names without being asked.
+        guard fsync(descriptor) == 0 || errno == EINVAL else { throw .notDurable(path, errno) }
+    }
+
+    /// Returns when everything that was written to any file system is on the disk.
+    static func syncAll() {
+        Foundation.sync()
+    }
+
+    /// The last part of a path.
+    static func name(of path: String) -> String {
+        path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
+    }
+
+    static func folder(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+}

@@ -1,0 +1,145 @@
+internal import Foundation
+
+/// A file that is made byte by byte and comes to be when it is whole.
+///
+/// Where the file system can do so, it has no name until then, and nothing is left of it however the
+/// process ends. Elsewhere it has another name.
+///
+/// ```swift
+/// let file = try NewFile(path)
+/// try file.write(bytes)
+/// try file.finish()
+/// ```
+package final class NewFile {
+    /// Whom a file is for.
+    package enum Readers: Sendable {
+        /// Its owner alone.
+        case owner
+        /// Everybody whom the process's mask lets in.
+        case everybody
+
+        fileprivate var mode: mode_t { self == .owner ? 0o600 : 0o666 }
+    }
+
+    private static let bufferSize = 64 * 1024
+
+    private let path: String
+    private let descriptor: Int32
+    /// Where it is meanwhile; nil while it has no name.
+    private let draft: DraftFile?
+    private let replaces: Bool
+    private var buffer: [UInt8] = []
+
+    /// Begins a file.
+    ///
+    /// - Parameters:
+    ///   - path: The name that it shall have.
+    ///   - readers: Whom it is for.
+    /// - Throws: ``NewFileError`` with reason `exists` when something stands there.
+    package convenience init(
+        _ path: String, for readers: Readers = .everybody
+    ) throws(NewFileError) {
+        try FilePlace.checkFree(path)
+        try self.init(path, for: readers, replaces: false)
+    }
+
+    private init(_ path: String, for readers: Readers, replaces: Bool) throws(NewFileError) {
+        self.path = path
+        self.replaces = replaces
+        // A file without a name can get only one that is free.
+        if !replaces, let nameless = Self.openNameless(besides: path, readers.mode) {
+            descriptor = nameless
+            draft = nil
+        } else {
+            let draft = try DraftFile(replacing: path)
+            descriptor = try draft.open(mode: readers.mode)
+            self.draft = draft
+        }
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// Adds bytes.
+    package func write(_ bytes: some Sequence<UInt8>) throws(NewFileError) {
+        buffer.append(contentsOf: bytes)
+        if buffer.count >= Self.bufferSize { try flush() }
+    }
+
+    /// Ends the file and gives it its name. Both are on the disk then.
+    ///
+    /// - Throws: ``NewFileError`` with reason `exists` when somebody was faster. Only when the folder
+    ///   cannot be synced does the file have its name all the same.
+    package func finish() throws(NewFileError) {
+        try flush()
+        if let draft {
+            try replaces ? draft.placeReplacing() : draft.place()
+            return
+        }
+        guard fsync(descriptor) == 0 else { throw .system(path, "written", errno) }
+        try FilePlace.link(Self.handle(of: descriptor), to: path)
+        try FilePlace.syncFolder(of: path)
+    }
+
+    /// Writes a file whole or not at all, in the place of one that may be there.
+    ///
+    /// - Throws: ``NewFileError``.
+    package static func replace(_ path: String, with bytes: [UInt8]) throws(NewFileError) {
+        let file = try NewFile(path, for: .everybody, replaces: true)
+        try file.write(bytes)
+        try file.finish()
+    }
+
+    /// Returns when everything that was written anywhere is on the disk, the names of new folders among
+    /// it.
+    package static func syncAll() {
+        FilePlace.syncAll()
+    }
+
+    /// Takes a finished file away again, unless somebody has put another in its place.
+    ///
+    /// - Throws: ``NewFileError``.
+    package func takeBack() throws(NewFileError) {
+        var mine = stat()
+        var found = stat()
+        guard fstat(descriptor, &mine) == 0, lstat(path, &found) == 0,
+            mine.st_dev == found.st_dev, mine.st_ino == found.st_ino
+        else { return }
+        guard unlink(path) == 0 else { throw .system(path, "taken away again", errno) }
+    }
+
+    private func flush() throws(NewFileError) {
+        defer { buffer.removeAll(keepingCapacity: true) }
+        var rest = buffer
+        while !rest.isEmpty {
+            let count = Foundation.write(descriptor, rest, rest.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw .system(path, "written", errno) }
+            rest.removeFirst(count)
+        }
+    }
+
+    // MARK: - Files without a name
+
+    /// Opens a file without a name in the folder of a path; nil where that cannot be done.
+    private static func openNameless(besides path: String, _ mode: mode_t) -> Int32? {
+        #if os(Linux)
+        let nameless: Int32 = 0x40_0000 | O_DIRECTORY
+        let descriptor = open(FilePlace.folder(of: path), nameless | O_WRONLY | O_CLOEXEC, mode)
+        guard descriptor >= 0 else { return nil }
+        // Without /proc it could never be given a name.
+        guard access(handle(of: descriptor), F_OK) == 0 else {
+            close(descriptor)
+            return nil
+        }
+        return descriptor
+        #else
+        return nil
+        #endif
+    }
+
+    private static func handle(of descriptor: Int32) -> String {
+        "/proc/self/fd/\(descriptor)"
+    }
+}

@@ -1,0 +1,52 @@
+import ObjectModel
+import SnapshotStore
+
+// A merge lets pending values stand on what others have saved, so that the save that follows finds
+// nothing in its way. That is right where somebody has been told of it; a merge that comes by itself
+// must not be the way in which an update gets lost.
+
+extension ManagedObjectContext {
+    /// Tells of what an automatic merge has met, or keeps it for whoever asks.
+    func tell(of conflicts: [MergeConflict]) {
+        guard !conflicts.isEmpty else { return }
+        if let mergeConflictHandler {
+            mergeConflictHandler(conflicts)
+        } else {
+            untoldConflicts += conflicts
+        }
+    }
+
+    /// Hands out what a merge has met, and before it what nobody has been told of yet.
+    func telling(_ merge: () throws -> [MergeConflict]) rethrows -> [MergeConflict] {
+        let met = try merge()
+        defer { untoldConflicts.removeAll() }
+        return standing(untoldConflicts) + met
+    }
+
+    /// Refuses a save while there are conflicts that nobody has been told of, unless the policy settles
+    /// conflicts.
+    func refuseUntoldConflicts() throws {
+        guard !untoldConflicts.isEmpty, mergePolicy == .error else { return }
+        untoldConflicts = standing(untoldConflicts)
+        guard !untoldConflicts.isEmpty else { return }
+        throw StoreError.untoldConflicts(untoldConflicts, in: coordinator.model.schema)
+    }
+
+    /// Conflicts without those that an undo has settled since: of what has been taken back nothing is
+    /// left to collide.
+    private func standing(_ conflicts: [MergeConflict]) -> [MergeConflict] {
+        guard !conflicts.isEmpty else { return [] }
+        var edited: [ObjectID: Set<PropertyNumber>] = [:]
+        for item in pending.items {
+            guard case .update(let edits, _)? = item.change?.kind else { continue }
+            edited[item.object.graphID.object] = Set(edits.map(\.property))
+        }
+        return conflicts.filter { conflict in
+            // Where both have come to the same value, nothing is pending any more.
+            guard conflict.kind == .value, conflict.ours != conflict.theirs,
+                let property = conflict.property
+            else { return true }
+            return edited[conflict.object]?.contains(property) == true
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import Daybook
+import Foundation
+import TestSupport
+import Testing
+
+/// The examples of the page on declaring a model.
+@Suite struct DeclaringExampleTests {
+    // example
+    final class Invoice: ManagedObject {
+        @Attribute var id: UUID = UUID()
+        @Attribute var written: Date = Date()
+        @Attribute(.unique) var number: String
+        @Attribute(.required) var customer: String
+        @Attribute(default: .distantFuture) var due: Date
+        @Attribute var currency: String = "EUR"
+        @Attribute var remark: String?
+        @Attribute var state: State = .open
+        @Relationship(inverseName: "corrections") var corrections: Set<Invoice>
+
+        convenience init(number: String, for customer: String, context: ManagedObjectContext) {
+            self.init(context: context)
+            self.number = number
+            self.customer = customer
+        }
+    }
+
+    enum State: String, AttributeValue {
+        case open, paid, unknown
+
+        static var unknownValue: State? { .unknown }
+    }
+    // end of example
+
+    // example
+    class Vehicle: ManagedObject {
+        @Attribute var wheels: Int = 4
+        override class var isAbstractEntity: Bool { self == Vehicle.self }
+    }
+    // end of example
+
+    final class Car: Vehicle {}
+
+    @MainActor @Test func `the declarations of the page are a model and work`() throws {
+        let folder = try TemporaryDirectory()
+        let container = try PersistentContainer(
+            folder.url.appendingPathComponent("invoices.daybook"),
+            model: [Invoice.self, Vehicle.self, Car.self])
+        let context = container.viewContext
+
+        let first = Invoice(number: "1", for: "Ada", context: context)
+        let second = Invoice(number: "2", for: "Bob", context: context)
+        second.corrections = [first]
+        _ = Car(context: context)
+        try context.save()
+
+        #expect(first.id != second.id)
+        #expect(first.due == .distantFuture)
+        #expect(first.corrections == [second])
+        #expect(try context.fetch(FetchRequest<Vehicle>()).map(\.wheels) == [4])
+    }
+}
+
+/// The example of the page on conditions.
+@Suite struct ConditionsExampleTests {
+    final class Department: ManagedObject {
+        @Relationship(inverse: \Employee.department) var employees: Set<Employee>
+    }
+
+    final class Employee: ManagedObject {
+        @Attribute(.indexed) var name: String = ""
+        @Relationship var department: Department?
+    }
+
+    @MainActor @Test func `the three forms of the page find the same`() throws {
+        let folder = try TemporaryDirectory()
+        let container = try PersistentContainer(
+            folder.url.appendingPathComponent("staff.daybook"),
+            model: [Department.self, Employee.self])
+        let context = container.viewContext
+        let department = Department(context: context)
+        let ada = Employee(context: context)
+        ada.name = "Ada"
+        ada.department = department
+        Employee(context: context).name = "Bob"
+        try context.save()
+        let names = ["Ada", "Bob"]
+
+        // example
+        let research = Condition<Employee>("name IN %@ AND department == %@", names, department)
+        let withKeyPaths = (\Employee.name).isIn(names) && \Employee.department == department
+        let id = department.objectID
+        let withMacro = Condition(
+            #Predicate<Employee> { names.contains($0.name) && $0.department?.objectID == id })
+        // end of example
+
+        for condition in [research, withKeyPaths, withMacro] {
+            let request = FetchRequest<Employee>(where: condition)
+            #expect(try context.fetch(request) == [ada])
+            #expect(!(try context.explain(request).contains("in memory")))
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import Foundation
+import Testing
+
+@testable import ObjectModel
+
+/// Characters that are not seen and act on what is around them.
+@Suite struct HiddenCharacterTests {
+    /// Each control character of ASCII, the later ones, and all marks that turn letters round.
+    private static let hidden: [Unicode.Scalar] =
+        [0...0x1F, 0x7F...0x9F, 0x61C...0x61C, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069]
+        .flatMap { $0.compactMap { Unicode.Scalar(UInt32($0)) } }
+
+    @Test func `B15 no hidden character stands in JSON, and each is read back`() throws {
+        for scalar in Self.hidden {
+            let text = "é\(scalar)日\(scalar)\(scalar)x"
+
+            let json = JSONValue.object([JSONMember(text, .string(text))]).text
+
+            #expect(json.unicodeScalars.allSatisfy { !$0.isHidden }, "\(scalar.value)")
+            #expect(
+                try JSONValue(parsing: json) == .object([JSONMember(text, .string(text))]),
+                "\(scalar.value)")
+        }
+    }
+
+    @Test func `letters around them are written as they are`() {
+        let text = "Türkiye, Ελλάδα, 日本, עברית, \u{FEFF}\u{200D}🇫🇷 ÂÃØâ"
+
+        #expect(JSONValue.string(text).text == "\"\(text)\"")
+    }
+
+    @Test func `the bytes of a coded value stay as they are`() throws {
+        let data = Data("{\"a\":\"\u{85}\u{202E}\u{7F}é\"}".utf8)
+
+        let value = JSONValue(coded: data)
+        let read = try JSONValue(parsing: value.text)
+
+        #expect(value.base64Member == nil)
+        #expect(read.coded == data)
+    }
+}
+
+extension JSONValue {
+    fileprivate var base64Member: JSONValue? { self["base64"] }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Commands whose calls of the system are refused, one after the other.
+@Suite(.serialized)
+struct InjectedFailureTests {
+    private static let commands = [
+        ["init", "new", "--model", "model.json"], ["load", "new"],
+        ["backup", "items.daybook", "new"], ["replay", "items.daybook", "--into", "new"],
+        ["replay", "items.daybook"], ["verify", "items.daybook"],
+        ["export", "items.daybook", "--format", "html", "--into", "new"],
+        ["export", "items.daybook", "--format", "sqlite", "--into", "new"],
+        ["keygen", "example.org/items", "--into", "new"], ["log", "items.daybook"],
+    ]
+
+    /// What is refused, and with which error.
+    private static let refusals = [
+        ("pread64", "EIO"), ("pwrite64", "ENOSPC"), ("fsync", "EIO"), ("fdatasync", "EIO"),
+        ("ftruncate", "ENOSPC"), ("linkat", "EIO"), ("mkdir", "ENOSPC"), ("pipe2", "EMFILE"),
+        ("openat", "EMFILE"),
+    ]
+
+    /// No command makes more calls of a kind.
+    private static let callsMaximum = 150
+
+    @Test(arguments: commands)
+    func `a command that a failing call ends says why, and nobody calls that damage`(
+        words: [String]
+    ) throws {
+        let directory = try TemporaryDirectory()
+        let before = try Self.prepare(directory)
+        var refused = 0
+
+        for (call, error) in Self.refusals {
+            for number in 1...Self.callsMaximum {
+                let (ran, wasRefused) = try Self.run(
+                    words, in: directory, "inject=\(call):error=\(error):when=\(number)", call)
+                guard wasRefused else { break }
+                // Before its first own step a program can only end as the loader does.
+                if ran.talk.contains("loading shared libraries") { continue }
+                refused += 1
+                let place = "\(call) \(number)"
+                guard case .exited(let code) = ran.ending else {
+                    Issue.record("\(place): \(ran)")
+                    continue
+                }
+                #expect(code == 0 || ran.talk.contains("error: "), "\(place): \(ran)")
+                #expect(!(ran.talk + ran.lines.joined()).contains("damage"), "\(place): \(ran)")
+                let left = try Self.files(in: directory).subtracting(before)
+                #expect(left.isSubset(of: ["new"]), "\(place): \(left)")
+                for name in left {
+                    try FileManager.default.removeItem(atPath: directory.path(name))
+                }
+            }
+        }
+
+        #expect(refused > 0)
+    }
+
+    private static func prepare(_ directory: TemporaryDirectory) throws -> Set<String> {
+        let recorder = Recorder(in: directory.url)
+        try recorder.makeStore()
+        _ = try recorder.record(
+            try recorder.writeInput([Recorder.entry("one"), Recorder.entry("two")]))
+        let export = try ChildProcess.run(
+            BuiltTool.daybook, ["export", recorder.path, "--format", "jsonl"])
+        try Data((export.lines.joined(separator: "\n") + "\n").utf8)
+            .write(to: directory.url.appending(path: "export"))
+        try Data().write(to: directory.url.appending(path: "trace"))
+        return try files(in: directory)
+    }
+
+    private static func files(in directory: TemporaryDirectory) throws -> Set<String> {
+        Set(try FileManager.default.contentsOfDirectory(atPath: directory.url.path))
+            .subtracting(["new-lock"])
+    }
+
+    /// Runs a command, and tells whether a call of it was refused.
+    private static func run(
+        _ words: [String], in directory: TemporaryDirectory, _ injection: String, _ call: String
+    ) throws -> (
+        ran: (lines: [String], talk: String, ending: ChildProcess.Ending), wasRefused: Bool
+    ) {
+        let env = try #require(BuiltTool.system("env"))
+        let strace = try #require(BuiltTool.system("strace"), "strace must be installed.")
+        let trace = directory.path("trace")
+        let ran = try ChildProcess.run(
+            env,
+            [
+                "-C", directory.url.path, "TMPDIR=\(directory.url.path)", strace.path, "-f",
+                "-qqq", "-o", trace, "-e", "trace=\(call)", "-e", injection,
+                BuiltTool.daybook.path,
+            ] + words, input: directory.url.appending(path: "export"))
+        let calls = try String(contentsOfFile: trace, encoding: .utf8)
+        return (ran, calls.contains("INJECTED"))
+    }
+}

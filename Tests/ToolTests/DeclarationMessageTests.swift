@@ -1,0 +1,119 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What the compiler says to declarations that a beginner writes.
+///
+/// Each line with a mistake stands in one file that is checked once, with the message that it must
+/// have behind `// error:`.
+@Suite struct DeclarationMessageTests {
+    private static let source = #"""
+        import Daybook
+        import Foundation
+
+        enum Mood: String, Codable { case happy }
+        enum Weather: String { case sunny }
+        struct Place: Codable { var city = "" }
+
+        final class Person: ManagedObject {
+            @Attribute var level: Int  // error: a mandatory attribute needs a default value
+        }
+        final class Diary: ManagedObject {
+            @Attribute var mood: Mood = .happy  // error: conform the type to AttributeValue
+        }
+        final class Page: ManagedObject {
+            @Attribute var weather: Weather = .sunny  // error: conform the type to AttributeValue
+        }
+        final class Photo: ManagedObject {
+            @Attribute var place: Place = Place()  // error: conform the type to CodableAttributeValue
+        }
+        final class Album: ManagedObject {
+            @Attribute var place: Place?  // error: conform the type to CodableAttributeValue
+        }
+        final class Song: ManagedObject {
+            @Attribute var mood: Mood?  // error: conform the type to CodableAttributeValue
+        }
+        final class Sky: ManagedObject {
+            @Attribute var weather: Weather?  // error: conform the type to AttributeValue
+        }
+        final class Dog: ManagedObject {
+            @Relationship var owner: Person  // error: a to-one relationship may lead to nothing: make it optional
+        }
+        final class Cat: ManagedObject {
+            @Attribute var owner: Person?  // error: a property that leads to an object is a @Relationship
+        }
+        final class Cow: ManagedObject {
+            @Relationship var calves: Set<Cow> = []  // error: the relationships of a new object are empty
+        }
+        struct Loose {
+            @Attribute var count: Int = 1  // error: only a property of a ManagedObject can be an @Attribute
+        }
+        final class Left: ManagedObject {
+            @Relationship(inverse: \Right.left) var right: Right?  // error: name the inverse on one side only
+        }
+        final class Right: ManagedObject {
+            @Relationship(inverse: \Left.right) var left: Left?
+        }
+
+        // None of these is a mistake.
+        final class Fine: ManagedObject {
+            @Attribute var id: UUID = UUID()
+            @Attribute(.unique) var code: String
+            @Attribute(.required) var level: Int
+            @Attribute(default: .distantPast) var due: Date
+            @Attribute([.indexed, .confidential]) var name: String = ""
+            @Attribute(rules: [.minimum(0)]) var price: Decimal?
+            @Transient var shown: String
+            @Relationship(inverseName: "friends") var friends: Set<Fine>
+            @Relationship(isOptional: false) var owner: Person?
+            @Relationship var parent: Fine?
+            @Relationship(.cascade, inverse: \Fine.parent) var children: [Fine]
+
+            convenience init(code: String, context: ManagedObjectContext) {
+                self.init(context: context)
+                self.code = code
+            }
+        }
+        """#
+
+    @Test func `each mistake of a declaration has a sentence that says what to write`() throws {
+        let compiler = try #require(Self.compiler, "swiftc is looked for where 'PATH' says.")
+        let folder = try ScratchFolder()
+        let file = folder.url.appendingPathComponent("Declarations.swift")
+        try Self.source.write(to: file, atomically: true, encoding: .utf8)
+        let root = URL(fileURLWithPath: #filePath)
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let headers = try FileManager.default.contentsOfDirectory(
+            atPath: root.appendingPathComponent("Sources").path
+        ).filter { $0.hasPrefix("C") }
+        let modules = Tool.url.deletingLastPathComponent().appendingPathComponent("Modules")
+
+        let result = try ChildProcess.run(
+            compiler,
+            ["-typecheck", "-swift-version", "6", "-diagnostic-style", "llvm", "-I", modules.path]
+                + headers.flatMap { ["-I", root.appendingPathComponent("Sources/\($0)").path] }
+                + [file.path])
+
+        let lines = Self.source.split(separator: "\n", omittingEmptySubsequences: false)
+        var expected = 0
+        for (index, line) in lines.enumerated() {
+            guard let mark = line.range(of: "// error: ") else { continue }
+            let sentence = line[mark.upperBound...]
+            let said = result.talk.split(separator: "\n").filter {
+                $0.contains("Declarations.swift:\(index + 1):") && $0.contains(" error: ")
+            }
+            #expect(said.contains { $0.contains(sentence) }, "\(line)\n\(said)")
+            expected += 1
+        }
+        #expect(expected == 12)
+        let fine = lines.firstIndex { $0.contains("None of these") } ?? lines.endIndex
+        for (index, line) in lines.enumerated() where index > fine {
+            #expect(!result.talk.contains("Declarations.swift:\(index + 1):"), "\(line)")
+        }
+    }
+
+    private static let compiler = (ProcessInfo.processInfo.environment["PATH"] ?? "")
+        .split(separator: ":")
+        .map { URL(fileURLWithPath: String($0)).appendingPathComponent("swiftc") }
+        .first { FileManager.default.isExecutableFile(atPath: $0.path) }
+}
