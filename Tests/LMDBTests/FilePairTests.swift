@@ -299,7 +299,9 @@ struct FilePairTests {
         // LMDB locks the byte of its own number for each process that reads.
         let attributes = try FileManager.default.attributesOfItem(atPath: path + "-lock")
         let file = try #require(attributes[.systemFileNumber] as? NSNumber)
-        let locks = try String(contentsOfFile: "/proc/locks", encoding: .utf8)
+        let locks = try withExtendedLifetime(environment) {
+            try String(contentsOfFile: "/proc/locks", encoding: .utf8)
+        }
         var places: [Int] = []
         for line in locks.split(separator: "\n") {
             let fields = line.split(separator: " ").map(String.init)

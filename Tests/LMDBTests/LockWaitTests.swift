@@ -36,7 +36,7 @@ struct LockWaitTests {
             try environment.write { transaction in
                 try Data("\(getpid())".utf8).write(to: URL(fileURLWithPath: note), options: .atomic)
                 // Whoever started it may let it go on once.
-                while access(note + ".go", F_OK) != 0 { _ = kill(getpid(), SIGSTOP) }
+                while access(note + ".go", F_OK) != 0 { _ = raise(SIGSTOP) }
                 let bytes = "theirs".bytes
                 try transaction.put(table, bytes.span.bytes, bytes.span.bytes, .upsert)
             }
@@ -50,7 +50,11 @@ struct LockWaitTests {
                     with: Result {
                         let bytes = try Data(contentsOf: URL(fileURLWithPath: note))
                         let process = try #require(Int32(String(decoding: bytes, as: UTF8.self)))
-                        defer { Self.letGoOn(process, note) }
+                        defer {
+                            Self.letGoOn(process, note)
+                            // It may be about to stop once more.
+                            while kill(process, SIGCONT) == 0 { sched_yield() }
+                        }
                         while try !Self.isStopped(process) { sched_yield() }
                         try body(path, process) { Self.letGoOn(process, note) }
                     })
