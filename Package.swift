@@ -12,80 +12,92 @@ let package = Package(
     targets: [
         // System libraries.
         .systemLibrary(
-            name: "CLMDB",
+            name: "CDaybookLMDB",
             pkgConfig: "lmdb",
             providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
         .systemLibrary(
-            name: "CCrypto",
+            name: "CDaybookCrypto",
             pkgConfig: "libcrypto",
             providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
         // For an export and for the benchmark's peer; the library Daybook never links it.
         .systemLibrary(
-            name: "CSQLite",
+            name: "CDaybookSQLite",
             pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
         // Only the command edits lines.
         .systemLibrary(
-            name: "CEdit",
+            name: "CDaybookEdit",
             pkgConfig: "libedit",
             providers: [.apt(["libedit-dev"]), .brew(["libedit"])]),
-        .target(name: "CTerminal", dependencies: ["CEdit"]),
+        .target(name: "CDaybookTerminal", dependencies: ["CDaybookEdit"]),
         // Declares what every Swift program is linked with already.
-        .systemLibrary(name: "CObjectLiveness"),
+        .systemLibrary(name: "CDaybookObjectLiveness"),
         // Reads what the runtime keeps of a key path.
-        .systemLibrary(name: "CKeyPathSteps"),
+        .systemLibrary(name: "CDaybookKeyPathSteps"),
 
         // How every layer stops a program that cannot go on.
-        .target(name: "Stopping"),
+        .target(name: "DaybookStopping"),
 
         // The layers, bottom first. A target may use only what stands in its list.
-        .target(name: "NewFiles"),
-        .target(name: "LMDB", dependencies: ["CLMDB", "Stopping"]),
-        .target(name: "JournalLog", dependencies: ["LMDB", "CCrypto", "Stopping"]),
-        .target(name: "ObjectModel", dependencies: ["Stopping"]),
+        .target(name: "DaybookNewFiles"),
+        .target(name: "DaybookLMDB", dependencies: ["CDaybookLMDB", "DaybookStopping"]),
         .target(
-            name: "SnapshotStore",
-            dependencies: ["ObjectModel", "JournalLog", "LMDB", "NewFiles", "Stopping"]),
+            name: "DaybookJournalLog",
+            dependencies: ["DaybookLMDB", "CDaybookCrypto", "DaybookStopping"]),
+        .target(name: "DaybookObjectModel", dependencies: ["DaybookStopping"]),
         .target(
-            name: "ObjectGraph",
+            name: "DaybookSnapshotStore",
             dependencies: [
-                "SnapshotStore", "ObjectModel", "JournalLog", "CObjectLiveness", "CKeyPathSteps",
-                "Stopping",
+                "DaybookObjectModel", "DaybookJournalLog", "DaybookLMDB", "DaybookNewFiles",
+                "DaybookStopping",
             ]),
-        .target(name: "SQLite", dependencies: ["CSQLite"]),
+        .target(
+            name: "DaybookObjectGraph",
+            dependencies: [
+                "DaybookSnapshotStore", "DaybookObjectModel", "DaybookJournalLog",
+                "CDaybookObjectLiveness", "CDaybookKeyPathSteps",
+                "DaybookStopping",
+            ]),
+        .target(name: "DaybookSQLite", dependencies: ["CDaybookSQLite"]),
         // The report's script and style, the tables of an export: files, compiled in as texts.
         .target(name: "CDaybookAuditFiles", exclude: ["report", "sqlite"]),
         .target(
             name: "DaybookAudit",
             dependencies: [
-                "SnapshotStore", "ObjectModel", "JournalLog", "SQLite", "NewFiles",
-                "CDaybookAuditFiles", "Stopping",
+                "DaybookSnapshotStore", "DaybookObjectModel", "DaybookJournalLog", "DaybookSQLite",
+                "DaybookNewFiles",
+                "CDaybookAuditFiles", "DaybookStopping",
             ]),
         .target(
             name: "Daybook",
-            dependencies: ["ObjectGraph", "SnapshotStore", "ObjectModel", "JournalLog"]),
+            dependencies: [
+                "DaybookObjectGraph", "DaybookSnapshotStore", "DaybookObjectModel",
+                "DaybookJournalLog",
+            ]),
 
         // The tools.
         .executableTarget(
             name: "daybook",
             dependencies: [
-                "Daybook", "DaybookAudit", "SnapshotStore", "ObjectModel", "JournalLog", "NewFiles",
-                "CTerminal",
+                "Daybook", "DaybookAudit", "DaybookSnapshotStore", "DaybookObjectModel",
+                "DaybookJournalLog", "DaybookNewFiles",
+                "CDaybookTerminal",
             ],
             path: "Tools/daybook"),
         .executableTarget(
             name: "daybook-benchmark",
             dependencies: [
-                "Daybook", "DaybookAudit", "SnapshotStore", "ObjectModel", "JournalLog", "CLMDB",
-                "CSQLite",
+                "Daybook", "DaybookAudit", "DaybookSnapshotStore", "DaybookObjectModel",
+                "DaybookJournalLog", "CDaybookLMDB",
+                "CDaybookSQLite",
             ],
             path: "Tools/daybook-benchmark",
             resources: [.embedInCode("Peers/contacts.sql"), .embedInCode("chart.css")]),
         // Counts calls; nothing that is measured with a clock links it.
-        .target(name: "CallCounts", path: "Tools/CallCounts"),
+        .target(name: "CDaybookCallCounts", path: "Tools/CDaybookCallCounts"),
         .executableTarget(
             name: "daybook-counts",
-            dependencies: ["Daybook", "CallCounts"],
+            dependencies: ["Daybook", "CDaybookCallCounts"],
             path: "Tools/daybook-counts"),
         .executableTarget(
             name: "daybook-demo",
@@ -94,39 +106,49 @@ let package = Package(
 
         // Tests.
         .target(
-            name: "TestSupport",
-            dependencies: ["SnapshotStore", "ObjectModel", "JournalLog"],
-            path: "Tests/TestSupport"),
-        .testTarget(name: "LMDBTests", dependencies: ["LMDB", "TestSupport"]),
-        .testTarget(name: "JournalLogTests", dependencies: ["JournalLog", "LMDB", "TestSupport"]),
-        .testTarget(name: "ObjectModelTests", dependencies: ["ObjectModel", "TestSupport"]),
+            name: "DaybookTestSupport",
+            dependencies: ["DaybookSnapshotStore", "DaybookObjectModel", "DaybookJournalLog"],
+            path: "Tests/DaybookTestSupport"),
+        .testTarget(name: "LMDBTests", dependencies: ["DaybookLMDB", "DaybookTestSupport"]),
+        .testTarget(
+            name: "JournalLogTests",
+            dependencies: ["DaybookJournalLog", "DaybookLMDB", "DaybookTestSupport"]),
+        .testTarget(
+            name: "ObjectModelTests", dependencies: ["DaybookObjectModel", "DaybookTestSupport"]),
         .testTarget(
             name: "SnapshotStoreTests",
-            dependencies: ["SnapshotStore", "ObjectModel", "JournalLog", "LMDB", "TestSupport"]),
+            dependencies: [
+                "DaybookSnapshotStore", "DaybookObjectModel", "DaybookJournalLog", "DaybookLMDB",
+                "DaybookTestSupport",
+            ]),
         .testTarget(
             name: "ObjectGraphTests",
             dependencies: [
-                "ObjectGraph", "SnapshotStore", "ObjectModel", "JournalLog", "LMDB", "Stopping",
-                "TestSupport",
+                "DaybookObjectGraph", "DaybookSnapshotStore", "DaybookObjectModel",
+                "DaybookJournalLog", "DaybookLMDB", "DaybookStopping",
+                "DaybookTestSupport",
             ]),
         .testTarget(
             name: "DaybookAuditTests",
             dependencies: [
-                "DaybookAudit", "SnapshotStore", "ObjectModel", "JournalLog", "SQLite",
-                "TestSupport",
+                "DaybookAudit", "DaybookSnapshotStore", "DaybookObjectModel", "DaybookJournalLog",
+                "DaybookSQLite",
+                "DaybookTestSupport",
             ]),
         .testTarget(
-            name: "DaybookTests", dependencies: ["Daybook", "DaybookAudit", "TestSupport"]),
+            name: "DaybookTests", dependencies: ["Daybook", "DaybookAudit", "DaybookTestSupport"]),
         .testTarget(
             name: "SimulationTests",
             dependencies: [
-                "ObjectGraph", "SnapshotStore", "ObjectModel", "JournalLog", "TestSupport",
+                "DaybookObjectGraph", "DaybookSnapshotStore", "DaybookObjectModel",
+                "DaybookJournalLog", "DaybookTestSupport",
             ]),
-        .testTarget(name: "ToolTests", dependencies: ["TestSupport", "daybook"]),
+        .testTarget(name: "ToolTests", dependencies: ["DaybookTestSupport", "daybook"]),
         .testTarget(
             name: "RecoveryTests",
             dependencies: [
-                "SnapshotStore", "ObjectModel", "JournalLog", "LMDB", "TestSupport", "daybook",
+                "DaybookSnapshotStore", "DaybookObjectModel", "DaybookJournalLog", "DaybookLMDB",
+                "DaybookTestSupport", "daybook",
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -1,4 +1,4 @@
-package import ObjectModel
+package import DaybookObjectModel
 
 /// One insert, update or delete of one object, with names in place of numbers.
 public struct AuditChange: Sendable {

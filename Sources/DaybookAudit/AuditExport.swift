@@ -1,5 +1,5 @@
-public import JournalLog
-internal import SnapshotStore
+public import DaybookJournalLog
+internal import DaybookSnapshotStore
 
 /// A journal on its way to other programs.
 ///

@@ -1,7 +1,7 @@
+public import DaybookJournalLog
+package import DaybookObjectModel
+package import DaybookSnapshotStore
 public import Foundation
-public import JournalLog
-package import ObjectModel
-package import SnapshotStore
 
 /// Which entries are wanted, and which of their changes.
 ///

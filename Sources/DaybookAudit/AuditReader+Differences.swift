@@ -1,6 +1,6 @@
-package import JournalLog
-package import ObjectModel
-internal import SnapshotStore
+package import DaybookJournalLog
+package import DaybookObjectModel
+internal import DaybookSnapshotStore
 
 extension AuditReader {
     /// The net change of each object on the way from one state of the store to another, sorted by

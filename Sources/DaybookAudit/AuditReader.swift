@@ -1,7 +1,7 @@
+public import DaybookJournalLog
+internal import DaybookObjectModel
+package import DaybookSnapshotStore
 public import Foundation
-public import JournalLog
-internal import ObjectModel
-package import SnapshotStore
 
 /// Reads the records of a store, one after the other.
 ///

@@ -1,4 +1,4 @@
-import ObjectModel
+import DaybookObjectModel
 
 // What records say on a screen: the same words as the descriptions of the object graph.
 

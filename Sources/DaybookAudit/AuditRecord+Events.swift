@@ -1,5 +1,5 @@
-internal import ObjectModel
-internal import SnapshotStore
+internal import DaybookObjectModel
+internal import DaybookSnapshotStore
 
 // What formats need that write an event for each change.
 

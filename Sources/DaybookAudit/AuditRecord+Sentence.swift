@@ -1,5 +1,5 @@
-internal import ObjectModel
-internal import SnapshotStore
+internal import DaybookObjectModel
+internal import DaybookSnapshotStore
 
 extension AuditRecord {
     /// What a change does, in words without values, for forms that have a line for people.

@@ -1,7 +1,7 @@
+public import DaybookJournalLog
+package import DaybookObjectModel
+package import DaybookSnapshotStore
 public import Foundation
-public import JournalLog
-package import ObjectModel
-package import SnapshotStore
 
 /// An entry of the journal made readable: names in place of numbers.
 ///

@@ -1,6 +1,6 @@
-internal import JournalLog
-internal import ObjectModel
-internal import SnapshotStore
+internal import DaybookJournalLog
+internal import DaybookObjectModel
+internal import DaybookSnapshotStore
 
 /// A property of an object as it stood at some entry, for forms that tell whole objects.
 struct StateProperty: Sendable {

@@ -1,7 +1,7 @@
+public import DaybookJournalLog
+package import DaybookObjectModel
+package import DaybookSnapshotStore
 public import Foundation
-public import JournalLog
-package import ObjectModel
-package import SnapshotStore
 
 /// What an encoder can ask about the export that it works for.
 public struct AuditScope: Sendable {

@@ -1,5 +1,5 @@
+import DaybookObjectModel
 public import Foundation
-import ObjectModel
 
 extension AuditValue {
     /// A value as a Swift type, as the model declares its property.

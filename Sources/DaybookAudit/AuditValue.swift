@@ -1,4 +1,4 @@
-package import ObjectModel
+package import DaybookObjectModel
 
 /// A value of a property, with the name of an object in place of its numbers.
 ///

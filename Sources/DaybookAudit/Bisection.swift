@@ -1,5 +1,5 @@
-package import JournalLog
-import Stopping
+package import DaybookJournalLog
+import DaybookStopping
 
 /// Finds the entry at which the answer to a question turns, by asking about few of the states
 /// between two.

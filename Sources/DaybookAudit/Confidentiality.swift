@@ -1,6 +1,6 @@
-internal import JournalLog
-package import ObjectModel
-internal import SnapshotStore
+internal import DaybookJournalLog
+package import DaybookObjectModel
+internal import DaybookSnapshotStore
 
 /// What an export does with the values of properties that are confidential.
 ///

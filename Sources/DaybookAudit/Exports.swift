@@ -1,3 +1,3 @@
 // `import DaybookAudit` is all a program writes: sequence numbers, digests and errors come along.
-@_exported public import JournalLog
-@_exported public import SnapshotStore
+@_exported public import DaybookJournalLog
+@_exported public import DaybookSnapshotStore

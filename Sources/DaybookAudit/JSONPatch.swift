@@ -1,4 +1,4 @@
-package import ObjectModel
+package import DaybookObjectModel
 
 // The document that a patch is for:
 //

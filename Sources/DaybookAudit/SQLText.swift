@@ -1,4 +1,4 @@
-package import ObjectModel
+package import DaybookObjectModel
 
 /// Changes as statements of SQL, in SQLite's dialect.
 ///

@@ -1,8 +1,8 @@
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookSnapshotStore
+import DaybookTestSupport
 import Foundation
-import JournalLog
-import ObjectModel
-import SnapshotStore
-import TestSupport
 
 /// A short history with something of everything: the source of the exports in `Fixtures`.
 enum AtlasStory {
@@ -113,7 +113,7 @@ private struct StoryWriter {
             [store.update(france, "callingCode", from: .int(33), to: .int(-1))],
             author: "=cmd")
         _ = try store.commit(
-            try store.undoDraft(of: SequenceNumber(9), author: "Ada", note: "That was a joke"))
+            try store.undoRequest(of: SequenceNumber(9), author: "Ada", note: "That was a joke"))
     }
 
     private func renaming(_ country: ObjectID) -> Change {
@@ -155,6 +155,6 @@ private struct StoryWriter {
         let header = EntryHeader(
             kind: kind, author: author, note: note, context: context, occurredAt: time,
             base: try store.head())
-        _ = try store.commit(Draft(header: header, changes: changes))
+        _ = try store.commit(SaveRequest(header: header, changes: changes))
     }
 }

@@ -1,8 +1,8 @@
 import DaybookAudit
+import DaybookObjectModel
+import DaybookSnapshotStore
+import DaybookTestSupport
 import Foundation
-import ObjectModel
-import SnapshotStore
-import TestSupport
 import Testing
 
 /// The values of records as Swift types, and what records say on a screen.
@@ -45,7 +45,7 @@ import Testing
         let temporary = try TemporaryStore(model)
         let store = temporary.store
         let thing = try store.newObject("Thing")
-        try store.commit(Draft(changes: [store.insert(thing, ["none": .string("gone")])]))
+        try store.commit(SaveRequest(changes: [store.insert(thing, ["none": .string("gone")])]))
         let edits = Self.attributes.map { attribute in
             Edit(
                 property: store.property(attribute.name, of: thing).number,
@@ -54,7 +54,7 @@ import Testing
         let other = Edit(
             property: store.property("other", of: thing).number, old: .null, new: .object(thing))
         try store.commit(
-            Draft(changes: [
+            SaveRequest(changes: [
                 Change(
                     object: thing,
                     kind: .update(

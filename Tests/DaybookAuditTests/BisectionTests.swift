@@ -1,8 +1,8 @@
 import DaybookAudit
-import JournalLog
-import ObjectModel
-import SnapshotStore
-import TestSupport
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookSnapshotStore
+import DaybookTestSupport
 import Testing
 
 /// Looking for the entry at which an answer turns.

@@ -1,8 +1,8 @@
 import DaybookAudit
-import JournalLog
-import ObjectModel
-import SnapshotStore
-import TestSupport
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookSnapshotStore
+import DaybookTestSupport
 import Testing
 
 /// What becomes of values that are confidential.
@@ -26,12 +26,12 @@ import Testing
         let patient = try store.newObject("Patient")
         let name = try #require(store.schema.entity(named: "Patient")?.property(named: "name"))
         try store.commit(
-            Draft(changes: [
+            SaveRequest(changes: [
                 store.insert(
                     patient, ["name": .string("Rosalind"), "ward": .string("Eastwing")])
             ]))
         try store.commit(
-            Draft(changes: [
+            SaveRequest(changes: [
                 Change(
                     object: patient,
                     kind: .update(

@@ -1,9 +1,9 @@
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookSQLite
+import DaybookSnapshotStore
+import DaybookTestSupport
 import Foundation
-import JournalLog
-import ObjectModel
-import SQLite
-import SnapshotStore
-import TestSupport
 import Testing
 
 @testable import DaybookAudit

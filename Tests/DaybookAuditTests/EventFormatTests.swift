@@ -1,8 +1,8 @@
 import DaybookAudit
-import JournalLog
-import ObjectModel
-import SnapshotStore
-import TestSupport
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookSnapshotStore
+import DaybookTestSupport
 import Testing
 
 /// What the formats have in common that write an event for each change, and what each has to itself.
@@ -21,7 +21,7 @@ import Testing
         let object = try store.newObject("Skill")
         let header = EntryHeader(author: author, occurredAt: time, base: try store.head())
         try store.commit(
-            Draft(
+            SaveRequest(
                 header: header, changes: [store.insert(object, ["title": .string("Fencing")])]))
     }
 

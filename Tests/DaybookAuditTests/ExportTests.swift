@@ -1,8 +1,8 @@
 import DaybookAudit
+import DaybookJournalLog
+import DaybookSnapshotStore
+import DaybookTestSupport
 import Foundation
-import JournalLog
-import SnapshotStore
-import TestSupport
 import Testing
 
 /// What the formats write.

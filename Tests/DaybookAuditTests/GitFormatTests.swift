@@ -1,9 +1,9 @@
 import DaybookAudit
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookSnapshotStore
+import DaybookTestSupport
 import Foundation
-import JournalLog
-import ObjectModel
-import SnapshotStore
-import TestSupport
 import Testing
 
 /// The stream for git fast-import, read by its rules.
@@ -145,7 +145,7 @@ import Testing
         var header = header
         header.base = try store.head()
         let person = try store.newObject("Person")
-        _ = try store.commit(Draft(header: header, changes: [store.insert(person, [:])]))
+        _ = try store.commit(SaveRequest(header: header, changes: [store.insert(person, [:])]))
         return try #require(try commits(of: store).last)
     }
 

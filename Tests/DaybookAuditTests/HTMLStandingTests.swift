@@ -1,8 +1,8 @@
 import DaybookAudit
-import JournalLog
-import ObjectModel
-import SnapshotStore
-import TestSupport
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookSnapshotStore
+import DaybookTestSupport
 import Testing
 
 /// What a report says on how the journal stands.
@@ -80,7 +80,7 @@ import Testing
     @Test func `a journal that was cut off is not`() throws {
         let longer = try AtlasStory.write()
         try longer.store.commit(
-            Draft(changes: [
+            SaveRequest(changes: [
                 longer.store.insert(try longer.store.newObject("Union"), ["name": .string("More")])
             ]))
 

@@ -1,9 +1,9 @@
 import DaybookAudit
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookSnapshotStore
+import DaybookTestSupport
 import Foundation
-import JournalLog
-import ObjectModel
-import SnapshotStore
-import TestSupport
 import Testing
 
 /// The audit report: what stands in the file. What a browser makes of it, `Tools/check-exports/html`
@@ -188,7 +188,7 @@ import Testing
         let page = try store.newObject("Page")
         let header = EntryHeader(
             kind: .save, author: author, note: author, context: author, base: try store.head())
-        try store.commit(Draft(header: header, changes: [store.insert(page, values)]))
+        try store.commit(SaveRequest(header: header, changes: [store.insert(page, values)]))
     }
 }
 

@@ -1,9 +1,9 @@
 import DaybookAudit
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookSnapshotStore
+import DaybookTestSupport
 import Foundation
-import JournalLog
-import ObjectModel
-import SnapshotStore
-import TestSupport
 import Testing
 
 /// Provenance as PROV-JSON.

@@ -1,8 +1,8 @@
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookSnapshotStore
+import DaybookTestSupport
 import Foundation
-import JournalLog
-import ObjectModel
-import SnapshotStore
-import TestSupport
 
 /// Stores with an attribute of every type and values at the edges of each.
 enum RandomValues {
@@ -51,7 +51,7 @@ enum RandomValues {
                 state[object]?[name] = values[name]
             }
             _ = try store.commit(
-                Draft(header: try header(store, &generator), changes: changes))
+                SaveRequest(header: try header(store, &generator), changes: changes))
         }
         return temporary
     }

@@ -1,7 +1,7 @@
 import DaybookAudit
-import JournalLog
-import SnapshotStore
-import TestSupport
+import DaybookJournalLog
+import DaybookSnapshotStore
+import DaybookTestSupport
 import Testing
 
 /// Exports that go on where an earlier one ended.

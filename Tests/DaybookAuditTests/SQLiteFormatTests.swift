@@ -1,10 +1,10 @@
 import DaybookAudit
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookSQLite
+import DaybookSnapshotStore
+import DaybookTestSupport
 import Foundation
-import JournalLog
-import ObjectModel
-import SQLite
-import SnapshotStore
-import TestSupport
 import Testing
 
 /// Database files, asked in SQL.
@@ -207,7 +207,7 @@ import Testing
                 kind: .insert(
                     values: entity.slots.map { .string("\(entity.name).\($0.name)") }, members: []))
         }
-        try temporary.store.commit(Draft(header: EntryHeader(kind: .save), changes: changes))
+        try temporary.store.commit(SaveRequest(header: EntryHeader(kind: .save), changes: changes))
 
         let database = try export(temporary.store)
 

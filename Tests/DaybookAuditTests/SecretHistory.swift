@@ -1,7 +1,7 @@
-import JournalLog
-import ObjectModel
-import SnapshotStore
-import TestSupport
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookSnapshotStore
+import DaybookTestSupport
 
 /// A store with a random history of objects with confidential texts, which are told apart from all
 /// other text.
@@ -78,6 +78,6 @@ struct SecretHistory {
     private func save(_ changes: [Change]) throws {
         let store = temporary.store
         let header = EntryHeader(author: "registry", base: try store.head())
-        try store.commit(Draft(header: header, changes: changes))
+        try store.commit(SaveRequest(header: header, changes: changes))
     }
 }

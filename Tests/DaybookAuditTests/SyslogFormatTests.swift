@@ -1,9 +1,9 @@
 import DaybookAudit
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookSnapshotStore
+import DaybookTestSupport
 import Foundation
-import JournalLog
-import ObjectModel
-import SnapshotStore
-import TestSupport
 import Testing
 
 /// Syslog messages, read by the rules of RFC 5424.
@@ -39,7 +39,7 @@ import Testing
             author: "Ada\n<0>1 - - - - - -", note: "a]\"\\b\u{0}\u{85}\u{2028}",
             base: try store.head())
         let person = try store.newObject("Person")
-        _ = try store.commit(Draft(header: header, changes: [store.insert(person, [:])]))
+        _ = try store.commit(SaveRequest(header: header, changes: [store.insert(person, [:])]))
 
         let messages = try Self.messages(of: store)
 
@@ -80,7 +80,7 @@ import Testing
         let store = temporary.store
         let person = try store.newObject("Person")
         let header = EntryHeader(occurredAt: -63_000_000_000_000_000, base: try store.head())
-        _ = try store.commit(Draft(header: header, changes: [store.insert(person, [:])]))
+        _ = try store.commit(SaveRequest(header: header, changes: [store.insert(person, [:])]))
 
         let message = try #require(try Self.messages(of: store).last)
 

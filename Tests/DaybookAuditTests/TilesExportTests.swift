@@ -1,8 +1,8 @@
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookSnapshotStore
+import DaybookTestSupport
 import Foundation
-import JournalLog
-import ObjectModel
-import SnapshotStore
-import TestSupport
 import Testing
 
 @testable import DaybookAudit
@@ -22,7 +22,7 @@ import Testing
         while try history.store.head().rawValue < size {
             let skill = try history.store.newObject("Skill")
             try history.store.commit(
-                Draft(
+                SaveRequest(
                     header: EntryHeader(),
                     changes: [history.store.insert(skill, ["title": .string(title)])]))
         }

@@ -1,7 +1,7 @@
 import Daybook
 import DaybookAudit
+import DaybookTestSupport
 import Foundation
-import TestSupport
 import Testing
 
 /// The examples of `DaybookAudit`, as a program meets it that has `Daybook` as well.

@@ -1,6 +1,6 @@
 import Daybook
+import DaybookTestSupport
 import Foundation
-import TestSupport
 import Testing
 
 /// The examples in the documentation of ``BatchInsertRequest`` and ``BatchInsertRow``.

@@ -1,6 +1,6 @@
 import Daybook
+import DaybookTestSupport
 import Foundation
-import TestSupport
 import Testing
 
 /// The example of the page for those who come from Core Data.

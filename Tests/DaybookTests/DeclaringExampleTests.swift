@@ -1,6 +1,6 @@
 import Daybook
+import DaybookTestSupport
 import Foundation
-import TestSupport
 import Testing
 
 /// The examples of the page on declaring a model.

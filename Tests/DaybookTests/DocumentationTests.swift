@@ -74,7 +74,8 @@ enum Examples {
 
     /// The sources whose comments have examples that tests run.
     static let commentedSources = [
-        "ObjectGraph/BatchInsertRequest.swift", "ObjectGraph/BatchInsertRow.swift",
+        "DaybookObjectGraph/Saving/BatchInsertRequest.swift",
+        "DaybookObjectGraph/Saving/BatchInsertRow.swift",
         "DaybookAudit/AuditReader.swift", "DaybookAudit/AuditExport.swift",
         "DaybookAudit/AuditValue+Content.swift", "DaybookAudit/Formats/TilesExport.swift",
     ]

@@ -1,7 +1,7 @@
 import Daybook
+import DaybookTestSupport
 import Foundation
 import Synchronization
-import TestSupport
 import Testing
 
 /// The examples of the page on proofs, one after the other.

@@ -1,7 +1,7 @@
 import Daybook
+import DaybookTestSupport
 import Foundation
 import Synchronization
-import TestSupport
 import Testing
 
 /// What the library refuses to sign, prove and verify.

@@ -1,6 +1,6 @@
 import Daybook
+import DaybookTestSupport
 import Foundation
-import TestSupport
 import Testing
 
 /// The examples of the page on time travel, one after the other.

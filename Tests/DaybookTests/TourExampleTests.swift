@@ -1,6 +1,6 @@
 import Daybook
+import DaybookTestSupport
 import Foundation
-import TestSupport
 import Testing
 
 /// The examples of the tour, one after the other on one store.

@@ -1,6 +1,6 @@
-import JournalLog
-import LMDB
-import TestSupport
+import DaybookJournalLog
+import DaybookLMDB
+import DaybookTestSupport
 import Testing
 
 /// What has broken other logs, tried on this one. What the command says of each stands in

@@ -1,6 +1,6 @@
-import JournalLog
-import LMDB
-import TestSupport
+import DaybookJournalLog
+import DaybookLMDB
+import DaybookTestSupport
 import Testing
 
 /// Digests that stand in a table of their own, as they once did, brought to their entries.

@@ -1,6 +1,6 @@
-import JournalLog
-import LMDB
-import TestSupport
+import DaybookJournalLog
+import DaybookLMDB
+import DaybookTestSupport
 import Testing
 
 /// Where the journal ends, which it says twice.

@@ -1,6 +1,6 @@
-import JournalLog
-import LMDB
-import TestSupport
+import DaybookJournalLog
+import DaybookLMDB
+import DaybookTestSupport
 import Testing
 
 /// A tree that holds all its leaves, straight from the words of RFC 6962, 2.1.

@@ -1,6 +1,6 @@
+import DaybookJournalLog
+import DaybookTestSupport
 import Foundation
-import JournalLog
-import TestSupport
 import Testing
 
 /// Good keys, notes and proofs with something changed at random: never a crash, and never accepted

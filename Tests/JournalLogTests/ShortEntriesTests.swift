@@ -1,6 +1,6 @@
-import JournalLog
-import LMDB
-import TestSupport
+import DaybookJournalLog
+import DaybookLMDB
+import DaybookTestSupport
 import Testing
 
 /// Entries in a row of which only those are read that stand in one record.

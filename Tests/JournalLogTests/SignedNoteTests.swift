@@ -1,4 +1,4 @@
-import JournalLog
+import DaybookJournalLog
 import Testing
 
 @Suite struct SignedNoteTests {

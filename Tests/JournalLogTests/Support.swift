@@ -1,6 +1,6 @@
-import JournalLog
-import LMDB
-import TestSupport
+import DaybookJournalLog
+import DaybookLMDB
+import DaybookTestSupport
 
 /// A journal in a temporary file.
 struct TemporaryJournal {

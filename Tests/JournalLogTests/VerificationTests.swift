@@ -1,5 +1,5 @@
-import JournalLog
-import LMDB
+import DaybookJournalLog
+import DaybookLMDB
 import Testing
 
 @Suite struct VerificationTests {

@@ -1,6 +1,6 @@
+import DaybookLMDB
+import DaybookTestSupport
 import Foundation
-import LMDB
-import TestSupport
 import Testing
 
 /// One data file and one lock file belong together, whoever opens them by whatever name. Exit tests are

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import LMDB
+@testable import DaybookLMDB
 
 /// For how long a group waits for others, by a clock that stands still unless it is told. All times
 /// are in nanoseconds.

@@ -1,9 +1,9 @@
+import DaybookTestSupport
 import Foundation
 import Synchronization
-import TestSupport
 import Testing
 
-@testable import LMDB
+@testable import DaybookLMDB
 
 /// Writes that come together, and the room that a file keeps ahead.
 @Suite struct GroupTests {

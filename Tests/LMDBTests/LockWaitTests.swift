@@ -1,7 +1,7 @@
+import DaybookLMDB
+import DaybookTestSupport
 import Foundation
-import LMDB
 import Synchronization
-import TestSupport
 import Testing
 
 /// Waiting for a process that holds a lock and does not go on.

@@ -1,6 +1,6 @@
+import DaybookLMDB
+import DaybookTestSupport
 import Foundation
-import LMDB
-import TestSupport
 import Testing
 
 @Suite struct PageCheckTests {

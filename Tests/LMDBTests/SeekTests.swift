@@ -1,5 +1,5 @@
-import LMDB
-import TestSupport
+import DaybookLMDB
+import DaybookTestSupport
 import Testing
 
 @Suite struct SeekTests {

@@ -1,6 +1,6 @@
+import DaybookLMDB
 import Dispatch
 import Foundation
-import LMDB
 import Synchronization
 
 extension String {

@@ -1,6 +1,6 @@
-import LMDB
+import DaybookLMDB
+import DaybookTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 @Suite struct TransactionTests {

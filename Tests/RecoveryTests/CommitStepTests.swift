@@ -1,7 +1,7 @@
+import DaybookJournalLog
+import DaybookSnapshotStore
+import DaybookTestSupport
 import Foundation
-import JournalLog
-import SnapshotStore
-import TestSupport
 import Testing
 
 /// Stops, or refuses, every single call to the operating system with which a save reaches the disk.

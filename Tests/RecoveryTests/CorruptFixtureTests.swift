@@ -1,9 +1,9 @@
+import DaybookJournalLog
+import DaybookLMDB
+import DaybookObjectModel
+import DaybookSnapshotStore
+import DaybookTestSupport
 import Foundation
-import JournalLog
-import LMDB
-import ObjectModel
-import SnapshotStore
-import TestSupport
 import Testing
 
 /// A store of this format version, kept as a file, and the reports on damage done to it.

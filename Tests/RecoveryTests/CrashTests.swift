@@ -1,7 +1,7 @@
+import DaybookJournalLog
+import DaybookSnapshotStore
+import DaybookTestSupport
 import Foundation
-import JournalLog
-import SnapshotStore
-import TestSupport
 import Testing
 
 /// Kills the recording command at random moments.

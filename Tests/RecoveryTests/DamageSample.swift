@@ -1,8 +1,8 @@
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookSnapshotStore
+import DaybookTestSupport
 import Foundation
-import JournalLog
-import ObjectModel
-import SnapshotStore
-import TestSupport
 
 /// A small store in which everything occurs, and all that can be read from it.
 enum DamageSample {
@@ -25,7 +25,7 @@ enum DamageSample {
         func save(_ note: String, at time: Int64?, _ changes: [Change]) throws {
             let header = EntryHeader(
                 author: "registrar", note: note, context: "view", occurredAt: time)
-            try store.commit(Draft(header: header, changes: changes))
+            try store.commit(SaveRequest(header: header, changes: changes))
         }
         let morning: Int64 = 1_600_000_000_000_000
         try save(
@@ -60,7 +60,7 @@ enum DamageSample {
                 store.update(company, "board", removing: [member(grace, 2)]),
             ])
         try save("delete", at: nil, [try store.delete(grace)])
-        try store.commit(try store.undoDraft(of: SequenceNumber(5)))
+        try store.commit(try store.undoRequest(of: SequenceNumber(5)))
         var title = "Sailing"
         for next in try store.head().rawValue + 1..<max(entries, 8) + 1 {
             let other = "Sailing \(next)"
@@ -116,7 +116,7 @@ enum DamageSample {
         }
         for number in 2...head.rawValue where isRead(number, head) {
             do {
-                text += "undo \(try store.undoDraft(of: SequenceNumber(number)).changes)\n"
+                text += "undo \(try store.undoRequest(of: SequenceNumber(number)).changes)\n"
             } catch let error as StoreError where error.code == .undoBlocked {
                 text += "undo \(error)\n"
             }

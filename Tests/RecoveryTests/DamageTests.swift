@@ -1,8 +1,8 @@
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookSnapshotStore
+import DaybookTestSupport
 import Foundation
-import JournalLog
-import ObjectModel
-import SnapshotStore
-import TestSupport
 import Testing
 
 /// Flips bytes of a store and compares what can be read with what `verify` says.

@@ -1,5 +1,5 @@
+import DaybookTestSupport
 import Foundation
-import TestSupport
 import Testing
 
 /// Files that are told of: what they hold, their name and their folder are on the disk before.

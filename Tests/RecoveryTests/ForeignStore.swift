@@ -1,9 +1,9 @@
+import DaybookJournalLog
+import DaybookLMDB
+import DaybookObjectModel
+import DaybookSnapshotStore
+import DaybookTestSupport
 import Foundation
-import JournalLog
-import LMDB
-import ObjectModel
-import SnapshotStore
-import TestSupport
 
 /// LMDB files that another program wrote, or a later version of this one.
 enum ForeignStore {

@@ -1,8 +1,8 @@
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookSnapshotStore
+import DaybookTestSupport
 import Foundation
-import JournalLog
-import ObjectModel
-import SnapshotStore
-import TestSupport
 import Testing
 
 /// What happens when there is no room.
@@ -79,7 +79,7 @@ struct FullDiskTests {
                 let title = String(repeating: "skill \(saved) ", count: 200)
                 do {
                     try store.commit(
-                        Draft(changes: [store.insert(skill, ["title": .string(title)])]))
+                        SaveRequest(changes: [store.insert(skill, ["title": .string(title)])]))
                     saved += 1
                 } catch let error as StoreError {
                     refusal = error
@@ -92,7 +92,8 @@ struct FullDiskTests {
             room = unlimited
             setrlimit(resourceFileSize, &room)
             let skill = try store.newObject("Skill")
-            try store.commit(Draft(changes: [store.insert(skill, ["title": .string("room")])]))
+            try store.commit(
+                SaveRequest(changes: [store.insert(skill, ["title": .string("room")])]))
             #expect(try store.read { try $0.world(of: "Skill") } == saved + 1)
             try store.close()
             #expect(try Store.verify(path: temporary.path).isSound)
@@ -108,7 +109,7 @@ struct FullDiskTests {
             let skills = try (0..<5_000).map { _ in try store.newObject("Skill") }
             let (old, new) = (Value.string("Rowing"), Value.string("Sailing"))
             try store.commit(
-                Draft(changes: skills.map { store.insert($0, ["title": old]) }))
+                SaveRequest(changes: skills.map { store.insert($0, ["title": old]) }))
             let updates = skills.map { store.update($0, "title", from: old, to: new) }
             let back = store.update(skills[0], "title", from: new, to: old)
             var unlimited = rlimit()
@@ -121,16 +122,16 @@ struct FullDiskTests {
                 setrlimit(resourceFileSize, &none)
             }
 
-            let saved = try store.commit(Draft(changes: updates))
+            let saved = try store.commit(SaveRequest(changes: updates))
 
             #expect(try store.head() == saved.sequence)
             let refusal = #expect(throws: StoreError.self) {
-                try store.commit(Draft(changes: [back]))
+                try store.commit(SaveRequest(changes: [back]))
             }
             #expect(refusal?.code == .full, "\(String(describing: refusal))")
             subscription.cancel()
             setrlimit(resourceFileSize, &unlimited)
-            try store.commit(Draft(changes: [back]))
+            try store.commit(SaveRequest(changes: [back]))
             try store.close()
             #expect(try Store.verify(path: temporary.path).isSound)
         }

@@ -1,7 +1,7 @@
+import DaybookJournalLog
+import DaybookSnapshotStore
+import DaybookTestSupport
 import Foundation
-import JournalLog
-import SnapshotStore
-import TestSupport
 import Testing
 
 /// What `record --output jsonl` says of an entry once it is durable.

@@ -1,10 +1,10 @@
+import DaybookJournalLog
+import DaybookLMDB
+import DaybookObjectModel
+import DaybookSnapshotStore
+import DaybookTestSupport
 import Foundation
-import JournalLog
-import LMDB
-import ObjectModel
-import SnapshotStore
 import Synchronization
-import TestSupport
 import Testing
 
 /// One store and several programs: under other names, in other containers, stopped, with the file taken
@@ -266,7 +266,8 @@ struct SharedPlaceTests {
             for stream in 0...2 where closed & (1 << stream) != 0 {
                 _ = write(Int32(stream), "warning: something\n", 19)
             }
-            try store.commit(Draft(changes: [store.insert(skill, ["title": .string("Rowing")])]))
+            try store.commit(
+                SaveRequest(changes: [store.insert(skill, ["title": .string("Rowing")])]))
             for stream in 0...2 where closed & (1 << stream) != 0 {
                 _ = write(Int32(stream), "warning: something\n", 19)
             }

@@ -1,9 +1,9 @@
+import DaybookJournalLog
+import DaybookLMDB
+import DaybookObjectModel
+import DaybookSnapshotStore
+import DaybookTestSupport
 import Foundation
-import JournalLog
-import LMDB
-import ObjectModel
-import SnapshotStore
-import TestSupport
 import Testing
 
 /// What a knowing hand changes in a store, and what `daybook verify` says of it.
@@ -54,10 +54,10 @@ struct TamperedStoreTests {
             let skill = try store.newObject("Skill")
             skills.append(skill)
             try store.commit(
-                Draft(changes: [store.insert(skill, ["title": .string("Skill \(number)")])]))
+                SaveRequest(changes: [store.insert(skill, ["title": .string("Skill \(number)")])]))
         }
         try store.commit(
-            Draft(changes: [
+            SaveRequest(changes: [
                 store.update(skills[0], "title", from: .string("Skill 2"), to: .string("Rowing"))
             ]))
         try store.close()

@@ -1,9 +1,9 @@
+import DaybookJournalLog
+import DaybookLMDB
+import DaybookObjectModel
+import DaybookSnapshotStore
+import DaybookTestSupport
 import Foundation
-import JournalLog
-import LMDB
-import ObjectModel
-import SnapshotStore
-import TestSupport
 import Testing
 
 /// Two processes on one store. Exit tests are the other process.
@@ -44,7 +44,7 @@ struct TwoProcessTests {
         let temporary = try TemporaryStore(options: .counting(verification: .off))
         let (store, path) = (temporary.store, temporary.path)
         let skill = try store.newObject("Skill")
-        try store.commit(Draft(changes: [store.insert(skill, ["title": .string("0")])]))
+        try store.commit(SaveRequest(changes: [store.insert(skill, ["title": .string("0")])]))
 
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
             let store = try Store.open(at: path, options: StoreOptions(isReadOnly: true))
@@ -55,7 +55,8 @@ struct TwoProcessTests {
         let sizeBefore = try store.statistics().fileSize
         for number in 1...600 {
             let (old, new) = (Value.string("\(number - 1)"), Value.string("\(number)"))
-            try store.commit(Draft(changes: [store.update(skill, "title", from: old, to: new)]))
+            try store.commit(
+                SaveRequest(changes: [store.update(skill, "title", from: old, to: new)]))
         }
 
         // Each entry leaves about half a kilobyte. Were the dead reader still heeded, no page
@@ -147,7 +148,7 @@ enum PingPong {
         guard head % 2 == remainder else { return true }
         let text = String(repeating: "turn \(head) ", count: 4_000)
         let skill = try store.newObject("Skill")
-        try store.commit(Draft(changes: [store.insert(skill, ["title": .string(text)])]))
+        try store.commit(SaveRequest(changes: [store.insert(skill, ["title": .string(text)])]))
         let saved = SequenceNumber(head + 1)
         let count = try store.read(at: saved) { try $0.world(of: "Skill") }
         guard count == Int(head) else {

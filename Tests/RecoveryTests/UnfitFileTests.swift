@@ -1,8 +1,8 @@
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookSnapshotStore
+import DaybookTestSupport
 import Foundation
-import JournalLog
-import ObjectModel
-import SnapshotStore
-import TestSupport
 import Testing
 
 /// Files that are no stores, or not any more: one sentence, the right code, no byte touched.

@@ -1,8 +1,8 @@
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookSnapshotStore
+import DaybookTestSupport
 import Foundation
-import JournalLog
-import ObjectModel
-import SnapshotStore
-import TestSupport
 import Testing
 
 /// The page number at which LMDB finds the journal, changed to that of any other page.
@@ -13,7 +13,7 @@ struct WrongRootTests {
         for number in 2...501 {
             let skill = try store.newObject("Skill")
             try store.commit(
-                Draft(changes: [store.insert(skill, ["title": .string("Skill \(number)")])]))
+                SaveRequest(changes: [store.insert(skill, ["title": .string("Skill \(number)")])]))
         }
         try store.close()
     }

@@ -1,6 +1,6 @@
-import ObjectGraph
-import ObjectModel
-import SnapshotStore
+import DaybookObjectGraph
+import DaybookObjectModel
+import DaybookSnapshotStore
 import Testing
 
 /// What a child's save comes to in a parent that is behind: laws that random runs have found open, in

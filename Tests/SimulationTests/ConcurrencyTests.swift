@@ -1,11 +1,11 @@
+import DaybookJournalLog
+import DaybookObjectGraph
+import DaybookObjectModel
+import DaybookSnapshotStore
+import DaybookTestSupport
 import Dispatch
 import Foundation
-import JournalLog
-import ObjectGraph
-import ObjectModel
-import SnapshotStore
 import Synchronization
-import TestSupport
 import Testing
 
 @Suite struct ConcurrencyTests {

@@ -1,10 +1,10 @@
+import DaybookJournalLog
+import DaybookObjectGraph
+import DaybookObjectModel
+import DaybookTestSupport
 import Dispatch
 import Foundation
-import JournalLog
-import ObjectGraph
-import ObjectModel
 import Synchronization
-import TestSupport
 import Testing
 
 /// Threads of several processes that post to the same few accounts.

@@ -1,7 +1,7 @@
+import DaybookObjectGraph
+import DaybookObjectModel
+import DaybookTestSupport
 import Foundation
-import ObjectGraph
-import ObjectModel
-import TestSupport
 
 final class Team: ManagedObject {
     @Attribute(.unique) var name: String?

@@ -1,4 +1,4 @@
-import ObjectModel
+import DaybookObjectModel
 
 /// What one property of a record holds.
 enum Cell: Equatable, CustomStringConvertible {

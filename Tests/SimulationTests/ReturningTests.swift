@@ -1,6 +1,6 @@
-import ObjectGraph
-import ObjectModel
-import SnapshotStore
+import DaybookObjectGraph
+import DaybookObjectModel
+import DaybookSnapshotStore
 import Testing
 
 /// What becomes of objects that a context has found gone and that others have brought back: laws that

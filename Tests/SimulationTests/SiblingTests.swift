@@ -1,6 +1,6 @@
-import ObjectGraph
-import ObjectModel
-import SnapshotStore
+import DaybookObjectGraph
+import DaybookObjectModel
+import DaybookSnapshotStore
 import Testing
 
 /// Laws that random runs have found broken, in their shortest form.

@@ -1,4 +1,4 @@
-import ObjectModel
+import DaybookObjectModel
 
 extension Sight {
     /// Notes that a save has emptied a reference without inverse to an object it deleted: that belongs

@@ -1,4 +1,4 @@
-import ObjectModel
+import DaybookObjectModel
 
 /// What one context should see: the records it has read, as they were and as it has made them.
 struct Sight {

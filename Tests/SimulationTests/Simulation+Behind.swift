@@ -1,5 +1,5 @@
-import ObjectGraph
-import ObjectModel
+import DaybookObjectGraph
+import DaybookObjectModel
 
 // What contexts that are behind know, and what only the implementation can know of them.
 

@@ -1,5 +1,5 @@
-import ObjectGraph
-import ObjectModel
+import DaybookObjectGraph
+import DaybookObjectModel
 
 extension Simulation {
     /// One event of a few edits.

@@ -1,8 +1,8 @@
+import DaybookJournalLog
+import DaybookObjectGraph
+import DaybookObjectModel
+import DaybookSnapshotStore
 import Foundation
-import JournalLog
-import ObjectGraph
-import ObjectModel
-import SnapshotStore
 
 /// What a context that others follow tells them: which objects it has saved or merged.
 struct SimulationNews {

@@ -1,7 +1,7 @@
-import JournalLog
-import ObjectGraph
-import ObjectModel
-import SnapshotStore
+import DaybookJournalLog
+import DaybookObjectGraph
+import DaybookObjectModel
+import DaybookSnapshotStore
 
 extension Simulation {
     /// A fetch finds what is in the store and what is pending, and disturbs nothing.

@@ -1,8 +1,8 @@
+import DaybookJournalLog
+import DaybookObjectGraph
+import DaybookObjectModel
+import DaybookSnapshotStore
 import Foundation
-import JournalLog
-import ObjectGraph
-import ObjectModel
-import SnapshotStore
 
 extension Simulation {
     /// What a save should come to.

@@ -1,9 +1,9 @@
+import DaybookJournalLog
+import DaybookObjectGraph
+import DaybookObjectModel
+import DaybookSnapshotStore
+import DaybookTestSupport
 import Foundation
-import JournalLog
-import ObjectGraph
-import ObjectModel
-import SnapshotStore
-import TestSupport
 
 /// A law that did not hold.
 struct Mismatch: Error, CustomStringConvertible {

@@ -1,4 +1,4 @@
-import TestSupport
+import DaybookTestSupport
 
 /// Which contexts a run has and which of them stand on others.
 struct SimulationShape: CustomStringConvertible {

@@ -1,4 +1,4 @@
-import TestSupport
+import DaybookTestSupport
 
 /// One step of a run. What it does to which object follows from its own seed and the state it
 /// finds, so that steps can be left out and the others still mean something.

@@ -1,5 +1,5 @@
+import DaybookTestSupport
 import Foundation
-import TestSupport
 import Testing
 
 /// How the runs are made: from the environment, or so that all of them take about two minutes.
@@ -53,7 +53,7 @@ struct SimulationOutcome {
     var kind: String? {
         failure.map { failure in
             failure.replacing(/"[^"]*"/, with: "")
-                .replacing(/(?:ObjectModel\.)?ObjectID\(.*?\), number: \d+\)/, with: "")
+                .replacing(/(?:DaybookObjectModel\.)?ObjectID\(.*?\), number: \d+\)/, with: "")
                 .prefix { $0 != "," }.filter { $0.isLetter || $0 == " " || $0 == "." }
         }
     }
@@ -146,7 +146,8 @@ struct SimulationOutcome {
 
     /// A text with the names of objects as the command writes them: `Person/12`.
     private static func readable(_ text: String) -> Comment {
-        let identifier = /(?:ObjectModel\.)?ObjectID\(entity: .*?rawValue: (\d+)\), number: (\d+)\)/
+        let identifier =
+            /(?:DaybookObjectModel\.)?ObjectID\(entity: .*?rawValue: (\d+)\), number: (\d+)\)/
         let entities = ["?"] + Office.entities.sorted()
         return Comment(
             rawValue: text.replacing(identifier) { match in

@@ -1,5 +1,5 @@
+import DaybookTestSupport
 import Foundation
-import TestSupport
 import Testing
 
 /// The store of `Fixtures/exports/atlas.jsonl` in a folder of its own.

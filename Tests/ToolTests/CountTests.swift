@@ -1,5 +1,5 @@
+import DaybookTestSupport
 import Foundation
-import TestSupport
 import Testing
 
 /// What Daybook asks of memory, disk and digests, counted, which no busy machine can spoil.

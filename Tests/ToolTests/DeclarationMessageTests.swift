@@ -1,5 +1,5 @@
+import DaybookTestSupport
 import Foundation
-import TestSupport
 import Testing
 
 /// What the compiler says to declarations that a beginner writes.

@@ -1,5 +1,5 @@
+import DaybookTestSupport
 import Foundation
-import TestSupport
 import Testing
 
 /// Numbers and dates at the ends of what can be written. None of them may stop the tool.

@@ -1,5 +1,5 @@
+import DaybookTestSupport
 import Foundation
-import TestSupport
 import Testing
 
 /// A stream that the atlas was exported to, and a new store of the same model, `copy.daybook`.

@@ -1,5 +1,5 @@
+import DaybookTestSupport
 import Foundation
-import TestSupport
 import Testing
 
 /// The attacks of `AttackTests` on the command: what it says, and how it ends.

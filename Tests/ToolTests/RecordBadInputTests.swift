@@ -1,5 +1,5 @@
+import DaybookTestSupport
 import Foundation
-import TestSupport
 import Testing
 
 /// What `record` says of bad input: the line, what is wrong, what would be right.

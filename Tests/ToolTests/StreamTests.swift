@@ -1,5 +1,5 @@
+import DaybookTestSupport
 import Foundation
-import TestSupport
 import Testing
 
 /// Real data: the stream that `Tools/iso-codes-stream` makes of Debian's iso-codes.

@@ -1,5 +1,5 @@
+import DaybookTestSupport
 import Foundation
-import TestSupport
 import Testing
 
 /// The tool at a terminal, which is what `script` gives it, and somebody who types.

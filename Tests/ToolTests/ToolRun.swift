@@ -1,5 +1,5 @@
+import DaybookTestSupport
 import Foundation
-import TestSupport
 
 /// What a run of the tool left behind.
 struct ToolResult: Sendable {

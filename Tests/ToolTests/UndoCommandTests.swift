@@ -1,5 +1,5 @@
+import DaybookTestSupport
 import Foundation
-import TestSupport
 import Testing
 
 /// What undo, redo and restore do with several entries, with later ones and with deleted objects.

@@ -1,5 +1,5 @@
+import DaybookTestSupport
 import Foundation
-import TestSupport
 import Testing
 
 /// Stores that cannot be used: one sentence, the right exit code, the file as it was.

@@ -1,5 +1,5 @@
+import DaybookTestSupport
 import Foundation
-import TestSupport
 import Testing
 
 /// The check of a store, attacked itself.

@@ -1,5 +1,5 @@
+import DaybookTestSupport
 import Foundation
-import TestSupport
 import Testing
 
 /// What init, fetch, replay, undo, redo and verify print.

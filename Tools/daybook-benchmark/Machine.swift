@@ -1,5 +1,5 @@
-import CLMDB
-import CSQLite
+import CDaybookLMDB
+import CDaybookSQLite
 import Foundation
 
 /// What a run was made on and with.

@@ -1,4 +1,4 @@
-import CallCounts
+import CDaybookCallCounts
 import Foundation
 
 /// Counts what Daybook asks of memory, disk and digests, and prints it as JSON.

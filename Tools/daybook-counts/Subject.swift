@@ -1,4 +1,4 @@
-import CallCounts
+import CDaybookCallCounts
 import Daybook
 import Foundation
 

@@ -1,4 +1,4 @@
-import SnapshotStore
+import DaybookSnapshotStore
 
 /// The tool as a whole: reads the command line, runs a command, tells how it ended.
 enum Tool {

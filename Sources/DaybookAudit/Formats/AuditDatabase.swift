@@ -1,9 +1,9 @@
 private import CDaybookAuditFiles
+internal import DaybookJournalLog
+internal import DaybookObjectModel
+internal import DaybookSQLite
+internal import DaybookSnapshotStore
 internal import Foundation
-internal import JournalLog
-internal import ObjectModel
-internal import SQLite
-internal import SnapshotStore
 
 /// The tables of the format sqlite.
 ///

@@ -1,6 +1,6 @@
-internal import JournalLog
-internal import ObjectModel
-internal import SnapshotStore
+internal import DaybookJournalLog
+internal import DaybookObjectModel
+internal import DaybookSnapshotStore
 
 /// Comma-separated values (RFC 4180) for spreadsheets: a row for each property that changed.
 ///

@@ -1,6 +1,6 @@
-internal import JournalLog
-internal import ObjectModel
-internal import SnapshotStore
+internal import DaybookJournalLog
+internal import DaybookObjectModel
+internal import DaybookSnapshotStore
 
 // | git | what |
 // |---|---|

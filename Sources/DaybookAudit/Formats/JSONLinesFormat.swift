@@ -1,6 +1,6 @@
-package import JournalLog
-package import ObjectModel
-internal import SnapshotStore
+package import DaybookJournalLog
+package import DaybookObjectModel
+internal import DaybookSnapshotStore
 
 // | member | when | what |
 // |---|---|---|

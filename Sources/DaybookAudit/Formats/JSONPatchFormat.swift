@@ -1,5 +1,5 @@
-internal import ObjectModel
-internal import SnapshotStore
+internal import DaybookObjectModel
+internal import DaybookSnapshotStore
 
 /// An array of JSON Patch operations (RFC 6902) for each entry, one a line.
 ///

@@ -1,8 +1,8 @@
-internal import JournalLog
-internal import NewFiles
-internal import ObjectModel
-internal import SQLite
-internal import SnapshotStore
+internal import DaybookJournalLog
+internal import DaybookNewFiles
+internal import DaybookObjectModel
+internal import DaybookSQLite
+internal import DaybookSnapshotStore
 
 /// A database file of SQLite, with the journal in tables and every state of every object.
 ///

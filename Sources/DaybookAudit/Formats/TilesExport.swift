@@ -1,7 +1,7 @@
+public import DaybookJournalLog
+internal import DaybookNewFiles
+internal import DaybookSnapshotStore
 public import Foundation
-public import JournalLog
-internal import NewFiles
-internal import SnapshotStore
 
 /// The journal as a folder that anybody can check with tools for transparency logs: the layout of C2SP's
 /// tlog-tiles.

@@ -1,4 +1,4 @@
-package import ObjectModel
+package import DaybookObjectModel
 
 /// Reads envelopes as Debezium writes them, one a line.
 ///

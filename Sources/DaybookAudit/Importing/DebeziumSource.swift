@@ -1,4 +1,4 @@
-internal import ObjectModel
+internal import DaybookObjectModel
 
 /// What an envelope says of where it comes from.
 struct DebeziumSource {

@@ -1,5 +1,5 @@
+internal import DaybookObjectModel
 internal import Foundation
-internal import ObjectModel
 
 /// What the JSON of a column stands for where that is another thing than it looks like.
 enum DebeziumType {

@@ -1,5 +1,5 @@
-internal import JournalLog
-package import ObjectModel
+internal import DaybookJournalLog
+package import DaybookObjectModel
 
 /// Reads the lines of a native export as events of another store, to be done again in this one.
 ///

@@ -1,4 +1,4 @@
-package import ObjectModel
+package import DaybookObjectModel
 
 /// One change of one row, or object, of a store of another kind, as a line of a change stream tells it.
 package struct ForeignEvent: Sendable {

@@ -1,5 +1,5 @@
-internal import JournalLog
-internal import ObjectModel
+internal import DaybookJournalLog
+internal import DaybookObjectModel
 
 /// The members of a JSON object of an export, asked for by name and form.
 struct ExportMembers {

@@ -1,6 +1,6 @@
-internal import JournalLog
-package import ObjectModel
-package import SnapshotStore
+internal import DaybookJournalLog
+package import DaybookObjectModel
+package import DaybookSnapshotStore
 
 /// Reads the lines that ``JSONLinesFormat`` writes.
 ///

@@ -1,4 +1,4 @@
-internal import ObjectModel
+internal import DaybookObjectModel
 
 /// A change on its way from an export into an entry.
 struct ExportedChange {

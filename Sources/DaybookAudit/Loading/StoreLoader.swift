@@ -1,7 +1,7 @@
-package import JournalLog
-internal import NewFiles
-internal import ObjectModel
-internal import SnapshotStore
+package import DaybookJournalLog
+internal import DaybookNewFiles
+internal import DaybookObjectModel
+internal import DaybookSnapshotStore
 
 /// Makes a store of an export, line by line; every entry must come out with the digest it had.
 ///

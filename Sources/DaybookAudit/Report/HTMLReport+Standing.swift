@@ -1,6 +1,6 @@
+internal import DaybookJournalLog
+internal import DaybookObjectModel
 internal import Foundation
-internal import JournalLog
-internal import ObjectModel
 
 extension HTMLReport {
     /// How the journal stands: the verdict in words, what it rests on, and how to check it.

@@ -1,7 +1,7 @@
+internal import DaybookJournalLog
+internal import DaybookObjectModel
+internal import DaybookSnapshotStore
 internal import Foundation
-internal import JournalLog
-internal import ObjectModel
-internal import SnapshotStore
 
 /// The page of the audit report around its records.
 ///

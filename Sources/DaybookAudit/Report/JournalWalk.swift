@@ -1,5 +1,5 @@
-internal import JournalLog
-internal import SnapshotStore
+internal import DaybookJournalLog
+internal import DaybookSnapshotStore
 
 /// What a journal is, found out by reading all of it: each entry has the digest that was kept of it
 /// and carries that of the entry before, and the tree over them is the one that is kept.

@@ -1,6 +1,6 @@
+internal import DaybookJournalLog
+internal import DaybookSnapshotStore
 internal import Foundation
-internal import JournalLog
-internal import SnapshotStore
 
 /// What can be said, when a report is made, on whether the journal is the one it was.
 struct ReportStanding: Sendable {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import ObjectModel
+@testable import DaybookObjectModel
 
 @Suite struct ChangeTests {
     @Test func `a change leads from any state to any other and its inverse back`() throws {

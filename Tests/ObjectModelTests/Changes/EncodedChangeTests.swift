@@ -1,5 +1,5 @@
+import DaybookObjectModel
 import Foundation
-import ObjectModel
 import Testing
 
 /// Changes that are found in their bytes without being made.

@@ -1,7 +1,7 @@
-import ObjectModel
+import DaybookObjectModel
 import Testing
 
-@testable import ObjectModel
+@testable import DaybookObjectModel
 
 /// All states of one object of a small entity, and the change from any one to any other.
 ///

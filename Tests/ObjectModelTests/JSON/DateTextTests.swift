@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import ObjectModel
+@testable import DaybookObjectModel
 
 @Suite struct DateTextTests {
     @Test(

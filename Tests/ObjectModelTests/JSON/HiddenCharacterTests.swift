@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import ObjectModel
+@testable import DaybookObjectModel
 
 /// Characters that are not seen and act on what is around them.
 @Suite struct HiddenCharacterTests {

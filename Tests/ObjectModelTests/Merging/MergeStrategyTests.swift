@@ -1,8 +1,8 @@
+import DaybookTestSupport
 import Foundation
-import TestSupport
 import Testing
 
-@testable import ObjectModel
+@testable import DaybookObjectModel
 
 /// What the strategies make of three values.
 @Suite struct MergeStrategyTests {

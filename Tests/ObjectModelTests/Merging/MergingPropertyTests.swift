@@ -1,6 +1,6 @@
 import Testing
 
-@testable import ObjectModel
+@testable import DaybookObjectModel
 
 /// A three-way merge of objects of which one attribute adds up and one does not.
 @Suite struct MergingPropertyTests {

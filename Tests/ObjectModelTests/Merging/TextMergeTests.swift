@@ -1,7 +1,7 @@
-import TestSupport
+import DaybookTestSupport
 import Testing
 
-@testable import ObjectModel
+@testable import DaybookObjectModel
 
 @Suite struct TextMergeTests {
     private func merged(_ base: String, _ theirs: String, _ ours: String) -> String? {

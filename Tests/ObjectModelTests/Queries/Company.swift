@@ -1,6 +1,6 @@
 import Foundation
 
-@testable import ObjectModel
+@testable import DaybookObjectModel
 
 /// A small company in a dictionary: what the query tests ask questions of.
 struct Company: FilterSource {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import ObjectModel
+@testable import DaybookObjectModel
 
 @Suite struct PredicateFuzzTests {
     private static let words = [

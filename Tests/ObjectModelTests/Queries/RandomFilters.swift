@@ -1,6 +1,6 @@
 import Foundation
 
-@testable import ObjectModel
+@testable import DaybookObjectModel
 
 /// A generator whose numbers depend on the seed alone (SplitMix64).
 struct SeededRandom: RandomNumberGenerator {

@@ -1,8 +1,8 @@
+import DaybookTestSupport
 import Foundation
-import TestSupport
 import Testing
 
-@testable import ObjectModel
+@testable import DaybookObjectModel
 
 /// Regular expressions that describe whole texts, also long ones.
 @Suite struct TextExpressionTests {

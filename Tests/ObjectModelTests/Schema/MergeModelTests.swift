@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import ObjectModel
+@testable import DaybookObjectModel
 
 /// Merge strategies in models: what fits, and how they are written down.
 @Suite struct MergeModelTests {

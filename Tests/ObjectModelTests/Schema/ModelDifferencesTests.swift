@@ -1,6 +1,6 @@
 import Testing
 
-@testable import ObjectModel
+@testable import DaybookObjectModel
 
 @Suite struct ModelDifferencesTests {
     private func model(_ attribute: AttributeDescription) -> ManagedObjectModel {

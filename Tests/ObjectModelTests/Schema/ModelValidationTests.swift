@@ -1,6 +1,6 @@
 import Testing
 
-@testable import ObjectModel
+@testable import DaybookObjectModel
 
 @Suite struct ModelValidationTests {
     private static func attributes(_ attributes: AttributeDescription...) -> [EntityDescription] {

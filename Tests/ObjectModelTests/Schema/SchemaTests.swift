@@ -1,6 +1,6 @@
 import Testing
 
-@testable import ObjectModel
+@testable import DaybookObjectModel
 
 @Suite struct SchemaTests {
     @Test func `numbers do not depend on the order of declaration`() throws {

@@ -1,4 +1,4 @@
-import CLMDB
+import CDaybookLMDB
 import Foundation
 
 /// LMDB by itself: the same number of puts of the same kind of bytes, in code as near to C as Swift

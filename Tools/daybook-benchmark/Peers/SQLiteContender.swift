@@ -1,4 +1,4 @@
-import CSQLite
+import CDaybookSQLite
 import Foundation
 
 /// SQLite as a strong user would write it: prepared statements, write-ahead log, every commit

@@ -1,7 +1,7 @@
 import DaybookAudit
+import DaybookJournalLog
+import DaybookSnapshotStore
 import Foundation
-import JournalLog
-import SnapshotStore
 
 /// (v), (r) and (j): a journal gone through from its first entry to its last.
 ///

@@ -1,7 +1,7 @@
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookSnapshotStore
 import Foundation
-import JournalLog
-import ObjectModel
-import SnapshotStore
 
 /// How long single questions take in stores of rising length.
 ///

@@ -1,7 +1,7 @@
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookSnapshotStore
 import Foundation
-import JournalLog
-import ObjectModel
-import SnapshotStore
 
 /// A store of a given number of changes, and the way to ask it.
 struct ScalingStore {
@@ -55,7 +55,7 @@ struct ScalingStore {
             let changes = try filler.changes(inserts, updates, Self.favourites) {
                 try store.allocateObjectNumber()
             }
-            try store.commit(Draft(header: header, changes: changes))
+            try store.commit(SaveRequest(header: header, changes: changes))
         }
         seconds = Stopwatch.seconds(started.duration(to: .now))
     }

@@ -1,4 +1,4 @@
-import ObjectModel
+import DaybookObjectModel
 
 /// A predicate and the entity it is about, as a command line gives them: `Country: name == 'Fiji'`.
 struct EntityCondition: Equatable, Sendable {

@@ -1,13 +1,13 @@
 /// A part of the journal as a command line names it: `A..B`, both included, or `A..` or `..B`.
 struct MomentRange: Equatable, Sendable {
-    let first: Moment?
-    let last: Moment?
+    let first: PlaceInJournal?
+    let last: PlaceInJournal?
 
     init?(_ text: String) {
         let ends = text.split(separator: "..", omittingEmptySubsequences: false).map(String.init)
         guard ends.count == 2, ends != ["", ""] else { return nil }
-        first = Moment(ends[0])
-        last = Moment(ends[1])
+        first = PlaceInJournal(ends[0])
+        last = PlaceInJournal(ends[1])
         guard ends[0].isEmpty == (first == nil), ends[1].isEmpty == (last == nil) else {
             return nil
         }

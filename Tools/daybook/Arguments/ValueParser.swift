@@ -81,17 +81,17 @@ extension ValueParser where Value == Duration {
 extension ValueParser where Value == UInt64 {
     /// The number of one entry.
     static var sequence: ValueParser {
-        ValueParser("a sequence number such as 42") { Moment.sequence(from: $0) }
+        ValueParser("a sequence number such as 42") { PlaceInJournal.sequence(from: $0) }
     }
 }
 
-extension ValueParser where Value == Moment {
+extension ValueParser where Value == PlaceInJournal {
     /// A place in the journal, by number, by time or by the name of a tag.
     static var moment: ValueParser {
         ValueParser(
             "a sequence number such as 42, a time such as 2011-12-15 or 2011-12-15T08:30:00Z, or a "
                 + "tag"
-        ) { Moment($0) }
+        ) { PlaceInJournal($0) }
     }
 }
 

@@ -1,6 +1,6 @@
+import DaybookJournalLog
+import DaybookSnapshotStore
 import Foundation
-import JournalLog
-import SnapshotStore
 
 /// `daybook backup STORE FILE`: a copy of the store as it is at one moment.
 struct BackupCommand: Command {

@@ -1,8 +1,8 @@
 import DaybookAudit
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookSnapshotStore
 import Foundation
-import JournalLog
-import ObjectModel
-import SnapshotStore
 
 /// `daybook bisect STORE`: the entry at which something became so.
 struct BisectCommand: Command {

@@ -1,7 +1,7 @@
 import DaybookAudit
-import JournalLog
-import ObjectModel
-import SnapshotStore
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookSnapshotStore
 
 /// `daybook blame STORE OBJECT`: who wrote what each property of an object is.
 struct BlameCommand: Command {
@@ -59,7 +59,7 @@ struct BlameCommand: Command {
     }
 
     private func print(
-        _ blames: [PropertyBlame], of object: String, in schema: Schema, on console: Console
+        _ blames: [BlameRecord], of object: String, in schema: Schema, on console: Console
     ) throws {
         // Seldom has anything come back, and then it is worth a column.
         let hasReturned = blames.contains { $0.returning != nil }
@@ -81,7 +81,7 @@ struct BlameCommand: Command {
     }
 
     private func cells(
-        of blame: PropertyBlame, hasReturned: Bool, in schema: Schema
+        of blame: BlameRecord, hasReturned: Bool, in schema: Schema
     ) -> [TextTable.Cell] {
         let note = (blame.note ?? "").split(separator: "\n").first.map(String.init)
         let was =
@@ -117,7 +117,7 @@ struct BlameCommand: Command {
 extension JSONWriter {
     /// Writes the members of an answer; `was` is left out where there was nothing before.
     fileprivate mutating func append(
-        _ blame: PropertyBlame, of object: String, in schema: Schema
+        _ blame: BlameRecord, of object: String, in schema: Schema
     ) {
         name("object")
         string(object)

@@ -1,5 +1,5 @@
-import JournalLog
-import SnapshotStore
+import DaybookJournalLog
+import DaybookSnapshotStore
 
 /// `daybook checkpoint STORE --key FILE`: what the journal is now, signed.
 struct CheckpointCommand: Command {

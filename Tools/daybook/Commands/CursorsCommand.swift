@@ -1,5 +1,5 @@
-import JournalLog
-import SnapshotStore
+import DaybookJournalLog
+import DaybookSnapshotStore
 
 /// `daybook cursors STORE`: how far readers have come.
 struct CursorsCommand: Command {

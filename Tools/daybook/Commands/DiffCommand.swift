@@ -1,6 +1,6 @@
 import DaybookAudit
-import ObjectModel
-import SnapshotStore
+import DaybookObjectModel
+import DaybookSnapshotStore
 
 /// `daybook diff STORE A B`: what two states of the store differ in.
 struct DiffCommand: Command {

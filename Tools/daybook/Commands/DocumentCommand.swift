@@ -1,6 +1,6 @@
 import DaybookAudit
-import ObjectModel
-import SnapshotStore
+import DaybookObjectModel
+import DaybookSnapshotStore
 
 /// `daybook document STORE`: a whole state of the store as one JSON document.
 struct DocumentCommand: Command {

@@ -1,8 +1,8 @@
 import DaybookAudit
-import JournalLog
-import NewFiles
-import ObjectModel
-import SnapshotStore
+import DaybookJournalLog
+import DaybookNewFiles
+import DaybookObjectModel
+import DaybookSnapshotStore
 
 /// `daybook export STORE --format FORMAT`: the journal for other programs.
 struct ExportCommand: Command {

@@ -1,6 +1,6 @@
 import DaybookAudit
-import ObjectModel
-import SnapshotStore
+import DaybookObjectModel
+import DaybookSnapshotStore
 
 /// `daybook fetch STORE ENTITY`: objects, now or as of the past.
 struct FetchCommand: Command {

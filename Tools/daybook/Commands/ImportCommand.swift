@@ -1,7 +1,7 @@
 import DaybookAudit
-import NewFiles
-import ObjectModel
-import SnapshotStore
+import DaybookNewFiles
+import DaybookObjectModel
+import DaybookSnapshotStore
 
 /// `daybook import STORE --format FORMAT`: a change stream of another store becomes entries.
 struct ImportCommand: Command {

@@ -1,7 +1,7 @@
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookSnapshotStore
 import Foundation
-import JournalLog
-import ObjectModel
-import SnapshotStore
 
 /// `daybook init STORE --model FILE`: a new store whose first entry is its model.
 struct InitCommand: Command {

@@ -1,5 +1,5 @@
-import JournalLog
-import NewFiles
+import DaybookJournalLog
+import DaybookNewFiles
 
 /// `daybook keygen NAME --into FILE`: a new key for signing checkpoints.
 struct KeygenCommand: Command {

@@ -1,5 +1,5 @@
 import DaybookAudit
-import JournalLog
+import DaybookJournalLog
 
 /// `daybook load NEW`: a store from an export.
 struct LoadCommand: Command {

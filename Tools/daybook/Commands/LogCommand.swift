@@ -1,7 +1,7 @@
 import DaybookAudit
-import JournalLog
-import ObjectModel
-import SnapshotStore
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookSnapshotStore
 
 /// `daybook log STORE`: the entries of the journal.
 struct LogCommand: Command {

@@ -1,6 +1,6 @@
-import JournalLog
-import ObjectModel
-import SnapshotStore
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookSnapshotStore
 
 /// `daybook model STORE`: the model, as the JSON that init takes.
 struct ModelCommand: Command {

@@ -1,5 +1,5 @@
-import JournalLog
-import SnapshotStore
+import DaybookJournalLog
+import DaybookSnapshotStore
 
 /// `daybook prove STORE SEQ --checkpoint FILE`: that an entry was there, for somebody without the store.
 struct ProveCommand: Command {

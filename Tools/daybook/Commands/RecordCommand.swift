@@ -1,5 +1,5 @@
-import JournalLog
-import SnapshotStore
+import DaybookJournalLog
+import DaybookSnapshotStore
 
 /// `daybook record STORE`: changes from standard input become entries.
 struct RecordCommand: Command {

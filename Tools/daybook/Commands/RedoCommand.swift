@@ -1,5 +1,5 @@
-import JournalLog
-import SnapshotStore
+import DaybookJournalLog
+import DaybookSnapshotStore
 
 /// `daybook redo STORE SEQ[..SEQ]`: undone entries made again, by taking back what undid them.
 struct RedoCommand: Command {
@@ -38,7 +38,7 @@ struct RedoCommand: Command {
         let plan = try store.redoPlan(
             of: range, policy: choice.policy, author: arguments[author],
             note: arguments[note])
-        let claim = plan.draft.header.undoes.map { "takes \($0.entryName) back" } ?? ""
+        let claim = plan.request.header.undoes.map { "takes \($0.entryName) back" } ?? ""
         try PlannedEntry(plan, choice, claim: claim, isDry: arguments[isDry])
             .carryOut(in: store, console)
         return .success

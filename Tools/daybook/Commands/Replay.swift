@@ -1,7 +1,7 @@
 import DaybookAudit
-import JournalLog
-import ObjectModel
-import SnapshotStore
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookSnapshotStore
 
 /// Folds a journal from its first entry and compares what comes out with what the store holds.
 struct Replay {

@@ -1,7 +1,7 @@
-import JournalLog
-import NewFiles
-import ObjectModel
-import SnapshotStore
+import DaybookJournalLog
+import DaybookNewFiles
+import DaybookObjectModel
+import DaybookSnapshotStore
 
 /// `daybook replay STORE`: the journal folded again from its first entry.
 struct ReplayCommand: Command {

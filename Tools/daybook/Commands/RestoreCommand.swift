@@ -1,5 +1,5 @@
-import JournalLog
-import SnapshotStore
+import DaybookJournalLog
+import DaybookSnapshotStore
 
 /// `daybook restore STORE OBJECT`: a deleted object brought back, or an object as it was.
 struct RestoreCommand: Command {

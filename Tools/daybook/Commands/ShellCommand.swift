@@ -1,5 +1,5 @@
+import DaybookSnapshotStore
 import Foundation
-import SnapshotStore
 
 /// `daybook shell STORE`: command after command about one store.
 struct ShellCommand: Command {

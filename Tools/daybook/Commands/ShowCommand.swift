@@ -1,7 +1,7 @@
 import DaybookAudit
-import JournalLog
-import ObjectModel
-import SnapshotStore
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookSnapshotStore
 
 /// `daybook show STORE SEQ...`: entries with all their changes.
 struct ShowCommand: Command {

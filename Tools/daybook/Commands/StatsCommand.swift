@@ -1,7 +1,7 @@
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookSnapshotStore
 import Foundation
-import JournalLog
-import ObjectModel
-import SnapshotStore
 
 /// `daybook stats STORE`: how much there is of everything.
 struct StatsCommand: Command {

@@ -1,6 +1,6 @@
-import CTerminal
+import CDaybookTerminal
 import DaybookAudit
-import JournalLog
+import DaybookJournalLog
 
 /// Shows one entry after the other and waits for a key in between.
 struct Stepper {

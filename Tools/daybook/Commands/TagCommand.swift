@@ -1,6 +1,6 @@
-import JournalLog
-import ObjectModel
-import SnapshotStore
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookSnapshotStore
 
 /// `daybook tag STORE`: names for entries.
 struct TagCommand: Command {

@@ -1,6 +1,6 @@
 import DaybookAudit
-import JournalLog
-import SnapshotStore
+import DaybookJournalLog
+import DaybookSnapshotStore
 
 /// `daybook tail STORE`: the last entries, or those that a reader has not had yet.
 struct TailCommand: Command {

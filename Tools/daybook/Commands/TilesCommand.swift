@@ -1,6 +1,6 @@
 import DaybookAudit
+import DaybookJournalLog
 import Foundation
-import JournalLog
 
 /// `daybook tiles STORE --into DIR --checkpoint FILE`: the journal as a folder that others check.
 struct TilesCommand: Command {

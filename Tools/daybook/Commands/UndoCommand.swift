@@ -1,5 +1,5 @@
-import JournalLog
-import SnapshotStore
+import DaybookJournalLog
+import DaybookSnapshotStore
 
 /// `daybook undo STORE SEQ[..SEQ]`: the inverse of one or several entries as a new entry.
 struct UndoCommand: Command {

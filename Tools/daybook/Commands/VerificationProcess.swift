@@ -1,8 +1,8 @@
-import CTerminal
+import CDaybookTerminal
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookSnapshotStore
 import Foundation
-import JournalLog
-import ObjectModel
-import SnapshotStore
 
 /// What checking a store came to, as one process tells it to another.
 struct VerificationOutcome: Codable {

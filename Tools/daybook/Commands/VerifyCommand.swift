@@ -1,5 +1,5 @@
-import JournalLog
-import SnapshotStore
+import DaybookJournalLog
+import DaybookSnapshotStore
 
 /// `daybook verify STORE`: everything checked, every finding told.
 struct VerifyCommand: Command {

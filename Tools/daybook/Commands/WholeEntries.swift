@@ -1,5 +1,5 @@
-import ObjectModel
-import SnapshotStore
+import DaybookObjectModel
+import DaybookSnapshotStore
 
 /// That entries are handed on whole, which has to be said where the model calls something confidential:
 /// the bytes of an entry hold all its values, and nothing can be taken out of them.

@@ -19,7 +19,7 @@ final class Console {
     /// Standard input.
     let input = LineReader()
 
-    private let output = ByteWriter(.output)
+    private let output = OutputBuffer(.output)
     private let talkPalette: Palette
     private let isQuiet: Bool
     private let isTerminal: Bool

@@ -1,4 +1,4 @@
-import ObjectModel
+import DaybookObjectModel
 
 /// How much two states of a store differ in.
 enum DifferenceCounts {

@@ -1,4 +1,4 @@
-import ObjectModel
+import DaybookObjectModel
 
 /// Text as a terminal shows it: how wide it is, and nothing in it that commands the terminal.
 enum DisplayText {

@@ -1,5 +1,5 @@
 import DaybookAudit
-import ObjectModel
+import DaybookObjectModel
 
 /// How many objects of each entity an entry inserts, updates and deletes.
 struct EntryCounts {

@@ -1,5 +1,5 @@
 import DaybookAudit
-import ObjectModel
+import DaybookObjectModel
 
 extension Console {
     /// Prints a record the way `export` writes it, laid out as `--output` says.

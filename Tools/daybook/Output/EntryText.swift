@@ -1,7 +1,7 @@
 import DaybookAudit
-import JournalLog
-import ObjectModel
-import SnapshotStore
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookSnapshotStore
 
 /// Entries and changes as lines for people who have never seen a journal.
 struct EntryText {

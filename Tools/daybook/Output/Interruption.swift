@@ -1,6 +1,6 @@
-import CTerminal
+import CDaybookTerminal
+import DaybookNewFiles
 import Foundation
-import NewFiles
 import Synchronization
 
 /// The user's wish that a command which goes on for ever comes to its end: Control-C, or `kill`.

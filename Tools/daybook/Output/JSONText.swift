@@ -1,4 +1,4 @@
-import ObjectModel
+import DaybookObjectModel
 
 /// A JSON value that keeps the order of its keys, so that output is the same on every run.
 indirect enum JSONText: Sendable, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,

@@ -1,6 +1,6 @@
 import DaybookAudit
-import JournalLog
-import SnapshotStore
+import DaybookJournalLog
+import DaybookSnapshotStore
 
 /// Prints entries as they are saved, by whichever program.
 struct JournalFollower {

@@ -1,6 +1,6 @@
-import JournalLog
-import ObjectModel
-import SnapshotStore
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookSnapshotStore
 
 /// One state of a store, read a page at a time.
 ///

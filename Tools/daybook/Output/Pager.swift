@@ -1,4 +1,4 @@
-import CTerminal
+import CDaybookTerminal
 
 /// The program through which long text is read on a terminal.
 enum Pager {

@@ -1,7 +1,7 @@
 import DaybookAudit
-import JournalLog
-import ObjectModel
-import SnapshotStore
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookSnapshotStore
 
 /// What to do where later entries stand in the way, as `--on-conflict` says it.
 enum ConflictChoice: String, CaseIterable, Sendable {
@@ -48,17 +48,17 @@ struct PlannedEntry {
     /// - Throws: `StoreError` with code `undoBlocked` when something stands in the way; for a dry
     ///   run as well what saving the entry would throw.
     func carryOut(in store: Store, _ console: Console) throws {
-        let draft = try permitted()
+        let request = try permitted()
         guard !isDry else {
-            return try show(try store.preview(draft).changes, in: store.schema, console)
+            return try show(try store.preview(request).changes, in: store.schema, console)
         }
-        let receipt = try store.commit(draft)
-        guard let sequence = receipt.sequence, let digest = receipt.digest else {
+        let result = try store.commit(request)
+        guard let sequence = result.sequence, let digest = result.digest else {
             throw ToolError(
                 .conflict, "Somebody else has just saved the same, so nothing was left to save.")
         }
         if console.format == .text {
-            let count = receipt.changes.count
+            let count = result.changes.count
             let changes = count == 1 ? "1 change" : "\(count) changes"
             try console.print("Entry \(sequence) \(claim): \(changes).")
         } else {
@@ -67,8 +67,8 @@ struct PlannedEntry {
         try tellLeftOut(console)
     }
 
-    /// The draft; a refusal names the options that would get past it.
-    private func permitted() throws -> Draft {
+    /// The request; a refusal names the options that would get past it.
+    private func permitted() throws -> SaveRequest {
         do {
             return try plan.permitted()
         } catch  where choice == .refuse && !plan.obstacles.isEmpty {
@@ -87,7 +87,7 @@ struct PlannedEntry {
             .init("digest", .string(digest.description)),
         ]
         all += members
-        if let undoes = plan.draft.header.undoes {
+        if let undoes = plan.request.header.undoes {
             let ends = [undoes.lowerBound, undoes.upperBound].map {
                 JSONText.unsigned($0.rawValue)
             }

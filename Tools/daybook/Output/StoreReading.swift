@@ -1,7 +1,7 @@
 import DaybookAudit
-import JournalLog
-import ObjectModel
-import SnapshotStore
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookSnapshotStore
 
 /// What the reading commands ask of a store before they print.
 enum StoreReading {
@@ -13,7 +13,7 @@ enum StoreReading {
     /// The sequence number that a moment means; zero for a time before the first entry.
     ///
     /// - Throws: ``ToolError`` when the journal does not reach so far.
-    static func place(of moment: Moment, in store: Store) throws -> SequenceNumber {
+    static func place(of moment: PlaceInJournal, in store: Store) throws -> SequenceNumber {
         let head = try store.head()
         switch moment {
         case .head: return head
@@ -29,7 +29,7 @@ enum StoreReading {
     }
 
     /// The first entry that is not before a moment.
-    static func first(from moment: Moment, in store: Store) throws -> SequenceNumber {
+    static func first(from moment: PlaceInJournal, in store: Store) throws -> SequenceNumber {
         guard case .time(let time) = moment else { return try place(of: moment, in: store) }
         return try store.sequence(atTime: time.first - 1).next
     }
@@ -39,7 +39,8 @@ enum StoreReading {
     /// A number is a place in the journal. A time is compared with the time of each entry, which
     /// need not rise from entry to entry.
     static func restrict(
-        _ filter: inout AuditFilter, since first: Moment?, until last: Moment?, in store: Store
+        _ filter: inout AuditFilter, since first: PlaceInJournal?, until last: PlaceInJournal?,
+        in store: Store
     ) throws {
         var (lowest, highest) = (filter.range.lowerBound, filter.range.upperBound)
         var (earliest, latest) = (filter.earliest, filter.latest)
@@ -77,7 +78,7 @@ enum StoreReading {
     /// The entry that a moment means.
     ///
     /// - Throws: ``ToolError`` when there is none: the moment is before the first entry.
-    static func entry(at moment: Moment, in store: Store) throws -> SequenceNumber {
+    static func entry(at moment: PlaceInJournal, in store: Store) throws -> SequenceNumber {
         let sequence = try place(of: moment, in: store)
         if sequence == .zero, case .time = moment {
             throw ToolError.usage("No entry is as old as that.")

@@ -1,5 +1,5 @@
+import DaybookNewFiles
 import Foundation
-import NewFiles
 
 /// Small files that a command is given or makes: keys, checkpoints, proofs.
 enum TextFile {

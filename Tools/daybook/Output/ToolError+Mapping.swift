@@ -1,7 +1,7 @@
-import JournalLog
-import NewFiles
-import ObjectModel
-import SnapshotStore
+import DaybookJournalLog
+import DaybookNewFiles
+import DaybookObjectModel
+import DaybookSnapshotStore
 
 extension ToolError {
     /// The sentence and the exit code for an error of the layers below.

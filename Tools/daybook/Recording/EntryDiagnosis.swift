@@ -1,6 +1,6 @@
 import Daybook
-import ObjectModel
-import SnapshotStore
+import DaybookObjectModel
+import DaybookSnapshotStore
 
 /// Finds the line that is to blame for an entry that was refused.
 ///

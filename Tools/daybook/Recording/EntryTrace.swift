@@ -1,5 +1,5 @@
 import Daybook
-import ObjectModel
+import DaybookObjectModel
 
 /// Which line of the input did what in the open entry, so that a refusal can name the line.
 struct EntryTrace {

@@ -1,6 +1,6 @@
 import Daybook
 import DaybookAudit
-import ObjectModel
+import DaybookObjectModel
 
 /// What is known of the objects of foreign streams: which entity a table is, which attribute tells its
 /// rows apart, and which object of the store a foreign name means.

@@ -1,6 +1,6 @@
 import Daybook
 import DaybookAudit
-import ObjectModel
+import DaybookObjectModel
 
 /// Carrying out the events of one step.
 ///

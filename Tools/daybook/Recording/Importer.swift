@@ -1,7 +1,7 @@
 import Daybook
 import DaybookAudit
-import ObjectModel
-import SnapshotStore
+import DaybookObjectModel
+import DaybookSnapshotStore
 
 /// Turns the events of a foreign change stream into entries: one for each step of the source, all of
 /// it or none of it.

@@ -1,6 +1,6 @@
 import Daybook
-import ObjectModel
-import SnapshotStore
+import DaybookObjectModel
+import DaybookSnapshotStore
 
 /// Finds the objects that a `match` means: those of the store, with what the open entry has made of
 /// them.

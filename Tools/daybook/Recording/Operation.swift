@@ -1,4 +1,4 @@
-import ObjectModel
+import DaybookObjectModel
 
 /// One line of what `record` reads, its form checked but not yet its names and values.
 enum Operation {

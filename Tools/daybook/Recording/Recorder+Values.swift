@@ -1,5 +1,5 @@
 import Daybook
-import ObjectModel
+import DaybookObjectModel
 
 /// Setting what stands in `values`.
 extension Recorder {

@@ -1,7 +1,7 @@
 import Daybook
+import DaybookObjectModel
+import DaybookSnapshotStore
 import Foundation
-import ObjectModel
-import SnapshotStore
 
 /// Turns operations into entries by way of a context, so that delete rules, inverses and validation
 /// are the same as for any program.

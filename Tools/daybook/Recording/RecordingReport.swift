@@ -1,5 +1,5 @@
-import JournalLog
-import SnapshotStore
+import DaybookJournalLog
+import DaybookSnapshotStore
 
 /// What `record` and `import` say: an acknowledgement for each entry, or a summary for people.
 struct RecordingReport {

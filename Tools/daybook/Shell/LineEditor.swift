@@ -1,4 +1,4 @@
-import CTerminal
+import CDaybookTerminal
 import Foundation
 import Synchronization
 

@@ -1,6 +1,6 @@
+import DaybookObjectModel
+import DaybookSnapshotStore
 import Foundation
-import ObjectModel
-import SnapshotStore
 
 /// What the last word of a line in the shell could become: commands, options, and the names in the
 /// store.

@@ -1,7 +1,7 @@
-import CTerminal
+import CDaybookTerminal
+import DaybookJournalLog
+import DaybookSnapshotStore
 import Foundation
-import JournalLog
-import SnapshotStore
 
 /// Commands about one store, one after the other.
 ///
@@ -76,7 +76,7 @@ struct ShellSession {
             moment = nil
             return try console.talk("As of now.")
         }
-        guard let found = Moment(place) else {
+        guard let found = PlaceInJournal(place) else {
             throw ToolError.usage(
                 "'.at' cannot be '\(place)': expected \(ValueParser.moment.expectation).")
         }

@@ -1,0 +1,35 @@
+package import DaybookLMDB
+
+extension Journal {
+    /// The hashes of a tile of the tree over the entries, as C2SP's tlog-tiles lays them out: nodes of
+    /// one level of the tree side by side, beginning with number 256 × `index`.
+    ///
+    /// - Parameters:
+    ///   - level: The level of the tile; a level spans eight of the tree's, and 0 is the entries.
+    ///   - index: Its place among the tiles of that level, from 0.
+    ///   - width: How many hashes it has, 256 in a whole tile.
+    ///   - transaction: The state to look at.
+    /// - Returns: The hashes.
+    /// - Precondition: The journal has as many nodes of that level.
+    /// - Throws: ``JournalError`` when a digest is missing, or when a whole tile does not lead to the
+    ///   root that is kept for it.
+    /// - Complexity: O(*w* + log *n*) page reads, *w* the width.
+    package func tile(
+        _ level: Int, _ index: UInt64, width: Int,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws -> [Digest] {
+        let first = index * Self.tileWidth
+        let hashes = try nodes(level, first..<(first + UInt64(width)), in: transaction)
+        guard UInt64(width) == Self.tileWidth,
+            let kept = try storedRoot(ofTile: level + 1, index, in: transaction)
+        else { return hashes }
+        var hasher = DigestHasher()
+        guard hasher.root(ofWhole: hashes) == kept else {
+            let last = (index + 1) << UInt64((level + 1) * Self.tileHeight)
+            throw JournalError.entryBroken(
+                at: SequenceNumber(last),
+                because: "the root kept for the tile that ends with it is not that of its hashes")
+        }
+        return hashes
+    }
+}

@@ -1,0 +1,178 @@
+package import DaybookLMDB
+
+// The digests of the entries are the leaves of an RFC 6962 tree: entry n is leaf n - 1. Of the inner
+// nodes only the roots of whole tiles are kept, a tile being 256 nodes of a level eight lower. So an
+// append writes one more record every 256 entries, and a proof hashes at most 256 nodes a tile.
+//
+// A tile's root stands behind its last entry, under the key (sequence number u64, tile level u8): level
+// 1 over 256 entries, level 2 over 65,536, and so on. A root that is missing, as in a file written before
+// there were any, is computed from what lies below.
+
+extension Journal {
+    /// How many nodes of one level a tile holds.
+    static let tileWidth: UInt64 = 256
+    /// How many levels of the tree a tile spans.
+    static let tileHeight = 8
+
+    /// The root of the tree over the first entries.
+    ///
+    /// - Parameters:
+    ///   - size: How many entries, at most the number of the last.
+    ///   - transaction: The state to look at.
+    /// - Returns: The root.
+    /// - Throws: ``JournalError`` when a digest is missing.
+    /// - Complexity: O(log *n*) page reads.
+    package func root(
+        ofFirst size: UInt64, in transaction: borrowing some Reading & ~Copyable
+    ) throws -> Digest {
+        try MerkleTree(size: size).root { (level, index) throws(any Error) in
+            try node(level, index, in: transaction)
+        }
+    }
+
+    /// Shows that an entry is among the first ones.
+    ///
+    /// - Precondition: The entry's number is from 1 to `size`.
+    /// - Throws: ``JournalError`` when a digest is missing.
+    /// - Complexity: O(log *n*) page reads.
+    package func inclusionProof(
+        of sequence: SequenceNumber, amongFirst size: UInt64,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws -> InclusionProof {
+        let index = sequence.rawValue - 1
+        let hashes = try MerkleTree(size: size).inclusionProof(of: index) {
+            (level, index) throws(any Error) in try node(level, index, in: transaction)
+        }
+        return InclusionProof(index: index, size: size, hashes: hashes)
+    }
+
+    /// Shows that the journal at one size goes on from itself at a smaller one.
+    ///
+    /// - Throws: ``JournalError`` when a digest is missing.
+    /// - Complexity: O(log *n*) page reads.
+    package func consistencyProof(
+        from older: UInt64, to newer: UInt64, in transaction: borrowing some Reading & ~Copyable
+    ) throws -> ConsistencyProof {
+        guard older > 0 else {
+            return ConsistencyProof(olderSize: 0, newerSize: newer, hashes: [])
+        }
+        let hashes = try MerkleTree(size: newer).consistencyProof(from: older) {
+            (level, index) throws(any Error) in try node(level, index, in: transaction)
+        }
+        return ConsistencyProof(olderSize: older, newerSize: newer, hashes: hashes)
+    }
+
+    // MARK: - Nodes
+
+    /// The root of a whole subtree.
+    private func node(
+        _ level: Int, _ index: UInt64, in transaction: borrowing some Reading & ~Copyable
+    ) throws -> Digest {
+        if level == 0 { return try digest(at: SequenceNumber(index + 1), in: transaction) }
+        let tile = level / Self.tileHeight
+        if level % Self.tileHeight == 0,
+            let root = try storedRoot(ofTile: tile, index, in: transaction)
+        {
+            return root
+        }
+        // The nodes below on the nearest level that is kept, side by side.
+        let below = (level - 1) / Self.tileHeight
+        let count = UInt64(1) << UInt64(level - below * Self.tileHeight)
+        let nodes = try nodes(below, (index * count)..<((index + 1) * count), in: transaction)
+        var hasher = DigestHasher()
+        return hasher.root(ofWhole: nodes)
+    }
+
+    /// Kept nodes of one level, side by side.
+    func nodes(
+        _ tile: Int, _ range: Range<UInt64>, in transaction: borrowing some Reading & ~Copyable
+    ) throws -> [Digest] {
+        var found: [Digest] = []
+        found.reserveCapacity(Int(range.upperBound - range.lowerBound))
+        // One by one: between two digests an entry may have any number of chunks.
+        for index in range {
+            found.append(try node(tile * Self.tileHeight, index, in: transaction))
+        }
+        return found
+    }
+
+    func storedRoot(
+        ofTile level: Int, _ index: UInt64, in transaction: borrowing some Reading & ~Copyable
+    ) throws -> Digest? {
+        let last = (index + 1) << UInt64(level * Self.tileHeight)
+        let key = Self.key(SequenceNumber(last), tile: UInt8(level))
+        return try asJournalError {
+            try transaction.get(records, key.span.bytes) { Digest($0) } ?? nil
+        }
+    }
+
+    // MARK: - Appending
+
+    /// Keeps the roots of the tiles that an entry has filled, as far as the digests below are
+    /// there.
+    ///
+    /// One that was lost long ago must not keep anybody from appending. Verifying names it, and a
+    /// root that is not kept is computed when it is asked for.
+    func appendRoots(
+        through sequence: SequenceNumber, in transaction: borrowing WriteTransaction
+    ) throws {
+        var level = 1
+        var size = Self.tileWidth
+        while sequence.rawValue % size == 0 {
+            let root: Digest
+            do {
+                root = try computedRoot(ofTile: level, endingAt: sequence, in: transaction)
+            } catch let error as JournalError where error.code == .entryBroken {
+                return
+            }
+            let key = Self.key(sequence, tile: UInt8(level))
+            try asJournalError {
+                try root.withBytes {
+                    try transaction.put(records, key.span.bytes, $0, .append)
+                }
+            }
+            level += 1
+            guard level * Self.tileHeight < 64 else { return }
+            size *= Self.tileWidth
+        }
+    }
+
+    /// The root of a tile, from the level below.
+    private func computedRoot(
+        ofTile level: Int, endingAt sequence: SequenceNumber,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws -> Digest {
+        let end = sequence.rawValue >> UInt64((level - 1) * Self.tileHeight)
+        let nodes = try nodes(level - 1, (end - Self.tileWidth)..<end, in: transaction)
+        var hasher = DigestHasher()
+        return hasher.root(ofWhole: nodes)
+    }
+
+    // MARK: - Verification
+
+    /// What is wrong with a record that should be the root of a tile; nil for nothing.
+    func flaw(
+        ofTile level: UInt8, endingAt sequence: SequenceNumber, _ value: RawSpan,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws -> String? {
+        let height = Int(level) * Self.tileHeight
+        guard level > 0, height < 64, sequence.rawValue > 0,
+            sequence.rawValue & ((1 << UInt64(height)) - 1) == 0
+        else { return "stands where no tile ends" }
+        guard let root = Digest(value) else { return "has \(value.byteCount) bytes instead of 32" }
+        do {
+            let computed = try computedRoot(
+                ofTile: Int(level), endingAt: sequence, in: transaction)
+            return root == computed ? nil : "is not that of its entries"
+        } catch let error as JournalError where error.code == .entryBroken {
+            return "cannot be checked, because digests under it are missing"
+        }
+    }
+
+    static func key(_ sequence: SequenceNumber, tile level: UInt8) -> [UInt8] {
+        var writer = KeyWriter(capacity: KeySize.root)
+        writer.append(sequence.rawValue)
+        writer.append(level)
+        return writer.bytes
+    }
+}

@@ -1,0 +1,297 @@
+package import DaybookLMDB
+
+/// An append-only log of entries whose payloads it does not look into.
+///
+/// Invariants:
+/// - Numbers run from 1 without a gap.
+/// - Each entry carries the digest of the one before it.
+/// - An entry, once written, is never changed or removed.
+///
+/// All of an entry stands side by side in one table, so that an append writes one leaf page. Keys, whose
+/// numbers are big-endian, tell the records apart by their length, and sort in this order:
+///
+/// | key | value |
+/// |---|---|
+/// | sequence u64 | the digest of the entry |
+/// | sequence u64, chunk u32 | bytes of the entry |
+/// | sequence u64, level u8, from 1 | the root of a tile of the tree that the entry fills |
+///
+/// Where it ends is written down once more, beside LMDB's tables, where it costs no page: a damaged page
+/// number there can make a journal look shorter, or like another one.
+///
+/// | key | value |
+/// |---|---|
+/// | `head` | sequence u64 and digest of the last entry |
+package struct Journal: Sendable {
+    /// The tables the journal keeps in its environment.
+    package static let tableNames = ["journal"]
+
+    /// Everything the journal keeps.
+    let records: Table
+    /// Where it says how it ends.
+    private let heads: Table
+
+    /// The journal in an environment opened with ``tableNames`` among its tables.
+    ///
+    /// - Throws: ``JournalError`` when a table is missing.
+    package init(in environment: Environment) throws {
+        records = try asJournalError { try environment.table(Self.tableNames[0]) }
+        heads = environment.mainTable
+    }
+
+    // MARK: - The head
+
+    /// The number of the last entry, or ``SequenceNumber/zero`` when there is none.
+    ///
+    /// - Throws: ``JournalError`` with ``JournalError/Code/entryBroken`` when that is not the number with
+    ///   which the journal says that it ends.
+    /// - Complexity: O(log *n*) page reads.
+    package func head(
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws -> SequenceNumber {
+        let last = try last(in: transaction)
+        if let flaw = try flaw(ofLast: last, in: transaction) {
+            throw JournalError.headBroken(flaw)
+        }
+        return last
+    }
+
+    /// What is wrong with the number of the last entry that is found; nil for nothing.
+    func flaw(
+        ofLast last: SequenceNumber, in transaction: borrowing some Reading & ~Copyable
+    ) throws -> String? {
+        switch try saidHead(in: transaction) {
+        case .nothing:
+            return last == .zero
+                ? nil : "it has entries to \(last), and does not say with which it ends"
+        case .malformed(let count): return "what says how it ends has \(count) bytes"
+        case .said(let sequence, _):
+            return sequence == last
+                ? nil
+                : "it says that it ends with entry \(sequence), and \(last) is the last one found"
+        }
+    }
+
+    /// What is wrong with the digest of the last entry; nil for nothing.
+    func flaw(
+        ofLast last: SequenceNumber, _ digest: Digest?,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws -> String? {
+        guard case .said(last, let said) = try saidHead(in: transaction), said != digest else {
+            return nil
+        }
+        return "it says that it ends with another entry \(last) than the one found"
+    }
+
+    /// What a journal says of its end.
+    private enum SaidHead {
+        case nothing
+        /// A record of so many bytes, which are too few or too many.
+        case malformed(Int)
+        case said(SequenceNumber, Digest)
+    }
+
+    /// How the journal says that it ends.
+    private func saidHead(
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws -> SaidHead {
+        try asJournalError {
+            try transaction.get(heads, Self.headKey.span.bytes) { bytes in
+                guard bytes.byteCount == Self.headSize,
+                    let digest = Digest(bytes.extracting(droppingFirst: 8))
+                else { return .malformed(bytes.byteCount) }
+                var reader = KeyReader()
+                return .said(SequenceNumber(try reader.uint64(bytes)), digest)
+            } ?? .nothing
+        }
+    }
+
+    /// Writes down with which entry the journal ends.
+    ///
+    /// - Throws: ``JournalError``; the transaction must not be committed then.
+    package func setHead(
+        _ sequence: SequenceNumber, _ digest: Digest, in transaction: borrowing WriteTransaction
+    ) throws {
+        var value = KeyWriter(capacity: Self.headSize)
+        value.append(sequence.rawValue)
+        digest.withBytes { value.append(bytes: $0) }
+        try asJournalError {
+            try transaction.put(heads, Self.headKey.span.bytes, value.bytes.span.bytes, .upsert)
+        }
+    }
+
+    private static let headKey = Array("head".utf8)
+    private static let headSize = 8 + Digest.byteCount
+
+    /// The number of the last entry that is found, whatever the journal says of its end.
+    ///
+    /// - Throws: ``JournalError`` with ``JournalError/Code/entryBroken`` when no entry can have that
+    ///   number.
+    /// - Complexity: O(log *n*) page reads.
+    package func last(
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws -> SequenceNumber {
+        var head = SequenceNumber.zero
+        let start: [UInt8] = []
+        try asJournalError {
+            // Behind the last chunk there are at most the roots of the tiles that its entry fills.
+            try transaction.scan(
+                records, from: start.span.bytes, to: nil, order: .descending
+            ) { key, _ in
+                guard key.byteCount == KeySize.chunk else { return .proceed }
+                var reader = KeyReader()
+                head = SequenceNumber(try reader.uint64(key))
+                return .stop
+            }
+        }
+        guard head <= .maximum else {
+            throw JournalError.entryBroken(at: head, because: "no journal has so many")
+        }
+        return head
+    }
+
+    /// The digest of the last entry, or 32 zero bytes when there is none.
+    ///
+    /// - Throws: ``JournalError`` when the last entry has no digest, or another one than that with which
+    ///   the journal says that it ends.
+    /// - Complexity: O(log *n*) page reads.
+    package func headDigest(in transaction: borrowing some Reading & ~Copyable) throws -> Digest {
+        let head = try head(in: transaction)
+        let digest = try digest(at: head, in: transaction)
+        try checkHead(head, digest, in: transaction)
+        return digest
+    }
+
+    /// Refuses a last entry with another digest than that with which the journal says that it ends.
+    func checkHead(
+        _ last: SequenceNumber, _ digest: Digest,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        if let flaw = try flaw(ofLast: last, digest, in: transaction) {
+            throw JournalError.headBroken(flaw)
+        }
+    }
+
+    /// The digest recorded for an entry, without reading the entry.
+    ///
+    /// - Throws: ``JournalError`` when there is none.
+    /// - Complexity: O(log *n*) page reads.
+    package func digest(
+        at sequence: SequenceNumber, in transaction: borrowing some Reading & ~Copyable
+    ) throws -> Digest {
+        if sequence == .zero { return .zero }
+        guard let digest = try storedDigest(sequence, in: transaction) else {
+            throw JournalError.entryBroken(at: sequence, because: "its digest is missing")
+        }
+        return digest
+    }
+
+    func storedDigest(
+        _ sequence: SequenceNumber, in transaction: borrowing some Reading & ~Copyable
+    ) throws -> Digest? {
+        let key = Self.key(sequence)
+        return try asJournalError {
+            try transaction.get(records, key.span.bytes) { Digest($0) } ?? nil
+        }
+    }
+
+    // MARK: - Appending
+
+    /// Appends an entry at the next number, chained to the last one.
+    ///
+    /// - Parameters:
+    ///   - payload: What the entry holds.
+    ///   - recordedAt: Microseconds since 1970 (UTC).
+    ///   - head: The last entry, for who knows it; nil to look.
+    ///   - transaction: The write it becomes part of.
+    /// - Returns: The entry as it stands in the journal.
+    /// - Throws: ``JournalError``; the transaction must not be committed then.
+    /// - Complexity: O(log *n*) page reads and writes.
+    package func append(
+        payload: [UInt8], recordedAt: Int64, after head: JournalHead? = nil,
+        in transaction: borrowing WriteTransaction
+    ) throws -> JournalEntry {
+        let last = try head?.sequence ?? self.head(in: transaction)
+        let header = RecordHeader(
+            sequence: last.next, recordedAt: recordedAt,
+            previous: try head?.digest ?? digest(at: last, in: transaction),
+            payloadCount: payload.count)
+        let start = header.encoded()
+        var hasher = DigestHasher()
+        // The first byte belongs to the digest only.
+        hasher.update(0)
+        hasher.update(start.bytes.span.bytes)
+        hasher.update(payload.span.bytes)
+        let digest = hasher.finish()
+        try asJournalError {
+            try transaction.putRun(records, .append) { run in
+                let key = Self.key(header.sequence)
+                try digest.withBytes { try run.put(key.span.bytes, $0) }
+                try Self.putChunks(start, payload, of: header.sequence, &run)
+            }
+        }
+        try appendRoots(through: header.sequence, in: transaction)
+        try setHead(header.sequence, digest, in: transaction)
+        return JournalEntry(
+            sequence: header.sequence, recordedAt: recordedAt, previous: header.previous,
+            payload: payload, digest: digest)
+    }
+
+    private static func putChunks(
+        _ header: KeyWriter, _ payload: [UInt8], of sequence: SequenceNumber,
+        _ run: inout PutRun
+    ) throws {
+        let payload = payload.span.bytes
+        let count = RecordHeader.byteCount + payload.byteCount
+        let size = isLong(count) ? chunkBytes : count
+        // The first chunk is put together; the others are in the payload as they are.
+        var first = header
+        var offset = min(size, count) - RecordHeader.byteCount
+        first.append(bytes: payload.extracting(..<offset))
+        try run.put(key(sequence, chunk: 0).span.bytes, first.bytes.span.bytes)
+        var chunk: UInt32 = 1
+        while offset < payload.byteCount {
+            let end = min(offset + size, payload.byteCount)
+            let key = key(sequence, chunk: chunk)
+            try run.put(key.span.bytes, payload.extracting(offset..<end))
+            offset = end
+            chunk += 1
+        }
+    }
+
+    // MARK: - Layout
+
+    /// How many bytes the keys of each kind of record have.
+    enum KeySize {
+        static let digest = 8
+        static let root = 9
+        static let chunk = 12
+    }
+
+    /// The longest entry kept in one record inside a leaf page.
+    ///
+    /// LMDB moves a record above 2,038 bytes with its key to pages of its own. Which entries note their
+    /// own times depends on this number, and so the bytes of the table `times` do: another one is another
+    /// format of the store.
+    private static let wholeBytesMaximum = 2_000
+
+    /// Whether so many bytes are those of a long entry, or of its first chunk: more than fit into
+    /// one record inside a leaf page.
+    static func isLong(_ byteCount: Int) -> Bool { byteCount > wholeBytesMaximum }
+
+    /// The length of a chunk of a longer entry: 16 pages of its own, filled to the last byte.
+    static let chunkBytes = 16 * 4_096 - 16
+
+    static func key(_ sequence: SequenceNumber) -> [UInt8] {
+        var writer = KeyWriter(capacity: KeySize.digest)
+        writer.append(sequence.rawValue)
+        return writer.bytes
+    }
+
+    static func key(_ sequence: SequenceNumber, chunk: UInt32) -> [UInt8] {
+        var writer = KeyWriter(capacity: KeySize.chunk)
+        writer.append(sequence.rawValue)
+        writer.append(chunk)
+        return writer.bytes
+    }
+}

@@ -1,0 +1,85 @@
+package import DaybookLMDB
+
+/// Why the journal could not be read or appended to.
+package struct JournalError: Error, Sendable {
+    /// What kind of refusal this is; programs decide by it.
+    package let code: Code
+
+    /// One full sentence, and the remedy where there is one.
+    package let message: String
+
+    /// The entry it is about, if it is about one.
+    package let sequence: SequenceNumber?
+
+    /// The error of the layer below, if there is one.
+    package let cause: LMDBError?
+
+    /// The kinds of refusal.
+    package enum Code: Sendable, Hashable {
+        /// An entry is there and cannot be trusted.
+        case entryBroken
+        /// An entry that should be there is not.
+        case entryMissing
+        /// The layer below refused; see ``JournalError/cause``.
+        case storage
+    }
+
+    private init(
+        _ code: Code, _ message: String, at sequence: SequenceNumber? = nil,
+        cause: LMDBError? = nil
+    ) {
+        self.code = code
+        self.message = message
+        self.sequence = sequence
+        self.cause = cause
+    }
+
+    static func entryBroken(
+        at sequence: SequenceNumber, because reason: String, cause: LMDBError? = nil
+    ) -> JournalError {
+        JournalError(
+            .entryBroken,
+            "Entry \(sequence) cannot be read: \(reason). "
+                + "Run 'daybook verify' to see how far the damage goes.",
+            at: sequence, cause: cause)
+    }
+
+    static func entryMissing(_ sequence: SequenceNumber) -> JournalError {
+        JournalError(
+            .entryMissing,
+            "Entry \(sequence) is missing from the journal. "
+                + "Run 'daybook verify' to see how far the damage goes.",
+            at: sequence)
+    }
+
+    static func headBroken(_ flaw: String) -> JournalError {
+        JournalError(
+            .entryBroken,
+            "The journal cannot be read to its end: \(flaw). "
+                + "Run 'daybook verify' to see how far the damage goes.")
+    }
+
+    static func digestsBroken(keyBytes count: Int) -> JournalError {
+        JournalError(
+            .entryBroken,
+            "The digests of the journal cannot be read: a key has \(count) bytes instead of 8 or 9. "
+                + "Run 'daybook verify' to see how far the damage goes.")
+    }
+
+    static func storage(_ cause: LMDBError) -> JournalError {
+        JournalError(.storage, cause.message, cause: cause)
+    }
+}
+
+extension JournalError: CustomStringConvertible {
+    package var description: String { message }
+}
+
+/// Runs `body` and gives an ``LMDBError`` it throws the journal's name.
+func asJournalError<R>(_ body: () throws -> R) throws -> R {
+    do {
+        return try body()
+    } catch let error as LMDBError {
+        throw JournalError.storage(error)
+    }
+}

@@ -1,0 +1,113 @@
+internal import CDaybookLMDB
+internal import Foundation
+
+extension Environment {
+    /// Removes the file at `path` and its lock file. Does nothing when there is no file.
+    ///
+    /// - Throws: ``LMDBError`` with ``LMDBError/Code/alreadyOpen`` while this process or another has
+    ///   the file open. Nothing is removed then.
+    package static func remove(at path: String) throws(LMDBError) {
+        try whileUnused(path) { file throws(LMDBError) in
+            try unlinking(file.path)
+            try unlinking(file.lockPath)
+            // The link, when it was one that led there.
+            try unlinking(path)
+        }
+    }
+
+    /// Puts another file, which nobody has open, in the place of the one at `path`, if there is one.
+    ///
+    /// A crash leaves the one or the other.
+    ///
+    /// - Throws: As ``remove(at:)``. Both files are as they were then.
+    package static func replace(
+        at path: String, withFileAt other: String
+    ) throws(LMDBError) {
+        try whileUnused(path) { file throws(LMDBError) in
+            // What the lock file says of transactions is about the file that goes.
+            try unlinking(file.lockPath)
+            guard rename(other, file.path) == 0 else {
+                throw .status(errno, "giving a file the name '\(path)'")
+            }
+        }
+    }
+
+    /// Runs `body`, with the place of the file, while nobody has the file open, and nobody in this
+    /// process can open it.
+    private static func whileUnused(
+        _ path: String, _ body: (FilePath) throws(LMDBError) -> Void
+    ) throws(LMDBError) {
+        try EnvironmentRegistry.occupyStandardDescriptors()
+        let refusal = "is open in this process; close it first."
+        try EnvironmentRegistry.withFileClosed(path, refusal: refusal) { () throws(LMDBError) in
+            let file = FilePath(path)
+            let lockFile = try UnusedLockFile(file)
+            defer { lockFile?.close() }
+            try refuseOtherNames(file)
+            try body(file)
+        }
+    }
+
+    /// Refuses while the file is open under another name, where the lock file of this one says nothing.
+    private static func refuseOtherNames(_ file: FilePath) throws(LMDBError) {
+        let path = file.name
+        let descriptor = daybook_open(file.path, O_RDONLY)
+        guard descriptor >= 0 else {
+            guard errno == ENOENT else { throw .status(errno, "opening '\(path)'") }
+            return
+        }
+        defer { close(descriptor) }
+        guard try FilePair.isMarked(descriptor, path) else { return }
+        throw .otherName(path, LockHolder.opener(of: try FileIdentity.of(descriptor, path)))
+    }
+
+    private static func unlinking(_ path: String) throws(LMDBError) {
+        guard unlink(path) != 0, errno != ENOENT else { return }
+        throw .status(errno, "removing '\(path)'")
+    }
+}
+
+/// The lock file of a file that nobody has open, held so that nobody can.
+private struct UnusedLockFile {
+    private let descriptor: Int32
+
+    /// - Returns: Nil when there is no lock file, and so nobody who has the file open by this path.
+    init?(_ file: FilePath) throws(LMDBError) {
+        descriptor = daybook_open(file.lockPath, O_RDWR)
+        guard descriptor >= 0 else {
+            guard errno == ENOENT else { throw .status(errno, "opening '\(file.lockPath)'") }
+            return nil
+        }
+        do throws(LMDBError) {
+            try lock(file)
+        } catch {
+            close()
+            throw error
+        }
+    }
+
+    private func lock(_ file: FilePath) throws(LMDBError) {
+        do throws(LMDBError) {
+            try FilePair.lockOpening(descriptor, file)
+        } catch {
+            guard error.code == .locked else { throw error }
+            throw inUse(file, error.holder)
+        }
+        let number = daybook_lock(descriptor, daybook_exclusive, LockPlace.everybody, 1)
+        guard number != 0 else { return }
+        guard number == EAGAIN || number == EACCES else {
+            throw .status(number, "locking '\(file.lockPath)'")
+        }
+        throw inUse(file, FilePair.holder(of: LockPlace.everybody, descriptor))
+    }
+
+    private func inUse(_ file: FilePath, _ holder: LockHolder?) -> LMDBError {
+        let who = holder.map { "\($0)" } ?? "another process"
+        return LMDBError(.alreadyOpen, "'\(file.name)' is open in \(who); end that first.")
+    }
+
+    /// Gives the locks back.
+    func close() {
+        _ = Foundation.close(descriptor)
+    }
+}

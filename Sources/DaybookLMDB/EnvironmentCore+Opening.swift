@@ -1,0 +1,204 @@
+internal import CDaybookLMDB
+import DaybookStopping
+internal import Foundation
+internal import Synchronization
+
+extension EnvironmentCore {
+    /// Opens a file that is not open in this process. Runs under the registry's lock.
+    ///
+    /// - Throws: ``LMDBError``; with ``LMDBError/Code/locked`` when it is worth trying again.
+    static func open(
+        _ file: FilePath, _ options: EnvironmentOptions
+    ) throws(LMDBError) -> EnvironmentCore {
+        try FileInspection.run(file, options)
+        let pair = try FilePair.take(file, options)
+        do throws(LMDBError) {
+            return try open(pair, options)
+        } catch {
+            pair.close()
+            throw error
+        }
+    }
+
+    private static func open(
+        _ pair: FilePair, _ options: EnvironmentOptions
+    ) throws(LMDBError) -> EnvironmentCore {
+        var created: OpaquePointer?
+        let status = mdb_env_create(&created)
+        guard status == MDB_SUCCESS, let environment = created else {
+            throw .status(status, "preparing to open '\(pair.file.name)'")
+        }
+        do throws(LMDBError) {
+            let hasNumber = daybook_number_readers(environment, try pair.readerNumber()) != 0
+            try configure(environment, options)
+            try open(environment, pair, options)
+            if pair.lock != nil {
+                if !hasNumber { try pair.refuseSameNumber() }
+                var dead: Int32 = 0
+                mdb_reader_check(environment, &dead)
+            }
+            let handles = try openTables(environment, pair, options)
+            pair.endOpening()
+            return EnvironmentCore(
+                handle: environment, pair: pair, isReadOnly: options.readOnly, tables: handles)
+        } catch {
+            mdb_env_close(environment)
+            throw error
+        }
+    }
+
+    /// Takes part in a file that is open already.
+    func join(_ options: EnvironmentOptions) throws(LMDBError) {
+        if isReadOnly, !options.readOnly {
+            throw LMDBError(
+                .alreadyOpen,
+                "'\(path)' is open for reading only in this process; close it before writing.")
+        }
+        let known = tables.withLock { Set($0.keys) }
+        var missing = options
+        missing.tables.removeAll { known.contains($0) }
+        guard let first = missing.tables.first else { return }
+        throw .noSuchTable(first)
+    }
+
+    private static func configure(
+        _ environment: OpaquePointer, _ options: EnvironmentOptions
+    ) throws(LMDBError) {
+        let page = Int(getpagesize())
+        let mapSize = (max(options.mapSize, 16 * page) + page - 1) / page * page
+        let steps: [(Int32, String)] = [
+            (mdb_env_set_maxdbs(environment, UInt32(options.tables.count + 8)), "tables"),
+            (mdb_env_set_maxreaders(environment, UInt32(options.maxReaders)), "readers"),
+            (mdb_env_set_mapsize(environment, mapSize), "map size"),
+            (mdb_env_set_assert(environment, reportBrokenAssertion), "assertions"),
+        ]
+        for (status, what) in steps where status != MDB_SUCCESS {
+            throw .status(status, "setting the \(what)")
+        }
+    }
+
+    private static func open(
+        _ environment: OpaquePointer, _ pair: FilePair, _ options: EnvironmentOptions
+    ) throws(LMDBError) {
+        let path = pair.file.name
+        var flags = UInt32(MDB_NOSUBDIR) | UInt32(MDB_NOTLS)
+        if options.readOnly { flags |= UInt32(MDB_RDONLY) }
+        if options.durability == .relaxed { flags |= UInt32(MDB_NOMETASYNC) }
+        if pair.lock == nil { flags |= UInt32(MDB_NOLOCK) }
+        // Opening may fail while another process opens or closes the file (lmdb.h, caveats).
+        var status = MDB_SUCCESS
+        for attempt in 0..<openAttemptsMaximum {
+            status = mdb_env_open(environment, pair.file.path, flags, 0o644)
+            guard status == EAGAIN || status == EBUSY || status == EINTR else { break }
+            usleep(UInt32(1000 << min(attempt, 6)))
+        }
+        switch status {
+        case MDB_SUCCESS: try checkFile(of: environment, pair)
+        case ENOMEM:
+            throw LMDBError(
+                .noMemory, "The address space has no room for the memory map of '\(path)'.",
+                osError: status)
+        case MDB_INVALID:
+            throw LMDBError(.notLMDB, "'\(path)' or its lock file is not a file of LMDB.")
+        case MDB_VERSION_MISMATCH:
+            throw LMDBError(
+                .versionMismatch,
+                "'\(path)' or its lock file was written by another version of LMDB.")
+        case EACCES, EPERM, EROFS:
+            throw LMDBError(
+                .noPermission,
+                "No permission to open '\(path)' and its lock file '\(path)-lock' "
+                    + (options.readOnly ? "(readers, too, write to the lock file)." : "to write."),
+                osError: status)
+        default: throw .status(status, "opening '\(path)'")
+        }
+    }
+
+    /// Refuses when LMDB has opened another file than the one that was marked.
+    private static func checkFile(
+        of environment: OpaquePointer, _ pair: FilePair
+    ) throws(LMDBError) {
+        var descriptor: Int32 = -1
+        let status = mdb_env_get_fd(environment, &descriptor)
+        guard status == MDB_SUCCESS else { throw .status(status, "opening '\(pair.file.name)'") }
+        guard try FileIdentity.of(descriptor, pair.file.name) == pair.data else {
+            throw .held(by: nil)
+        }
+    }
+
+    // MARK: - Tables
+
+    /// Opens the tables, and makes them if the file has none at all yet.
+    private static func openTables(
+        _ environment: OpaquePointer, _ pair: FilePair, _ options: EnvironmentOptions
+    ) throws(LMDBError) -> [String: UInt32] {
+        if options.tables.isEmpty { return [:] }
+        do throws(LMDBError) {
+            return try openTables(environment, options, flags: UInt32(MDB_RDONLY), create: false)
+        } catch  where error.code == .noSuchTable {
+            // Another program's file must not get tables of ours: only an empty one does.
+            guard !options.readOnly, options.create, try isEmpty(environment) else { throw error }
+            guard pair.tryToWrite() else { throw .held(by: nil) }
+            defer { pair.endWriting() }
+            return try openTables(environment, options, flags: 0, create: true)
+        }
+    }
+
+    private static func openTables(
+        _ environment: OpaquePointer, _ options: EnvironmentOptions, flags: UInt32, create: Bool
+    ) throws(LMDBError) -> [String: UInt32] {
+        let transaction = try begin(environment, flags)
+        var handles: [String: UInt32] = [:]
+        for name in options.tables {
+            var handle: MDB_dbi = 0
+            let status = mdb_dbi_open(transaction, name, create ? UInt32(MDB_CREATE) : 0, &handle)
+            guard status == MDB_SUCCESS else {
+                mdb_txn_abort(transaction)
+                if status == MDB_NOTFOUND || status == MDB_INCOMPATIBLE {
+                    throw .noSuchTable(name)
+                }
+                throw .status(status, "opening the table '\(name)'")
+            }
+            handles[name] = handle
+        }
+        // Committed even when only reading: an abort would close the handles again.
+        let status = mdb_txn_commit(transaction)
+        guard status == MDB_SUCCESS else { throw .status(status, "opening the tables") }
+        return handles
+    }
+
+    private static func isEmpty(_ environment: OpaquePointer) throws(LMDBError) -> Bool {
+        let transaction = try begin(environment, UInt32(MDB_RDONLY))
+        defer { mdb_txn_abort(transaction) }
+        var found = MDB_stat()
+        mdb_stat(transaction, 1, &found)
+        return found.ms_entries == 0
+    }
+
+    private static func begin(
+        _ environment: OpaquePointer, _ flags: UInt32
+    ) throws(LMDBError) -> OpaquePointer {
+        var transaction: OpaquePointer?
+        for _ in 0..<openAttemptsMaximum {
+            let status = mdb_txn_begin(environment, nil, flags, &transaction)
+            if status == MDB_SUCCESS, let transaction { return transaction }
+            switch status {
+            case MDB_MAP_RESIZED: mdb_env_set_mapsize(environment, 0)
+            case MDB_READERS_FULL:
+                var dead: Int32 = 0
+                mdb_reader_check(environment, &dead)
+                if dead == 0 { throw .status(status, "opening the tables") }
+            default: throw .status(status, "opening the tables")
+            }
+        }
+        throw .status(MDB_MAP_RESIZED, "opening the tables")
+    }
+
+    private static let openAttemptsMaximum = 12
+}
+
+/// LMDB calls this before it aborts on a broken assertion of its own.
+private func reportBrokenAssertion(_ environment: OpaquePointer?, _ text: UnsafePointer<CChar>?) {
+    let what = text.map { String(cString: $0) } ?? "no text"
+    stop("LMDB found the file or its own state damaged (\(what)). Run 'daybook verify'.")
+}

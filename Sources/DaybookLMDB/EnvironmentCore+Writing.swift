@@ -1,0 +1,213 @@
+internal import CDaybookLMDB
+internal import Foundation
+internal import Synchronization
+
+extension EnvironmentCore {
+    /// Runs a group of requests in one LMDB transaction and notes in each how it went.
+    ///
+    /// Only the first round takes in those who arrive meanwhile. Every further one makes the group
+    /// smaller or the map larger, and both are bounded.
+    ///
+    /// - Parameters:
+    ///   - group: The requests.
+    ///   - joining: Gives those who have arrived since, to join a group of so many.
+    func perform(_ group: [WriteRequest], _ joining: (_ count: Int) -> [WriteRequest]) {
+        var pending = group
+        var mayJoin = true
+        while let first = pending.first {
+            do {
+                try checkUsable()
+                try pair.beginWriting(first.wait)
+                defer { pair.endWriting() }
+                pending = try pool.whileWriting { () throws(LMDBError) -> [WriteRequest] in
+                    try performRound(&pending, mayJoin ? joining : { _ in [] })
+                }
+                mayJoin = false
+            } catch {
+                for request in pending { request.finish(error) }
+                return
+            }
+        }
+    }
+
+    /// One transaction. Returns the requests that must be run again.
+    private func performRound(
+        _ group: inout [WriteRequest], _ joining: (_ count: Int) -> [WriteRequest]
+    ) throws(LMDBError) -> [WriteRequest] {
+        let pointer = try beginWriting()
+        reserveRoom(in: pointer)
+        let number = mdb_txn_id(pointer)
+        let state = WriteState(knowing: knowledge(before: number))
+        var failures: [(position: Int, error: any Error)] = []
+        var position = 0
+        while true {
+            if position == group.count { group += joining(group.count) }
+            guard position < group.count else { break }
+            let request = group[position]
+            let writesBefore = state.writes
+            var failure: (any Error)?
+            do {
+                let access = TransactionAccess(pointer: pointer, environment: identifier)
+                try request.run(WriteTransaction(access, state))
+            } catch {
+                failure = error
+            }
+            if state.failure == MDB_MAP_FULL {
+                mdb_txn_abort(pointer)
+                try grow()
+                return group
+            }
+            if let spoiled = state.failureError { failure = failure ?? spoiled }
+            if let failure, state.failure != nil || state.writes != writesBefore {
+                mdb_txn_abort(pointer)
+                let told = state.failure.map { explain($0, failure) } ?? failure
+                var rest = group
+                rest.remove(at: position)
+                // Its answer does not depend on how the others fare.
+                request.finish(told)
+                request.wake()
+                return rest
+            }
+            if let failure { failures.append((position, failure)) }
+            position += 1
+        }
+        if state.writes > 0 {
+            do {
+                try pair.checkPlace()
+            } catch {
+                mdb_txn_abort(pointer)
+                throw error
+            }
+        }
+        let status = mdb_txn_commit(pointer)
+        if status == MDB_MAP_FULL {
+            try grow()
+            return group
+        }
+        if status != MDB_SUCCESS { throw commitFailure(status) }
+        remember(state, as: number)
+        for (position, error) in failures.reversed() {
+            group.remove(at: position).finish(error)
+        }
+        for request in group { request.finish(nil) }
+        return []
+    }
+
+    /// What was remembered in the LMDB transaction before this one, if that was one of this process.
+    private func knowledge(before number: Int) -> (any AnyObject & Sendable)? {
+        memory.withLock { $0.transaction == number - 1 ? $0.knowledge : nil }
+    }
+
+    /// Keeps what a transaction has left to be remembered.
+    ///
+    /// One that wrote nothing has no number of its own: LMDB gives it to the next one, whoever that is.
+    private func remember(_ state: WriteState, as number: Int) {
+        guard state.writes > 0 else { return }
+        memory.withLock { $0 = Memory(transaction: number, knowledge: state.remembered) }
+    }
+
+    private func beginWriting() throws(LMDBError) -> OpaquePointer {
+        try checkUsable()
+        if let reason = brokenReason.withLock({ $0 }) { throw .closedToWrites(reason: reason) }
+        clearDeadReadersNowAndThen()
+        for _ in 0..<Self.attemptsMaximum {
+            var pointer: OpaquePointer?
+            let status = mdb_txn_begin(handle.pointer, nil, 0, &pointer)
+            if status == MDB_SUCCESS, let pointer { return pointer }
+            guard status == MDB_MAP_RESIZED else {
+                if status == MDB_PANIC { close(toWrites: "LMDB reports a fatal error") }
+                throw .status(status, "beginning to write")
+            }
+            let resized = pool.withoutReaders { mdb_env_set_mapsize(handle.pointer, 0) }
+            if resized != MDB_SUCCESS { throw .status(resized, "following a larger map") }
+        }
+        throw .status(MDB_MAP_RESIZED, "beginning to write")
+    }
+
+    /// Forgets readers of processes that were killed: for them no page would ever be used again,
+    /// and the file of a program that runs for long would grow with every write.
+    private func clearDeadReadersNowAndThen() {
+        let count = writesBegun.wrappingAdd(1, ordering: .relaxed).newValue
+        guard count % Self.readerCheckInterval == 0 else { return }
+        var dead: Int32 = 0
+        mdb_reader_check(handle.pointer, &dead)
+    }
+
+    /// Doubles the map. No transaction of this process is active meanwhile.
+    private func grow() throws(LMDBError) {
+        var info = MDB_envinfo()
+        mdb_env_info(handle.pointer, &info)
+        let sizeOld = info.me_mapsize
+        let sizeNew = sizeOld * 2
+        guard sizeNew <= Self.mapSizeMaximum, Self.canReserve(sizeNew) else {
+            throw LMDBError(
+                .mapFull,
+                "The memory map of \(sizeOld) bytes is full and cannot grow: "
+                    + "the address space of this process has no room for \(sizeNew) bytes.")
+        }
+        let status = pool.withoutReaders { mdb_env_set_mapsize(handle.pointer, sizeNew) }
+        if status != MDB_SUCCESS {
+            close(toWrites: "the memory map could not be made larger")
+            throw .status(status, "making the map larger")
+        }
+    }
+
+    /// Whether so much address space is free; LMDB gives the old map up before it asks.
+    private static func canReserve(_ size: Int) -> Bool {
+        guard let place = mmap(nil, size, PROT_NONE, MAP_PRIVATE | MAP_ANON | MAP_NORESERVE, -1, 0),
+            place != MAP_FAILED
+        else { return false }
+        munmap(place, size)
+        return true
+    }
+
+    // MARK: - When the disk refuses
+
+    /// Why a commit failed, and whether more may be written.
+    ///
+    /// A disk without room leaves the last state as it was, unless it was the meta page that found
+    /// none: then LMDB gives up. After any other failure nobody knows which pages reached the disk
+    /// (a failed `fsync` drops them from the cache), so the environment closes itself to writes.
+    private func commitFailure(_ status: Int32) -> LMDBError {
+        let isFull = FilePair.isNoRoom(status) || (status == EIO && isDiskFull())
+        if isFull, !hasGivenUp() { return .diskFull(osError: status) }
+        let message = LMDBError.status(status, "committing").message
+        let reason = isFull ? "the disk is full" : String(message.dropLast())
+        close(toWrites: reason)
+        return LMDBError(
+            .closedToWrites, LMDBError.closedToWrites(reason: reason).message, osError: status)
+    }
+
+    /// Whether LMDB refuses everything since the meta page could not be written.
+    private func hasGivenUp() -> Bool {
+        var pointer: OpaquePointer?
+        let status = mdb_txn_begin(handle.pointer, nil, 0, &pointer)
+        if let pointer { mdb_txn_abort(pointer) }
+        return status == MDB_PANIC
+    }
+
+    /// Says "disk full" for what LMDB reports as an input/output error.
+    private func explain(_ status: Int32, _ error: any Error) -> any Error {
+        if FilePair.isNoRoom(status) || (status == EIO && isDiskFull()) {
+            return LMDBError.diskFull(osError: status)
+        }
+        if status == MDB_PANIC { close(toWrites: "LMDB reports a fatal error") }
+        return error
+    }
+
+    private func isDiskFull() -> Bool {
+        let room = daybook_room(path)
+        return room >= 0 && room < Self.diskFullBelow
+    }
+
+    func close(toWrites reason: String) {
+        brokenReason.withLock { $0 = $0 ?? reason }
+    }
+
+    private static let attemptsMaximum = 16
+    /// The check costs a call to the operating system for each other process that reads.
+    private static let readerCheckInterval: UInt32 = 32
+    /// Half of what 47 bits of user address space can hold.
+    private static let mapSizeMaximum = 1 << 46
+    private static let diskFullBelow: Int64 = 1 << 20
+}

@@ -1,0 +1,134 @@
+internal import CDaybookLMDB
+internal import Foundation
+internal import Synchronization
+
+/// Which file it is, whatever path leads to it.
+struct FileIdentity: Hashable, Sendable {
+    let device: UInt64
+    let inode: UInt64
+
+    init(_ file: daybook_file) {
+        device = file.device
+        inode = file.inode
+    }
+}
+
+/// The files open in this process.
+///
+/// LMDB must not have a file open twice in a process: closing any descriptor of it releases the
+/// locks of all. So each file is opened once and shared, and everything that opens or closes a
+/// file runs under this registry's lock.
+enum EnvironmentRegistry {
+    private struct Entry {
+        let core: EnvironmentCore
+        var holders: Int
+    }
+
+    private static let entries = Mutex<[FileIdentity: Entry]>([:])
+
+    /// The environment of the file at `path`, opened if it is not yet.
+    static func open(
+        _ path: String, _ options: EnvironmentOptions
+    ) throws(LMDBError) -> EnvironmentCore {
+        try ProcessForks.startWatching()
+        try occupyStandardDescriptors()
+        let file = FilePath(path)
+        var wait = LockWait(options.patience)
+        while true {
+            do throws(LMDBError) {
+                return try openNow(file, options)
+            } catch {
+                guard error.code == .locked else { throw error }
+                // Others may open and close their files meanwhile.
+                if let end = wait.pauseOrEnd() {
+                    throw .locked(file.name, by: error.holder, "opens or removes", end)
+                }
+            }
+        }
+    }
+
+    private static func openNow(
+        _ file: FilePath, _ options: EnvironmentOptions
+    ) throws(LMDBError) -> EnvironmentCore {
+        try entries.withLock { entries throws(LMDBError) -> EnvironmentCore in
+            if let identity = try fileIdentity(file.name), let entry = entries[identity] {
+                let core = entry.core
+                if (try? core.checkUsable()) != nil {
+                    try core.join(options)
+                    entries[identity]?.holders += 1
+                    return core
+                }
+                // A fork copied the entry; the child needs an environment of its own.
+                entries[identity] = nil
+            }
+            if let lock = try fileIdentity(file.lockPath),
+                let other = entries.values.first(where: { $0.core.pair.lock == lock }),
+                (try? other.core.checkUsable()) != nil
+            {
+                // Closing that one would release the locks of a second one on the same lock file.
+                throw LMDBError(
+                    .alreadyOpen,
+                    "'\(file.name)' has taken the place of a file that is still open in this process; close "
+                        + "that first.")
+            }
+            let core = try EnvironmentCore.open(file, options)
+            entries[core.pair.data] = Entry(core: core, holders: 1)
+            return core
+        }
+    }
+
+    /// One holder less; the last one closes the file.
+    static func release(_ core: EnvironmentCore) {
+        // Another process may be in the middle of a long write. Only this caller waits for that, and
+        // nobody who opens or closes another file.
+        if isHeldOnce(core) { core.giveRoomBack() }
+        entries.withLock { entries in
+            guard let identity = entries.first(where: { $0.value.core === core })?.key else {
+                return
+            }
+            entries[identity]?.holders -= 1
+            guard entries[identity]?.holders == 0 else { return }
+            entries[identity] = nil
+            core.shutDown()
+        }
+    }
+
+    static func occupyStandardDescriptors() throws(LMDBError) {
+        let status = daybook_occupy_standard_descriptors()
+        guard status == 0 else { throw .status(status, "opening '/dev/null'") }
+    }
+
+    private static func isHeldOnce(_ core: EnvironmentCore) -> Bool {
+        entries.withLock { entries in
+            entries.values.contains { $0.core === core && $0.holders == 1 }
+        }
+    }
+
+    /// Runs `body` while nothing can be opened, unless the file is open already: the error then says
+    /// `refusal` after the name of the file.
+    static func withFileClosed<R>(
+        _ path: String,
+        refusal: String = "is open in this process; its pages can be checked only before.",
+        _ body: () throws(LMDBError) -> R
+    ) throws(LMDBError) -> R {
+        try entries.withLock { entries throws(LMDBError) -> R in
+            if let identity = try fileIdentity(path), let entry = entries[identity],
+                (try? entry.core.checkUsable()) != nil
+            {
+                throw LMDBError(.alreadyOpen, "'\(path)' \(refusal)")
+            }
+            return try body()
+        }
+    }
+
+    private static func fileIdentity(_ path: String) throws(LMDBError) -> FileIdentity? {
+        var file = daybook_file()
+        let number = daybook_look_up(path, &file)
+        switch number {
+        case 0: return FileIdentity(file)
+        case ENOENT: return nil
+        case EACCES: throw .noPermission(path, to: "look up", osError: number)
+        default: throw .status(number, "looking up '\(path)'")
+        }
+    }
+}

@@ -1,0 +1,227 @@
+internal import CDaybookLMDB
+internal import Foundation
+
+extension FilePair {
+    /// Opens the two files and marks them, so that LMDB can open them.
+    ///
+    /// The caller alone opens the file until ``endOpening()``. Runs under the registry's lock, and only
+    /// for files that are not open in this process: closing a descriptor of the lock file would release
+    /// LMDB's locks on it.
+    ///
+    /// - Parameters:
+    ///   - file: Where the data file is, or is to be.
+    ///   - options: How it is opened.
+    /// - Returns: The pair, with the lock on opening held.
+    /// - Throws: ``LMDBError``; with ``LMDBError/Code/locked`` when it is worth trying again.
+    static func take(
+        _ file: FilePath, _ options: EnvironmentOptions
+    ) throws(LMDBError) -> FilePair {
+        for _ in 0..<attemptsMaximum {
+            if let pair = try attempt(file, options) { return pair }
+        }
+        throw .held(by: nil)
+    }
+
+    /// Nil when the files were exchanged meanwhile.
+    private static func attempt(
+        _ file: FilePath, _ options: EnvironmentOptions
+    ) throws(LMDBError) -> FilePair? {
+        guard let lockFile = try openLockFile(of: file, options) else {
+            return try takeWithoutLocks(file)
+        }
+        var isKept = false
+        defer { if !isKept { close(lockFile) } }
+        guard try beginOpening(lockFile, file) else { return nil }
+        guard try allocate(lockFile, file, options) else { return try takeWithoutLocks(file) }
+        let pair = try mark(lockFile, file, options)
+        isKept = pair != nil
+        return pair
+    }
+
+    // MARK: - The lock file
+
+    /// Opens the lock file, and makes it if there is none.
+    ///
+    /// - Returns: Its descriptor; nil when a reader must do without.
+    private static func openLockFile(
+        of file: FilePath, _ options: EnvironmentOptions
+    ) throws(LMDBError) -> Int32? {
+        let lockPath = file.lockPath
+        var descriptor = daybook_open(lockPath, O_RDWR)
+        if descriptor < 0, errno == ENOENT {
+            // No folder that can be written, and so nobody who could write to the file.
+            if options.readOnly, access(FilePath.folder(of: file.path), W_OK) != 0 { return nil }
+            descriptor = daybook_open(lockPath, O_RDWR | O_CREAT)
+        }
+        guard descriptor < 0 else { return descriptor }
+        let number = errno
+        if options.readOnly, number == EROFS || isNoRoom(number) { return nil }
+        switch number {
+        case EACCES, EPERM, EROFS:
+            throw LMDBError(
+                .noPermission,
+                "No permission to open '\(file.name)' and its lock file '\(lockPath)' "
+                    + (options.readOnly ? "(readers, too, write to the lock file)." : "to write."),
+                osError: number)
+        default: throw .status(number, "opening '\(lockPath)'")
+        }
+    }
+
+    /// Has all others wait who want to open or remove the file.
+    ///
+    /// - Returns: False when the lock file is not the one of that name any more.
+    private static func beginOpening(_ lockFile: Int32, _ file: FilePath) throws(LMDBError) -> Bool
+    {
+        try lockOpening(lockFile, file)
+        return try leads(file.lockPath, to: lockFile)
+    }
+
+    static func lockOpening(_ lockFile: Int32, _ file: FilePath) throws(LMDBError) {
+        let number = daybook_lock(lockFile, daybook_exclusive, LockPlace.opening, 1)
+        guard number != 0 else { return }
+        guard number == EAGAIN || number == EACCES else {
+            throw .status(number, "locking '\(file.lockPath)'")
+        }
+        throw .held(by: holder(of: LockPlace.opening, lockFile))
+    }
+
+    /// Whether a path leads to an open file.
+    static func leads(_ path: String, to descriptor: Int32) throws(LMDBError) -> Bool {
+        var found = daybook_file()
+        guard daybook_look_up(path, &found) == 0 else { return false }
+        return FileIdentity(found) == (try FileIdentity.of(descriptor, path))
+    }
+
+    /// Gives the lock file the disk space that LMDB is going to write to through a map: where there
+    /// is none, writing there would end the process.
+    ///
+    /// - Returns: False when there is no room for a new one, and a reader does without.
+    private static func allocate(
+        _ lockFile: Int32, _ file: FilePath, _ options: EnvironmentOptions
+    ) throws(LMDBError) -> Bool {
+        var found = daybook_file()
+        let status = daybook_look_at(lockFile, &found)
+        guard status == 0 else { throw .status(status, "measuring '\(file.lockPath)'") }
+        var open = daybook_foreign_lock()
+        let looked = daybook_find_lock(lockFile, LockPlace.everybody, 1, &open)
+        guard looked == 0 else { throw .status(looked, "locking '\(file.lockPath)'") }
+        // Where it is in use, that has been done, and its length says how many readers there may be.
+        guard open.is_locked == 0 else { return true }
+        let length = max(found.size, Int64(Self.headSize + options.maxReaders * Self.readerSize))
+        guard found.size < length || found.allocated < length else { return true }
+        let number = daybook_allocate(lockFile, length)
+        // A file system that cannot allocate ahead can run full under the lock file; no more is to be had.
+        guard number != 0, ![EOPNOTSUPP, ENOTSUP, EINVAL, ENOSYS].contains(number) else {
+            return true
+        }
+        guard isNoRoom(number) else { throw .status(number, "making '\(file.lockPath)'") }
+        if found.size == 0 { unlink(file.lockPath) }
+        guard found.size == 0, options.readOnly else { throw .diskFull(osError: number) }
+        return false
+    }
+
+    /// `MDB_txninfo` without its first reader, and `MDB_reader`, in cache lines of 64 bytes (`mdb.c`).
+    private static let headSize = 128
+    private static let readerSize = 64
+
+    static func isNoRoom(_ number: Int32) -> Bool {
+        number == ENOSPC || number == EDQUOT || number == EFBIG
+    }
+
+    // MARK: - Marks
+
+    /// Marks both files with each other.
+    ///
+    /// - Returns: Nil when the lock file was that of another data file and has been done away with.
+    private static func mark(
+        _ lockFile: Int32, _ file: FilePath, _ options: EnvironmentOptions
+    ) throws(LMDBError) -> FilePair? {
+        let dataFile = try openDataFile(file, options)
+        do throws(LMDBError) {
+            let data = try FileIdentity.of(dataFile, file.name)
+            let lock = try FileIdentity.of(lockFile, file.lockPath)
+            guard try place(data.mark, in: lockFile, file.lockPath) == nil else {
+                // Those who have it open write to a file that had this name before. They keep it.
+                guard unlink(file.lockPath) == 0 || errno == ENOENT else {
+                    throw .status(errno, "removing the lock file of the file before '\(file.name)'")
+                }
+                close(dataFile)
+                return nil
+            }
+            if let other = try place(lock.mark, in: dataFile, file.name) {
+                throw other == LockPlace.withoutLockFile
+                    ? .held(by: nil) : .otherName(file.name, LockHolder.opener(of: data))
+            }
+            return FilePair(
+                file: file, data: data, lock: lock, dataDescriptor: dataFile,
+                lockDescriptor: lockFile)
+        } catch {
+            close(dataFile)
+            throw error
+        }
+    }
+
+    private static func openDataFile(
+        _ file: FilePath, _ options: EnvironmentOptions
+    ) throws(LMDBError) -> Int32 {
+        let flags = options.readOnly ? O_RDONLY : options.create ? O_RDWR | O_CREAT : O_RDWR
+        let descriptor = daybook_open(file.path, flags)
+        guard descriptor < 0 else { return descriptor }
+        switch errno {
+        case ENOENT: throw .noSuchFile(file.name)
+        case EACCES, EPERM, EROFS:
+            throw .noPermission(file.name, to: options.readOnly ? "read" : "write", osError: errno)
+        default: throw .status(errno, "opening '\(file.name)'")
+        }
+    }
+
+    /// Puts a mark into a file.
+    ///
+    /// - Returns: Where somebody else has put another one, if so.
+    private static func place(
+        _ mark: Int64, in file: Int32, _ path: String
+    ) throws(LMDBError) -> Int64? {
+        let number = daybook_lock_open_file(file, daybook_shared, mark, 1)
+        guard number == 0 else { throw .status(number, "marking '\(path)'") }
+        let end = LockPlace.marks + LockPlace.marksCount
+        for (start, next) in [(LockPlace.marks, mark), (mark + 1, end)] where start < next {
+            var found = daybook_foreign_lock()
+            let looked = daybook_find_lock_open_file(file, start, next - start, &found)
+            guard looked == 0 else { throw .status(looked, "marking '\(path)'") }
+            if found.is_locked != 0 { return found.start }
+        }
+        return nil
+    }
+
+    /// Whether anybody has marked a file.
+    static func isMarked(_ file: Int32, _ path: String) throws(LMDBError) -> Bool {
+        var found = daybook_foreign_lock()
+        let looked = daybook_find_lock_open_file(
+            file, LockPlace.marks, LockPlace.marksCount, &found)
+        guard looked == 0 else { throw .status(looked, "looking for marks in '\(path)'") }
+        return found.is_locked != 0
+    }
+
+    // MARK: - Reading without a lock file
+
+    /// Keeps everybody from the file who has a lock file: what is written there could not be told from
+    /// here.
+    private static func takeWithoutLocks(_ file: FilePath) throws(LMDBError) -> FilePair {
+        let dataFile = daybook_open(file.path, O_RDONLY)
+        guard dataFile >= 0 else { throw .status(errno, "opening '\(file.name)'") }
+        do throws(LMDBError) {
+            let data = try FileIdentity.of(dataFile, file.name)
+            if try place(LockPlace.withoutLockFile, in: dataFile, file.name) != nil {
+                throw .withoutLockFile(file.name, LockHolder.opener(of: data))
+            }
+            return FilePair(
+                file: file, data: data, lock: nil, dataDescriptor: dataFile, lockDescriptor: -1)
+        } catch {
+            close(dataFile)
+            throw error
+        }
+    }
+
+    /// How often files are exchanged while they are opened before it is no coincidence.
+    private static let attemptsMaximum = 16
+}

@@ -1,0 +1,188 @@
+internal import CDaybookLMDB
+internal import Foundation
+
+/// A data file and its lock file, as one process has them open.
+///
+/// LMDB finds the lock file by the path. Two names of one data file, by a hard link or by mounting the
+/// file elsewhere, would have a lock file each, and so two writers at a time. A data file put in the
+/// place of another would be written under the lock file of that, which tells the number of the next
+/// transaction. So whoever opens a pair marks each of the two files with the other one and looks
+/// whether somebody has marked it otherwise. A mark is a shared lock on one byte far behind the end, at
+/// a place that follows from the file it stands for; the kernel takes it away when a process ends,
+/// however it ends.
+///
+/// | bytes of the lock file | who locks them |
+/// |---|---|
+/// | 0 | LMDB: everybody who has the file open, shared |
+/// | from 1, below 2³¹ | LMDB: each reader the byte of its number |
+/// | 2⁴⁰ | who is just opening or removing the file, one at a time |
+/// | 2⁴⁰ + 1 | who writes, for as long as LMDB's own lock on writing |
+/// | from 2⁴¹ | everybody, shared: the mark of the data file |
+///
+/// In the data file there are only marks, from 2⁴¹: that of the lock file, or the first place for a
+/// reader without one.
+///
+/// The two locks at 2⁴⁰ are taken before LMDB's own, which nobody can wait for with an end.
+final class FilePair: Sendable {
+    /// Where the data file is.
+    let file: FilePath
+    let data: FileIdentity
+    /// Nil for a reader that could not have a lock file.
+    let lock: FileIdentity?
+    private let dataDescriptor: Int32
+    /// -1 for a reader without a lock file.
+    private let lockDescriptor: Int32
+
+    init(
+        file: FilePath, data: FileIdentity, lock: FileIdentity?, dataDescriptor: Int32,
+        lockDescriptor: Int32
+    ) {
+        self.file = file
+        self.data = data
+        self.lock = lock
+        self.dataDescriptor = dataDescriptor
+        self.lockDescriptor = lockDescriptor
+    }
+
+    /// Lets go of both files. LMDB has let go of them before: its locks would go with these.
+    func close() {
+        Self.close(dataDescriptor)
+        if lockDescriptor >= 0 { Self.close(lockDescriptor) }
+    }
+
+    /// Takes the marks back and closes a file. A child that was just forked has it open, too, and would
+    /// keep the marks until it runs its own program.
+    static func close(_ descriptor: Int32) {
+        let status = daybook_lock_open_file(
+            descriptor, daybook_unlocked, LockPlace.marks, LockPlace.marksCount)
+        assert(status == 0)
+        _ = Foundation.close(descriptor)
+    }
+
+    /// Lets others open the file, after LMDB has.
+    func endOpening() {
+        guard lockDescriptor >= 0 else { return }
+        let status = daybook_lock(lockDescriptor, daybook_unlocked, LockPlace.opening, 1)
+        assert(status == 0)
+    }
+
+    /// A number that no other reader has, neither as its own nor as that of its process.
+    func readerNumber() throws(LMDBError) -> Int32 {
+        while true {
+            let number = Int32.random(in: LockPlace.readers)
+            guard lockDescriptor >= 0 else { return number }
+            var found = daybook_foreign_lock()
+            let status = daybook_find_lock(lockDescriptor, Int64(number), 1, &found)
+            guard status == 0 else {
+                throw .status(status, "numbering the readers of '\(file.name)'")
+            }
+            if found.is_locked == 0 { return number }
+        }
+    }
+
+    /// Refuses when a reader of another container has the number of this process, by which LMDB would
+    /// tell them apart.
+    func refuseSameNumber() throws(LMDBError) {
+        guard Self.holder(of: Int64(getpid()), lockDescriptor) != nil else { return }
+        throw LMDBError(
+            .alreadyOpen,
+            "'\(file.name)' is open in a process of another container that has the same number, "
+                + "\(getpid()), as this one, and LMDB would take the two for one. Start one of them "
+                + "so that it gets another number, or let the containers share their numbers.")
+    }
+
+    // MARK: - Writing
+
+    /// Waits until no other process writes, and keeps all others from writing.
+    ///
+    /// - Throws: ``LMDBError`` with ``LMDBError/Code/locked`` when that takes too long.
+    func beginWriting(_ wait: LockWait) throws(LMDBError) {
+        if tryToWrite() { return }
+        var wait = wait
+        while true {
+            if let end = wait.pauseOrEnd() { throw .locked(file.name, by: writer(), "writes", end) }
+            if tryToWrite() { return }
+        }
+    }
+
+    /// Keeps all other processes from writing, unless one writes just now.
+    func tryToWrite() -> Bool {
+        daybook_lock(lockDescriptor, daybook_exclusive, LockPlace.writing, 1) == 0
+    }
+
+    func endWriting() {
+        let status = daybook_lock(lockDescriptor, daybook_unlocked, LockPlace.writing, 1)
+        assert(status == 0)
+    }
+
+    /// Waits until no other process writes; one may begin right afterwards.
+    func awaitWriter(_ patience: LockPatience) throws(LMDBError) {
+        guard lockDescriptor >= 0 else { return }
+        var wait = LockWait(patience)
+        while let holder = writer() {
+            if let end = wait.pauseOrEnd() { throw .locked(file.name, by: holder, "writes", end) }
+        }
+    }
+
+    private func writer() -> LockHolder? {
+        Self.holder(of: LockPlace.writing, lockDescriptor)
+    }
+
+    // MARK: - Its place
+
+    /// Refuses when the path does not lead to the data file any more.
+    ///
+    /// - Complexity: One call to the operating system.
+    func checkPlace() throws(LMDBError) {
+        var found = daybook_file()
+        switch daybook_look_up(file.path, &found) {
+        case 0: if FileIdentity(found) != data { throw .replaced(file.name) }
+        case ENOENT, ENOTDIR: throw .gone(file.name)
+        // A folder that this process may not look into any more says nothing of the file.
+        default: return
+        }
+    }
+
+    /// Who has locked a byte of a lock file; nil when nobody has, or nobody else.
+    static func holder(of place: Int64, _ descriptor: Int32) -> LockHolder? {
+        var found = daybook_foreign_lock()
+        guard daybook_find_lock(descriptor, place, 1, &found) == 0, found.is_locked != 0 else {
+            return nil
+        }
+        return LockHolder(process: found.process)
+    }
+}
+
+/// Which bytes of the two files are locked for what.
+enum LockPlace {
+    /// LMDB's, which everybody locks who has the file open.
+    static let everybody: Int64 = 0
+    /// LMDB's, by the number of the reader: above all numbers that Linux gives to processes.
+    static let readers: ClosedRange<Int32> = (1 << 23)...(.max)
+    static let opening: Int64 = 1 << 40
+    static let writing: Int64 = opening + 1
+    static let marks: Int64 = 1 << 41
+    static let marksCount: Int64 = 1 << 61
+    /// In place of the mark of a lock file.
+    static let withoutLockFile: Int64 = marks
+}
+
+extension FileIdentity {
+    /// Where another file is marked with this one: the same in every process.
+    var mark: Int64 {
+        // The mixing steps of SplitMix64.
+        var mixed = inode &+ device &* 0x9E37_79B9_7F4A_7C15
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        mixed ^= mixed >> 31
+        return LockPlace.marks + 1 + Int64(mixed % UInt64(LockPlace.marksCount - 1))
+    }
+
+    /// An open file.
+    static func of(_ descriptor: Int32, _ path: String) throws(LMDBError) -> FileIdentity {
+        var found = daybook_file()
+        let status = daybook_look_at(descriptor, &found)
+        guard status == 0 else { throw .status(status, "looking at '\(path)'") }
+        return FileIdentity(found)
+    }
+}

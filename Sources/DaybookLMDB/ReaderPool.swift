@@ -1,0 +1,260 @@
+internal import CDaybookLMDB
+internal import Dispatch
+internal import Synchronization
+
+/// The read transactions of one environment, kept and renewed because beginning one anew costs
+/// a lock across processes.
+///
+/// Invariants:
+/// - A slot is either resting (reset, on the free list) or in use by one thread.
+/// - While the map is being changed no slot is in use and none exists.
+final class ReaderPool: Sendable {
+    /// One borrowed read transaction.
+    struct Loan {
+        let index: Int
+        let pointer: OpaquePointer
+    }
+
+    private struct Slot {
+        /// The `MDB_txn`, absent while the slot is empty.
+        var pointer: OpaquePointer?
+        /// The thread that reads, 0 while resting.
+        var owner: UInt
+    }
+
+    private struct State {
+        var slots: [Slot] = []
+        var resting: [Int] = []
+        var empty: [Int] = []
+        var active = 0
+        var isExclusive = false
+        var drained: DispatchSemaphore?
+        var waiting: [DispatchSemaphore] = []
+    }
+
+    // @unchecked Sendable because the pointer is only handed to LMDB, whose environment may be
+    // used from any thread.
+    private struct Handle: @unchecked Sendable {
+        let pointer: OpaquePointer
+    }
+
+    private let environment: Handle
+    private let state: Mutex<State>
+
+    /// Held while the write transaction of this process is active, and by a reader that must
+    /// change the map.
+    private let writing = Mutex<Void>(())
+
+    init(environment: OpaquePointer) {
+        self.environment = Handle(pointer: environment)
+        state = Mutex(State())
+    }
+
+    // MARK: - Reading
+
+    /// Begins or renews a read transaction.
+    func borrow() throws(LMDBError) -> Loan {
+        let thread = UInt(daybook_thread_identity())
+        for _ in 0..<Self.attemptsMaximum {
+            let taken = reserve(for: thread)
+            let status: Int32
+            var pointer = taken.pointer
+            if let pointer {
+                status = mdb_txn_renew(pointer)
+            } else {
+                status = mdb_txn_begin(environment.pointer, nil, UInt32(MDB_RDONLY), &pointer)
+            }
+            if status == MDB_SUCCESS, let pointer {
+                if taken.pointer == nil { adopt(pointer, at: taken.index) }
+                return Loan(index: taken.index, pointer: pointer)
+            }
+            discard(taken.index, pointer: taken.pointer)
+            try recover(from: status, thread: thread)
+        }
+        throw .status(MDB_MAP_RESIZED, "beginning to read")
+    }
+
+    /// Ends what ``borrow()`` began.
+    func giveBack(_ loan: Loan) {
+        mdb_txn_reset(loan.pointer)
+        let drained = state.withLock { state -> DispatchSemaphore? in
+            state.slots[loan.index].owner = 0
+            state.resting.append(loan.index)
+            return Self.leave(&state)
+        }
+        drained?.signal()
+    }
+
+    /// Keeps the map from changing while `body` reads it through a transaction of its own.
+    func withReader<R>(_ body: () throws -> R) throws -> R {
+        let loan = try borrow()
+        // LMDB takes a reader of its own; this one must not pin pages beside it.
+        mdb_txn_reset(loan.pointer)
+        defer { giveBack(loan) }
+        return try body()
+    }
+
+    /// Whether the calling thread is inside a read.
+    func isReadingOnThisThread() -> Bool {
+        let thread = UInt(daybook_thread_identity())
+        return state.withLock { state in
+            state.active > 0 && state.slots.contains { $0.owner == thread }
+        }
+    }
+
+    // MARK: - Excluding readers
+
+    /// Runs one write transaction, during which no reader changes the map.
+    func whileWriting<R: Sendable>(_ body: () throws(LMDBError) -> R) throws(LMDBError) -> R {
+        try writing.withLock { _ throws(LMDBError) -> R in try body() }
+    }
+
+    /// Waits until no read is under way, drops the pooled transactions, and runs `body` while
+    /// none can begin. `mdb_env_set_mapsize` demands this and does not check it.
+    func withoutReaders<R>(_ body: () -> R) -> R {
+        enterExclusive()
+        let result = body()
+        leaveExclusive()
+        return result
+    }
+
+    /// Ends all pooled transactions; for closing.
+    func purge() {
+        let pointers = state.withLock { Self.removeResting(&$0) }
+        for pointer in pointers { mdb_txn_abort(pointer.pointer) }
+    }
+
+    private func enterExclusive() {
+        while true {
+            let wait = state.withLock { state -> DispatchSemaphore? in
+                guard state.isExclusive else {
+                    state.isExclusive = true
+                    return nil
+                }
+                let semaphore = DispatchSemaphore(value: 0)
+                state.waiting.append(semaphore)
+                return semaphore
+            }
+            guard let wait else { break }
+            wait.wait()
+        }
+        let drained = state.withLock { state -> DispatchSemaphore? in
+            guard state.active > 0 else { return nil }
+            let semaphore = DispatchSemaphore(value: 0)
+            state.drained = semaphore
+            return semaphore
+        }
+        drained?.wait()
+        purge()
+    }
+
+    private func leaveExclusive() {
+        let waiting = state.withLock { state -> [DispatchSemaphore] in
+            state.isExclusive = false
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for semaphore in waiting { semaphore.signal() }
+    }
+
+    // MARK: - Slots
+
+    private struct Reservation: @unchecked Sendable {
+        // @unchecked Sendable because the transaction belongs to no thread (`MDB_NOTLS`) and
+        // the slot to one caller at a time.
+        let index: Int
+        let pointer: OpaquePointer?
+    }
+
+    private func reserve(for thread: UInt) -> Reservation {
+        while true {
+            let (taken, wait) = state.withLock {
+                state -> (Reservation?, DispatchSemaphore?) in
+                // A thread that reads already must get through, or the change of the map
+                // would wait for it and it for the change.
+                if state.isExclusive, !state.slots.contains(where: { $0.owner == thread }) {
+                    let semaphore = DispatchSemaphore(value: 0)
+                    state.waiting.append(semaphore)
+                    return (nil, semaphore)
+                }
+                state.active += 1
+                return (Self.takeSlot(&state, thread), nil)
+            }
+            if let taken { return taken }
+            wait?.wait()
+        }
+    }
+
+    private static func takeSlot(_ state: inout State, _ thread: UInt) -> Reservation {
+        if let index = state.resting.popLast() {
+            state.slots[index].owner = thread
+            return Reservation(index: index, pointer: state.slots[index].pointer)
+        }
+        if let index = state.empty.popLast() {
+            state.slots[index].owner = thread
+            return Reservation(index: index, pointer: nil)
+        }
+        state.slots.append(Slot(pointer: nil, owner: thread))
+        return Reservation(index: state.slots.count - 1, pointer: nil)
+    }
+
+    private func adopt(_ pointer: OpaquePointer, at index: Int) {
+        let handle = Handle(pointer: pointer)
+        state.withLock { $0.slots[index].pointer = handle.pointer }
+    }
+
+    private func discard(_ index: Int, pointer: OpaquePointer?) {
+        if let pointer { mdb_txn_abort(pointer) }
+        let drained = state.withLock { state -> DispatchSemaphore? in
+            state.slots[index] = Slot(pointer: nil, owner: 0)
+            state.empty.append(index)
+            return Self.leave(&state)
+        }
+        drained?.signal()
+    }
+
+    /// One reader less. Returns whom to wake if it was the last one somebody waits for.
+    private static func leave(_ state: inout State) -> DispatchSemaphore? {
+        state.active -= 1
+        guard state.active == 0, let drained = state.drained else { return nil }
+        state.drained = nil
+        return drained
+    }
+
+    private static func removeResting(_ state: inout State) -> [Handle] {
+        var pointers: [Handle] = []
+        for index in state.resting {
+            if let pointer = state.slots[index].pointer {
+                pointers.append(Handle(pointer: pointer))
+            }
+            state.slots[index].pointer = nil
+            state.empty.append(index)
+        }
+        state.resting = []
+        return pointers
+    }
+
+    // MARK: - Recovery
+
+    private func recover(from status: Int32, thread: UInt) throws(LMDBError) {
+        switch status {
+        case MDB_MAP_RESIZED:
+            if isReadingOnThisThread() { throw .status(status, "beginning a read within a read") }
+            let resized = writing.withLock { _ in
+                withoutReaders { mdb_env_set_mapsize(environment.pointer, 0) }
+            }
+            if resized != MDB_SUCCESS { throw .status(resized, "following a larger map") }
+        case MDB_READERS_FULL:
+            var dead: Int32 = 0
+            let checked = mdb_reader_check(environment.pointer, &dead)
+            if checked != MDB_SUCCESS || dead == 0 { throw .status(status, "beginning to read") }
+        case MDB_BAD_RSLOT:
+            // The slot was cleared under a suspended process; a new one takes its place.
+            return
+        default:
+            throw .status(status, "beginning to read")
+        }
+    }
+
+    private static let attemptsMaximum = 16
+}

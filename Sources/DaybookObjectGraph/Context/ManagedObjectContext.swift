@@ -1,0 +1,331 @@
+public import DaybookJournalLog
+public import DaybookObjectModel
+import DaybookSnapshotStore
+import Dispatch
+import Foundation
+import Synchronization
+
+/// On which queue a context lives.
+public enum ConcurrencyType: Sendable, Hashable {
+    /// The main queue; for user interfaces.
+    case mainQueue
+    /// A queue of the context's own.
+    case privateQueue
+}
+
+/// Where a context reads.
+public enum ReadingMode: Sendable, Hashable {
+    /// Every fetch and every firing fault reads the newest saved state.
+    case latest
+    /// Everything is read as it stood at one entry. Such a context cannot be saved.
+    case pinned(SequenceNumber)
+}
+
+/// How closely a context looks for conflicts.
+public enum ConflictGranularity: Sendable, Hashable {
+    /// Two sides collide when they changed the same property, unless its attribute has a
+    /// ``MergeStrategy``.
+    case property
+    /// Two sides collide when they changed the same object, unless ours has changed only attributes with
+    /// a ``MergeStrategy``.
+    case row
+}
+
+/// A scratch pad over a store: objects are made, edited, deleted, undone and redone here, and
+/// nothing reaches the store or another context before ``save(author:note:at:)``.
+///
+/// A context keeps a journal of its own. Every edit is a ``Change``; the changes of one event form a
+/// group; undo rewinds the journal's cursor by one group and redo advances it; a save appends the
+/// net of what lies between base and cursor to the store's journal; a merge replays the entries of
+/// others under what is pending.
+///
+/// A context and its objects belong to the context's queue: use them inside `perform(_:)` or
+/// ``performAndWait(_:)``, or on the main thread for a main-queue context. Debug builds stop the
+/// program otherwise, and release builds where a context is saved, fetched from or changed as a whole. Objects do
+/// not cross to other queues; identifiers do.
+public final class ManagedObjectContext: @unchecked Sendable {
+    // @unchecked Sendable because all mutable state is confined to `queue`, which debug builds check
+    // at every entry, and release builds wherever more than one property is at stake.
+
+    /// The coordinator whose stores the context reads and saves to.
+    public let coordinator: PersistentStoreCoordinator
+    /// The context that this one reads from and saves to; nil for one that works with the stores.
+    public let parent: ManagedObjectContext?
+    /// On which queue the context lives.
+    public let concurrencyType: ConcurrencyType
+    /// Where the context reads.
+    public let readingMode: ReadingMode
+    let lock: ContextLock
+
+    /// A name for debugging, kept in the entries that this context saves.
+    public var name: String?
+    /// Who saves: kept in the entries that this context saves unless a save names another.
+    public var author: String?
+    /// What to do when the store has moved on since this context read what it changes.
+    public var mergePolicy: MergePolicy = .error
+    /// A program's own way of settling conflicts; asked before ``mergePolicy``. A save into a parent
+    /// context goes by ``mergePolicy`` alone.
+    public var customMergePolicy: (any CustomMergePolicy)?
+    /// Whether conflicts are looked for property by property, or whether any change of the row is
+    /// one.
+    public var conflictGranularity = ConflictGranularity.property
+    // What is unchecked here and below is so because each fault would pay for the check. Code of others
+    // never runs while one of these is being changed; it may after that, as when objects that were
+    // retained go and run their deinitializers.
+    /// Whether the context keeps its registered objects alive. Off by default.
+    @exclusivity(unchecked) public var retainsRegisteredObjects = false {
+        didSet { retainedObjects = retainsRegisteredObjects ? Set(identityMap.objects) : [] }
+    }
+    /// Whether the delete rules are carried out at the end of the event (in
+    /// ``processPendingChanges()`` or a save) instead of at each ``delete(_:)``. On by default.
+    public var propagatesDeletesAtEndOfEvent = true
+    /// How long, in seconds, a row that was read for one context may serve firing faults of others;
+    /// negative for as long as it is not known to have changed, which is the default, and 0 for not
+    /// at all.
+    ///
+    /// Contexts of one coordinator share the rows of the objects that they have read and keep; rows
+    /// that one fetch has read together are shared as long as any of their objects is kept. What is
+    /// saved through the coordinator, and every entry that one of its contexts merges, puts an end
+    /// to what was shared before, and a refresh always reads the store. So only what another process
+    /// has saved can go unseen, and this interval bounds for how long. An object that has been read
+    /// keeps its values whatever the interval, and a context that is held to a query generation
+    /// shares nothing.
+    @exclusivity(unchecked) public var stalenessInterval: Double = -1 {
+        didSet { if stalenessInterval > 0 { coordinator.rows.startTiming() } }
+    }
+    /// Whether `withObservationTracking` sees the properties of the context's objects. On in a
+    /// main-queue context, where user interfaces are; off in others, because looking for it makes
+    /// reading a property a few nanoseconds dearer.
+    public var tracksObservation: Bool {
+        didSet {
+            for binding in bindings { binding?.isWatched = tracksObservation }
+        }
+    }
+    /// Whether a fault whose record turns out to be deleted counts as deleted from then on, and its
+    /// properties read as empty. On by default.
+    ///
+    /// When off, the object stays a fault. A property cannot throw, so it reads as empty as well;
+    /// ``inaccessibleFaultHandler`` is told each time, and
+    /// ``ManagedObject/willAccessValue(forKey:)`` and ``existingObject(with:)`` throw.
+    public var shouldDeleteInaccessibleFaults = true
+    /// Decides, in place of ``shouldDeleteInaccessibleFaults``, whether a fault without a record
+    /// counts as deleted.
+    public var shouldHandleInaccessibleFault: ((ManagedObject, any Error) -> Bool)?
+    /// Told when a fault fires whose record cannot be read: the object, and an error that names the
+    /// entry, author and time when it was deleted. Also told each time a property is read whose stored
+    /// value its type does not have, with an ``UnreadableValue`` as the cause of the error; without a
+    /// handler that is written to standard error, once for each property.
+    public var inaccessibleFaultHandler: ((ManagedObjectID, any Error) -> Void)?
+    /// Told when an automatic merge could not read an entry.
+    public var mergeFailureHandler: ((any Error) -> Void)?
+    /// Told when an automatic merge met edits that are pending here: what collided, as
+    /// ``mergeChanges(through:)`` returns it. The pending values are kept, and the next save writes
+    /// them.
+    ///
+    /// Without a handler the conflicts are kept for ``mergeChanges(through:)`` to return. Until it has,
+    /// a save under ``MergePolicy/error`` refuses with them; rolling back and refreshing the objects
+    /// forget them.
+    public var mergeConflictHandler: (([MergeConflict]) -> Void)?
+    /// Told when ``undo()`` has come to a saved entry, of ``continueUndo(savesBy:limit:in:)``, that
+    /// cannot be undone: a ``StoreError`` with code `undoBlocked` that names every obstacle, or why
+    /// the entry could not be read. Without a handler the next save throws the error, once.
+    public var undoFailureHandler: ((any Error) -> Void)?
+    /// Records changes so that they can be undone; nil for a context that needs no undo.
+    public var undoManager: UndoManager? {
+        didSet {
+            oldValue?.detach()
+            undoManager?.attach(to: self)
+        }
+    }
+
+    let identityMap = IdentityMap()
+    var retainedObjects: Set<ManagedObject> = []
+    @exclusivity(unchecked) var bindings: [EntityBinding?] = []
+    /// The store that was asked for last, and what tells it from others.
+    @exclusivity(unchecked) var storeInUse: PersistentStore?
+    @exclusivity(unchecked) var storeMark = StoreMark()
+    /// The binding used last for each class, so that making an object needs no look-up by name.
+    var bindingsByType = ClassBindings()
+    /// What the store has where a hook has set something else.
+    @exclusivity(unchecked) var storedValues = StoredValues()
+    /// The event being recorded.
+    var event: [EventRecord] = []
+    /// How many events have been ended that changed something.
+    var eventCount = 0
+    /// Deleted objects whose delete rules have not been carried out yet.
+    var undeliveredDeletes: [Deletion] = []
+    var pending = PendingChanges()
+    var deltas = RelationDeltas()
+    /// How far the context has followed each store, by the store's number.
+    var positions: [UInt32: StorePosition] = [:]
+    /// The state the context is held to, as it was asked for; nil for always the newest.
+    var queryGeneration: QueryGenerationToken?
+    /// Whether the context stands on a point in the past, from which its changes start: until it saves,
+    /// merges everything or is held to a query generation. See
+    /// ``PersistentContainer/speculativeContext(at:)``.
+    public internal(set) var isSpeculative = false
+    /// Whether the next read settles which entries ``QueryGenerationToken/current`` means.
+    var isPinningAtNextRead = false
+    /// Rises with everything that changes what children read here.
+    let revision = Atomic<UInt64>(0)
+    /// What the parent's revision was when this context last agreed with it.
+    var parentRevision: UInt64 = 0
+    /// The children that take in at once what this context saves and merges.
+    var followers: [Follower] = []
+    /// Objects that others must not change before the next save.
+    var watched: Set<ManagedObject> = []
+    /// What automatic merges have met and nobody has been told of.
+    var untoldConflicts: [MergeConflict] = []
+    /// Where the last save met others' changes of attributes that merge: what the context had read and
+    /// asked for, what the others had made of it, and what was written. Its objects have the values
+    /// that were written.
+    public internal(set) var mergedValues: [MergedValue] = []
+    /// How often this context has saved something, into a store or its parent.
+    var entriesMade = 0
+    /// Who saved into this context since it was last saved.
+    var attributions = ChildAttributions()
+    /// Why the last undo did nothing, until somebody is told.
+    var undoFailure: (any Error)?
+    /// What was taken back since the last save without becoming a step of undo, by store.
+    var unrecordedOrigins: [(store: UInt32, origin: UndoneEntries)] = []
+    /// Whether changes to objects are made without being recorded, as in `awakeFromFetch`.
+    @exclusivity(unchecked) var isRecordingSuspended = false
+    /// By the number of the store.
+    var subscriptions: [UInt32: Subscription] = [:]
+    /// What each save refuses until it is mended.
+    var refusedReferences: [RelationKey: RefusedReference] = [:]
+    /// Faults that were fetched in batches and have not fired yet.
+    @exclusivity(unchecked) var faultBatches = FaultBatches()
+    /// What has happened to objects since that was last told.
+    var changed = ObjectChanges()
+    /// Objects that merging a notification or identifiers found deleted, until the next save.
+    var mergedDeletes: Set<GraphID> = []
+    /// What a save has found of the object whose hook it calls.
+    var failuresFound: FailuresFound?
+    /// Whether what is merged counts among the changes of the context where it is a deletion.
+    var isMergingSave = false
+    var isFollowing = false
+    /// The last entry of each store when this context began to follow it, by the store's number.
+    var followedFrom: [UInt32: SequenceNumber] = [:]
+    /// Why a new object could not get a number from the store; thrown by a save that
+    /// would save such an object.
+    var insertFailure: (any Error)?
+
+    /// Makes a context that works with stores.
+    ///
+    /// - Parameters:
+    ///   - coordinator: The stores to work with, those added later as well.
+    ///   - concurrencyType: On which queue the context lives.
+    ///   - readingMode: Where the context reads. With several stores, ``ReadingMode/pinned(_:)`` names
+    ///     an entry of the first one and sees none of the others; a container's
+    ///     ``PersistentContainer/context(at:)`` sees all as they were.
+    public convenience init(
+        coordinator: PersistentStoreCoordinator, concurrencyType: ConcurrencyType = .privateQueue,
+        readingMode: ReadingMode = .latest
+    ) {
+        self.init(coordinator, nil, concurrencyType, readingMode)
+        for store in coordinator.persistentStores {
+            positions[store.number] = StorePosition(
+                base: coordinator.headForNewContext(of: store))
+        }
+        if case .pinned(let sequence) = readingMode, let first = coordinator.persistentStores.first
+        {
+            pin(at: [first.number: sequence])
+        }
+    }
+
+    /// Makes a context that reads each store as it stood at an entry. Stores without one are empty.
+    convenience init(
+        coordinator: PersistentStoreCoordinator, readingMode: ReadingMode,
+        at sequences: [UInt32: SequenceNumber]
+    ) {
+        self.init(coordinator: coordinator, readingMode: readingMode)
+        pin(at: sequences)
+    }
+
+    private func pin(at sequences: [UInt32: SequenceNumber]) {
+        queryGeneration = QueryGenerationToken(sequences: [:])
+        for (store, sequence) in sequences { positions[store]?.pinned = sequence }
+    }
+
+    /// Makes a context on top of another: it reads what its parent has, unsaved changes included, and
+    /// a save puts its changes into the parent, where they are pending until the parent is saved.
+    ///
+    /// - Parameters:
+    ///   - parent: The context under this one, which it keeps alive.
+    ///   - concurrencyType: On which queue the context lives.
+    public convenience init(
+        parent: ManagedObjectContext, concurrencyType: ConcurrencyType = .privateQueue
+    ) {
+        self.init(parent.coordinator, parent, concurrencyType, parent.readingMode)
+    }
+
+    private init(
+        _ coordinator: PersistentStoreCoordinator, _ parent: ManagedObjectContext?,
+        _ concurrencyType: ConcurrencyType, _ readingMode: ReadingMode
+    ) {
+        self.coordinator = coordinator
+        self.parent = parent
+        self.concurrencyType = concurrencyType
+        self.readingMode = readingMode
+        tracksObservation = concurrencyType == .mainQueue
+        lock =
+            switch concurrencyType {
+            case .mainQueue: .main
+            case .privateQueue:
+                ContextLock(queue: DispatchQueue(label: "Daybook.ManagedObjectContext"))
+            }
+        if let parent { parentRevision = parent.revision.load(ordering: .relaxed) }
+        let manager = UndoManager()
+        manager.attach(to: self)
+        undoManager = manager
+        coordinator.note(self)
+    }
+
+    /// Notes that children may read something else than before.
+    func noteRevision() {
+        revision.wrappingAdd(1, ordering: .relaxed)
+    }
+
+    /// Whether the context reads a point in the past, so that nothing in it can be saved.
+    var isReadOnly: Bool { readingMode != .latest }
+
+    /// Whether any object has been inserted, edited or deleted since the last save, here or, of the
+    /// objects in use here, in a save that was merged by its notification; or a relationship was set
+    /// to an object of another store, or to one that is deleted, which the next save refuses.
+    public var hasChanges: Bool {
+        assertOnQueue()
+        return pending.items.contains { !$0.isAnnihilated }
+            || event.contains { $0.kind != .nothing } || !refusedReferences.isEmpty
+            || deletedByMerges.contains { _ in true }
+    }
+
+    /// The objects that are registered and still alive, in no order.
+    public var registeredObjects: Set<ManagedObject> {
+        assertOnQueue()
+        return Set(identityMap.objects)
+    }
+
+    /// The objects the next save will insert.
+    public var insertedObjects: Set<ManagedObject> { changedObjects { $0.isInserted } }
+
+    /// The objects the next save will update.
+    public var updatedObjects: Set<ManagedObject> { changedObjects { $0.isUpdated } }
+
+    /// The objects the next save will delete, and those in use here that a save deleted which was
+    /// merged by its notification since the last one; an object that was never saved is not among
+    /// them.
+    public var deletedObjects: Set<ManagedObject> {
+        changedObjects { $0.status.contains(.deleted) && !$0.status.contains(.temporary) }
+            .union(deletedByMerges)
+    }
+
+    private func changedObjects(_ isWanted: (ManagedObject) -> Bool) -> Set<ManagedObject> {
+        assertOnQueue()
+        var found = Set(pending.items.lazy.map(\.object).filter(isWanted))
+        for record in event where record.kind != .nothing && isWanted(record.object) {
+            found.insert(record.object)
+        }
+        return found
+    }
+}

@@ -1,0 +1,100 @@
+import DaybookObjectModel
+import DaybookStopping
+import Foundation
+import Synchronization
+
+/// What all objects of one entity in one context share: the entity, the way to the context, and the
+/// places of the properties that have been used.
+///
+/// Confined to the context's queue, like the objects that hold it.
+final class EntityBinding {
+    let entity: GraphEntity
+    let schema: SchemaEntity
+    /// The context; nil after it has gone, and for objects that are in none.
+    private(set) weak var context: ManagedObjectContext?
+    /// Whether the objects are prototypes, which have declarations instead of values.
+    let isPrototype: Bool
+    // Unchecked because each use of a property would pay for the check; a look-up calls nobody.
+    @exclusivity(unchecked) var slots = KeyPathPlaces()
+    /// Whether reads inside `withObservationTracking` are looked for.
+    var isWatched: Bool
+    /// The rows that objects share with other contexts; nil where they share none.
+    let rows: RowCache?
+    /// Where the objects are registered; nil for objects that are in no context.
+    private let registry: IdentityMap?
+    /// The right to work in the context; nil for objects that are in none.
+    private let lock: ContextLock?
+    /// What the stores that the objects live in are called; known when the context has gone, too.
+    private let storeIdentifiers: StoreIdentifiers
+    /// What the objects' identifiers have in common, for each store that has been asked about.
+    // Locked because an identifier is asked for wherever an object has been handed to.
+    private let groups = Mutex<[(store: UInt32, identifiers: IdentifierGroup)]>([])
+    /// The declarations of a prototype; none for other objects.
+    let definitions = DefinitionList()
+
+    init(_ entity: GraphEntity, context: ManagedObjectContext?) {
+        self.entity = entity
+        schema = entity.schema
+        self.context = context
+        isWatched = context?.tracksObservation == true
+        rows = context?.parent == nil ? context?.coordinator.rows : nil
+        registry = context?.identityMap
+        lock = context?.lock
+        storeIdentifiers = context?.coordinator.identifiers ?? StoreIdentifiers()
+        isPrototype = false
+    }
+
+    /// The binding of a prototype, which belongs to no entity yet.
+    init(prototypeOf type: ManagedObject.Type) {
+        entity = GraphEntity(schema: Self.noEntity, type: type, prototype: nil)
+        schema = Self.noEntity
+        rows = nil
+        registry = nil
+        lock = nil
+        storeIdentifiers = StoreIdentifiers()
+        isWatched = false
+        isPrototype = true
+    }
+
+    /// What the identifiers of objects in a store have in common.
+    func identifiers(inStore store: UInt32, areTemporary: Bool) -> IdentifierGroup {
+        let group = groups.withLock { groups in
+            groups.first { $0.store == store && $0.identifiers.isTemporary == areTemporary }
+        }
+        if let group { return group.identifiers }
+        let known = storeIdentifiers.identifier(of: store)
+        let identifiers = IdentifierGroup(
+            storeIdentifier: known ?? storeIdentifiers.ofNoStore, entity: schema.number,
+            entityName: schema.name, isTemporary: areTemporary)
+        // The number may still be given to a store.
+        if known != nil { groups.withLock { $0.append((store, identifiers)) } }
+        return identifiers
+    }
+
+    /// Takes an object that goes out of the registry: at once where that may be touched, which makes
+    /// its memory the next object's; elsewhere it is swept later.
+    ///
+    /// - Returns: What is to let go of the objects to which it leads, where the registry may be touched.
+    func noteEnd(of object: ManagedObject) -> RelationRelease? {
+        guard lock?.isOfThisThread == true else {
+            registry?.noteEnd()
+            return nil
+        }
+        registry?.forget(object)
+        return registry?.release
+    }
+
+    /// Makes the object that stands for a record.
+    func makeFault(_ id: GraphID) -> ManagedObject {
+        entity.type.init(FaultSeed(binding: self, graphID: id))
+    }
+
+    private static let noEntity: SchemaEntity = {
+        do {
+            return try Schema(ManagedObjectModel(entities: [EntityDescription(name: "Prototype")]))
+                .entities[0]
+        } catch {
+            stop("A model of one entity without properties is always valid.")
+        }
+    }()
+}

@@ -1,0 +1,58 @@
+import DaybookObjectModel
+
+extension GraphEntity {
+    /// The properties that a key path leads along.
+    func filterPath(_ path: ModelKeyPath, in schema: Schema) throws(QueryError) -> FilterPath {
+        try filterPath(path.keyPath, in: schema)
+    }
+
+    /// The properties that a key path leads along; those to the object whose identifier it names.
+    ///
+    /// - Throws: ``QueryError`` when it is not a path of declared properties.
+    func filterPath(_ keyPath: AnyKeyPath, in schema: Schema) throws(QueryError) -> FilterPath {
+        switch meaning(of: keyPath) {
+        case .properties(let names), .identifier(after: let names):
+            return try filterPath(named: names, in: schema)
+        case .computed(reading: []):
+            throw QueryError(
+                "A key path of '\(self.schema.name)' leads to nothing that the model has, so no "
+                    + "condition or order can be made of it: \(remedy("it")).")
+        case .computed(reading: let names):
+            let unique = names.indices.filter { !names[..<$0].contains(names[$0]) }
+            let list = unique.map { "'\(names[$0])'" }.joined(separator: ", ")
+            throw QueryError(
+                "A key path of '\(self.schema.name)' that reads \(list) leads to a computed property, "
+                    + "so no condition or order can be made of it: \(remedy(list)).")
+        }
+    }
+
+    private func remedy(_ names: String) -> String {
+        "filter or sort what is fetched with a closure, give the condition as a #Predicate, or keep the "
+            + "value in an attribute that is set along with \(names)"
+    }
+
+    /// The properties that names lead along.
+    ///
+    /// - Throws: ``QueryError`` when an entity on the way has no property of that name.
+    func filterPath(
+        named names: [String], in schema: Schema
+    ) throws(QueryError) -> FilterPath {
+        var steps: [SchemaProperty] = []
+        var current: SchemaEntity? = self.schema
+        for name in names {
+            guard let entity = current else {
+                throw QueryError(
+                    "'\(steps.last?.name ?? "")' is an attribute and has no property '\(name)'.")
+            }
+            guard let property = entity.property(named: name) else {
+                let suggestion = name.suggestion(among: entity.properties.map(\.name))
+                throw QueryError(
+                    "'\(entity.name)' has no property '\(name)'"
+                        + (suggestion.isEmpty ? "." : suggestion))
+            }
+            steps.append(property)
+            current = property.end.flatMap { schema.entity($0.destination) }
+        }
+        return FilterPath(steps)
+    }
+}

@@ -1,0 +1,132 @@
+import DaybookObjectModel
+import Synchronization
+
+/// An entity together with the class that represents it.
+///
+/// Shared by all contexts of a coordinator.
+final class GraphEntity: Sendable {
+    let schema: SchemaEntity
+    let type: ManagedObject.Type
+    // Never changed after it was made and never given out; contexts on any thread read wrapper
+    // declarations from it.
+    private let prototypeBox: PrototypeBox?
+    /// What the class adds to the model, by slot.
+    private let forms: [AttributeForm?]
+    /// The slots in which new objects have what the class says, not what the model does.
+    private let initialSlots: [Int]
+    /// The default values of the model that rows of the store begin with.
+    private let storedDefaults: [Value]
+    private let meanings = Mutex<[KeyPathBox: KeyPathMeaning]>([:])
+
+    /// Joins an entity and a class; `defaults` tells whose default values new objects have where both
+    /// have one.
+    init(
+        schema: SchemaEntity, type: ManagedObject.Type, prototype: ManagedObject?,
+        defaults: DefaultSource = .type
+    ) {
+        self.schema = schema
+        self.type = type
+        prototypeBox = prototype.map(PrototypeBox.init)
+        storedDefaults = Array(schema.defaults.prefix(schema.storedSlotCount))
+        let forms = schema.slots.map { prototype?.definition(named: $0.name)?.form }
+        self.forms = forms
+        initialSlots = forms.indices.filter { slot in
+            guard case .expression? = forms[slot]?.initial else { return false }
+            return defaults == .type || schema.defaults[slot].isNull
+        }
+    }
+
+    /// Who says what new objects have.
+    enum DefaultSource {
+        /// The class. Its model has been read off it.
+        case type
+        /// The model; the class where the model says nothing.
+        case model
+    }
+
+    /// The object whose wrappers hold the declarations of the class; nil for an entity that the
+    /// generic class represents.
+    var prototype: ManagedObject? { prototypeBox?.object }
+
+    // MARK: - Values
+
+    /// The values of a new object, in slot order.
+    var newValues: [Value] {
+        var values = schema.defaults
+        for slot in initialSlots { values[slot] = initialValue(inSlot: slot) ?? .null }
+        return values
+    }
+
+    /// The values of a new object that the store keeps.
+    var newRow: [Value] {
+        var row = storedDefaults
+        for slot in initialSlots where slot < row.count {
+            row[slot] = initialValue(inSlot: slot) ?? .null
+        }
+        return row
+    }
+
+    /// What the class says that a new object has in a slot; nil when it says nothing.
+    func initialValue(inSlot slot: Int) -> Value? {
+        forms[slot]?.initial.next?.normalized
+    }
+
+    /// A stored value in the Swift type of its attribute; in the form in which it is stored when that
+    /// type has no such value.
+    func payload(_ stored: Value, inSlot slot: Int) -> Any? {
+        guard let form = forms[slot] else {
+            return schema.slots[slot].attribute?.type.payload(stored) ?? stored.payload
+        }
+        return form.value(stored) ?? stored.payload
+    }
+
+    /// Whether a stored value is one that the type of the attribute has, or there is none.
+    func isReadable(_ stored: Value, inSlot slot: Int) -> Bool {
+        guard !stored.isNull, let form = forms[slot] else { return true }
+        return form.value(stored) != nil
+    }
+
+    /// The name of the type of an attribute.
+    func typeName(ofSlot slot: Int) -> String {
+        forms[slot]?.typeName ?? schema.slots[slot].attribute?.type.rawValue ?? "Value"
+    }
+
+    // MARK: - Key paths
+
+    /// What a key path that starts at an object of the class means.
+    func meaning(of keyPath: AnyKeyPath) -> KeyPathMeaning {
+        guard let prototype else { return .computed(reading: []) }
+        let box = KeyPathBox(keyPath: keyPath)
+        if let known = meanings.withLock({ $0[box] }) { return known }
+        let meaning = KeyPathProbe.meaning(of: keyPath, on: prototype)
+        // What is refused is not met often, and there may be no end to it.
+        if case .computed = meaning { return meaning }
+        meanings.withLock { $0[box] = meaning }
+        return meaning
+    }
+
+    /// The properties that a key path leads along, from this entity on; none when it is not a path of
+    /// declared properties.
+    func path(of keyPath: AnyKeyPath) -> [String] {
+        guard case .properties(let names) = meaning(of: keyPath) else { return [] }
+        return names
+    }
+}
+
+/// A key path that was found to lead along declared properties.
+private struct KeyPathBox: Hashable, @unchecked Sendable {
+    // @unchecked Sendable because a key path is never changed, and one of declared properties only
+    // has nothing else in it.
+    let keyPath: AnyKeyPath
+}
+
+/// Holds a prototype.
+private final class PrototypeBox: @unchecked Sendable {
+    // @unchecked Sendable because the object is never changed after the model was built, and reading
+    // its wrappers changes nothing.
+    let object: ManagedObject
+
+    init(_ object: ManagedObject) {
+        self.object = object
+    }
+}

@@ -1,0 +1,40 @@
+private import CDaybookKeyPathSteps
+
+/// One step of a key path.
+enum KeyPathStep: Equatable {
+    /// A property with a getter. Two steps with the same identity run the same getter, wherever
+    /// their key paths start.
+    case property(PropertyIdentity)
+    /// `?` or `!`, or the optional that a `?` makes of what lies behind it.
+    case unwrapping
+    /// Anything that no declared property is.
+    case other
+
+    /// What tells a getter from others.
+    struct PropertyIdentity: Equatable {
+        fileprivate let kind: UInt32
+        fileprivate let number: UInt
+    }
+
+    /// The steps of a key path, the first one first.
+    static func steps(of keyPath: AnyKeyPath) -> [KeyPathStep] {
+        // The runtime keeps the steps behind the object's header; the object lives while they are read.
+        withExtendedLifetime(keyPath) {
+            let address = Unmanaged.passUnretained(keyPath).toOpaque()
+            var steps: [KeyPathStep] = []
+            var place: UInt = 0
+            var step = key_path_step()
+            while key_path_next_step(address, &place, &step) { steps.append(KeyPathStep(step)) }
+            return steps
+        }
+    }
+
+    private init(_ step: key_path_step) {
+        switch step.kind {
+        case Int32(key_path_step_computed.rawValue):
+            self = .property(PropertyIdentity(kind: step.identity_kind, number: step.identity))
+        case Int32(key_path_step_optional.rawValue): self = .unwrapping
+        default: self = .other
+        }
+    }
+}

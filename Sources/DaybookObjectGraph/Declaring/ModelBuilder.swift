@@ -1,0 +1,184 @@
+import DaybookObjectModel
+
+/// Reads a model off classes.
+///
+/// One prototype is made of each class; its property wrappers carry their declarations, and the
+/// names come from reflection. Inverses are found by following their key paths on a prototype.
+struct ModelBuilder {
+    private let types: [ManagedObject.Type]
+    private(set) var prototypes: [String: ManagedObject] = [:]
+    private var definitions: [String: [PropertyDefinition]] = [:]
+
+    init(_ types: [ManagedObject.Type]) {
+        self.types = types
+        for type in types {
+            let prototype = Self.makePrototype(of: type)
+            prototypes[type.entityName] = prototype
+            definitions[type.entityName] = ownDefinitions(of: prototype)
+        }
+    }
+
+    /// The model the classes declare.
+    var model: ManagedObjectModel {
+        var entities = types.map { type in
+            EntityDescription(
+                name: type.entityName, superentityName: superentity(of: type)?.entityName,
+                isAbstract: type.isAbstractEntity, uniquenessConstraints: ownConstraints(of: type))
+        }
+        for index in entities.indices {
+            for definition in definitions[entities[index].name] ?? [] {
+                switch definition.kind {
+                case .attribute(var attribute):
+                    attribute.name = definition.name
+                    attribute.defaultValue = modelDefault(of: definition, attribute)
+                    entities[index].attributes.append(attribute)
+                case .relationship(var relationship, let destination):
+                    relationship.name = definition.name
+                    relationship.destinationName = destination.entityName
+                    relationship.inverseName = inverseName(of: definition, entities[index].name)
+                    entities[index].relationships.append(relationship)
+                }
+            }
+        }
+        return ManagedObjectModel(entities: entities)
+    }
+
+    /// What the classes declare and no model can say, a sentence for each mistake.
+    var problems: [String] {
+        types.flatMap { type in
+            let place = type.entityName
+            let own = definitions[place] ?? []
+            return own.compactMap { problem(of: $0, in: place) } + abstractionProblems(of: type)
+        }
+    }
+
+    private func problem(of definition: PropertyDefinition, in entityName: String) -> String? {
+        let place = "'\(entityName).\(definition.name)'"
+        switch definition.kind {
+        case .attribute(let attribute):
+            guard let form = definition.form, case .none = form.initial, !attribute.isOptional,
+                !attribute.isTransient, !attribute.isUnique, !definition.isRequired
+            else { return nil }
+            return "\(place) is mandatory and has no default value, so that an object which is not "
+                + "given one cannot be saved. Give it a default value, make it optional, or say "
+                + "'@Attribute(.required)'."
+        case .relationship(_, let destination):
+            guard let inverse = definition.inverse, name(of: inverse, on: destination) == nil else {
+                return nil
+            }
+            return
+                "The inverse of \(place) is no relationship of '\(destination.entityName)': the key "
+                + "path leads to a computed property, or further than one."
+        }
+    }
+
+    /// An abstract class without subclasses has inherited the word from one that has.
+    private func abstractionProblems(of type: ManagedObject.Type) -> [String] {
+        guard type.isAbstractEntity, !types.contains(where: { superentity(of: $0) == type }) else {
+            return []
+        }
+        let declaring = "\(superentity(of: type) ?? type)"
+        return [
+            "'\(type.entityName)' is abstract and no class of the model inherits from it, so that it "
+                + "can have no objects. Subclasses inherit 'isAbstractEntity': where it is meant for "
+                + "one class only, return 'self == \(declaring).self'."
+        ]
+    }
+
+    /// What the model says that new objects have: what all have.
+    private func modelDefault(
+        of definition: PropertyDefinition, _ attribute: AttributeDescription
+    ) -> Value {
+        guard let initial = definition.form?.initial else { return .null }
+        // A moment or an identifier that is the same now may be another one tomorrow. One that only
+        // one object could have is a mistake all the same.
+        if case .expression = initial, !attribute.isUnique,
+            attribute.type == .date || attribute.type == .uuid
+        {
+            return .null
+        }
+        return initial.constant ?? .null
+    }
+
+    /// Makes an object whose wrappers have declarations, with their names.
+    static func makePrototype(of type: ManagedObject.Type) -> ManagedObject {
+        let seed = FaultSeed(
+            binding: EntityBinding(prototypeOf: type),
+            graphID: GraphID(
+                store: 0, object: ObjectID(entity: EntityNumber(rawValue: 0), number: 0)))
+        let prototype = Prototyping.whileActive(in: seed.binding.definitions) { type.init(seed) }
+        var mirror: Mirror? = Mirror(reflecting: prototype)
+        while let current = mirror {
+            for child in current.children {
+                guard let property = child.value as? any DeclaredProperty, let label = child.label
+                else { continue }
+                prototype.definition(property.ordinal)?.name = String(label.drop { $0 == "_" })
+            }
+            mirror = current.superclassMirror
+        }
+        return prototype
+    }
+
+    /// The constraints of a class without those it only inherits.
+    private func ownConstraints(of type: ManagedObject.Type) -> [[String]] {
+        let inherited = superentity(of: type)?.uniquenessConstraints ?? []
+        return type.uniquenessConstraints.filter { !inherited.contains($0) }
+    }
+
+    private func superentity(of type: ManagedObject.Type) -> (ManagedObject.Type)? {
+        var mirror = prototypes[type.entityName].map { Mirror(reflecting: $0) }?.superclassMirror
+        while let current = mirror {
+            if let match = types.first(where: { $0 == current.subjectType }) { return match }
+            mirror = current.superclassMirror
+        }
+        return nil
+    }
+
+    /// The definitions of a class and of those superclasses that are no entities themselves.
+    private func ownDefinitions(of prototype: ManagedObject) -> [PropertyDefinition] {
+        var found: [PropertyDefinition] = []
+        var mirror: Mirror? = Mirror(reflecting: prototype)
+        let ownType = mirror?.subjectType
+        while let current = mirror {
+            let isOtherEntity =
+                current.subjectType != ownType && types.contains { $0 == current.subjectType }
+            if isOtherEntity { break }
+            for child in current.children {
+                if let property = child.value as? any DeclaredProperty,
+                    let definition = prototype.definition(property.ordinal)
+                {
+                    found.append(definition)
+                }
+            }
+            mirror = current.superclassMirror
+        }
+        return found
+    }
+
+    /// The inverse a declaration names, or the declaration at the other end that names this one.
+    private func inverseName(of definition: PropertyDefinition, _ entityName: String) -> String? {
+        guard case .relationship(_, let destination) = definition.kind else { return nil }
+        if let inverse = definition.inverse { return name(of: inverse, on: destination) }
+        for other in definitions[destination.entityName] ?? [] {
+            guard case .relationship(_, let back) = other.kind, back.entityName == entityName,
+                let inverse = other.inverse
+            else { continue }
+            if name(of: inverse, on: back) == definition.name { return other.name }
+        }
+        return nil
+    }
+
+    private func name(
+        of inverse: PropertyDefinition.Inverse, on type: ManagedObject.Type
+    ) -> String? {
+        switch inverse {
+        case .name(let name): return name
+        case .keyPath(let keyPath):
+            let prototype = prototypes[type.entityName] ?? Self.makePrototype(of: type)
+            guard case .properties(let names) = KeyPathProbe.meaning(of: keyPath, on: prototype),
+                names.count == 1
+            else { return nil }
+            return names[0]
+        }
+    }
+}

@@ -1,0 +1,185 @@
+public import DaybookObjectModel
+import DaybookStopping
+
+/// A Swift type that a relationship can have: an optional managed object, a `Set` or an array of
+/// them.
+public protocol RelationshipValue: SendableMetatype {
+    /// The class at the other end.
+    static var destinationType: ManagedObject.Type { get }
+    /// Whether there may be many objects at the other end.
+    static var isToMany: Bool { get }
+    /// Whether they have an order.
+    static var isOrdered: Bool { get }
+    /// Makes the value of objects.
+    init(objects: [ManagedObject])
+    /// The objects.
+    var objects: [ManagedObject] { get }
+}
+
+extension Optional: RelationshipValue where Wrapped: ManagedObject {
+    /// The class at the other end.
+    public static var destinationType: ManagedObject.Type { Wrapped.self }
+    /// One.
+    public static var isToMany: Bool { false }
+    /// No order.
+    public static var isOrdered: Bool { false }
+    /// The first object, if it is of the class.
+    public init(objects: [ManagedObject]) {
+        self = objects.first as? Wrapped
+    }
+    /// The object, if there is one.
+    public var objects: [ManagedObject] { map { [$0] } ?? [] }
+}
+
+extension Set: RelationshipValue where Element: ManagedObject {
+    /// The class at the other end.
+    public static var destinationType: ManagedObject.Type { Element.self }
+    /// Many.
+    public static var isToMany: Bool { true }
+    /// No order.
+    public static var isOrdered: Bool { false }
+    /// The objects that are of the class.
+    public init(objects: [ManagedObject]) {
+        self.init(objects.lazy.compactMap { $0 as? Element })
+    }
+    /// The objects, in no order.
+    public var objects: [ManagedObject] { Array(self) }
+}
+
+extension Array: RelationshipValue where Element: ManagedObject {
+    /// The class at the other end.
+    public static var destinationType: ManagedObject.Type { Element.self }
+    /// Many.
+    public static var isToMany: Bool { true }
+    /// Ordered.
+    public static var isOrdered: Bool { true }
+    /// The objects that are of the class.
+    public init(objects: [ManagedObject]) {
+        self = objects.compactMap { $0 as? Element }
+    }
+    /// The objects in order.
+    public var objects: [ManagedObject] { self }
+}
+
+/// A property of a managed object that leads to other objects.
+///
+/// The inverse is named on one side, and both sides then follow each other:
+///
+/// ```swift
+/// final class Department: ManagedObject {
+///     @Relationship(inverse: \Employee.department) var employees: Set<Employee>
+/// }
+/// final class Employee: ManagedObject {
+///     @Relationship(.nullify) var department: Department?
+///     @Relationship(inverseName: "friends") var friends: Set<Employee>
+/// }
+/// ```
+///
+/// A relationship that is its own inverse names it as text, because the compiler cannot follow a key
+/// path that leads back to the declaration it stands in. For the same reason a key path stands on one
+/// side only.
+@propertyWrapper
+public struct Relationship<Value> {
+    /// Which declaration of the prototype this is; 0 in ordinary objects.
+    let ordinal: DefinitionOrdinal
+
+    /// Declares a relationship.
+    ///
+    /// - Parameters:
+    ///   - deleteRule: What a delete does to the other end.
+    ///   - inverseName: The name of the same relationship seen from the other end; nil where the other
+    ///     end names this one, and for a relationship without an inverse.
+    ///   - isOptional: Whether there may be no object at the other end.
+    ///   - minimumCount: The least number of objects in a to-many relationship that is not empty.
+    ///   - maximumCount: The greatest number of objects; 0 for no limit.
+    public init(
+        _ deleteRule: DeleteRule = .nullify, inverseName: String? = nil, isOptional: Bool = true,
+        minimumCount: Int = 0, maximumCount: Int = 0
+    ) where Value: RelationshipValue {
+        ordinal =
+            Prototyping.isActive
+            ? Prototyping.note(
+                Self.definition(
+                    deleteRule, inverseName.map { .name($0) }, isOptional, minimumCount,
+                    maximumCount)) : 0
+    }
+
+    /// Declares a relationship and its inverse.
+    ///
+    /// - Parameters:
+    ///   - deleteRule: What a delete does to the other end.
+    ///   - inverse: The same relationship seen from the other end.
+    ///   - isOptional: Whether there may be no object at the other end.
+    ///   - minimumCount: The least number of objects in a to-many relationship that is not empty.
+    ///   - maximumCount: The greatest number of objects; 0 for no limit.
+    public init<Other: ManagedObject>(
+        _ deleteRule: DeleteRule = .nullify, inverse: PartialKeyPath<Other>,
+        isOptional: Bool = true, minimumCount: Int = 0, maximumCount: Int = 0
+    ) where Value: RelationshipValue {
+        ordinal =
+            Prototyping.isActive
+            ? Prototyping.note(
+                Self.definition(
+                    deleteRule, .keyPath(inverse), isOptional, minimumCount, maximumCount)) : 0
+    }
+
+    private static func definition(
+        _ deleteRule: DeleteRule, _ inverse: PropertyDefinition.Inverse?, _ isOptional: Bool,
+        _ minimumCount: Int, _ maximumCount: Int
+    ) -> PropertyDefinition where Value: RelationshipValue {
+        PropertyDefinition(
+            .relationship(
+                RelationshipDescription(
+                    name: "", destinationName: "", isToMany: Value.isToMany,
+                    isOrdered: Value.isOrdered, isOptional: isOptional, deleteRule: deleteRule,
+                    minimumCount: minimumCount, maximumCount: maximumCount),
+                destination: Value.destinationType),
+            inverse: inverse)
+    }
+
+    /// Only properties of managed objects can be relationships.
+    @available(
+        *, unavailable,
+        message: """
+            only a property of a ManagedObject can be a @Relationship; after 'circular reference', \
+            name the inverse on one side only, or by its name, as in \
+            '@Relationship(inverseName: "friends")'
+            """
+    )
+    public var wrappedValue: Value {
+        get { stop("Only a property of a ManagedObject can be a relationship.") }
+        set { stop("Only a property of a ManagedObject can be a relationship.") }
+    }
+
+    /// Reads and sets the relationship of `object`.
+    public static subscript<Object: ManagedObject>(
+        _enclosingInstance object: Object,
+        wrapped wrapped: @autoclosure () -> ReferenceWritableKeyPath<Object, Value>,
+        storage storage: ReferenceWritableKeyPath<Object, Relationship<Value>>
+    ) -> Value where Value: RelationshipValue {
+        get {
+            guard let index = object.binding.slots[storage] ?? object.resolve(storage, ordinal)
+            else {
+                return Value(
+                    objects: object.probedDestination(
+                        object[keyPath: storage].ordinal, wrapped()))
+            }
+            return Value(objects: object.destinations(ofPropertyAt: index))
+        }
+        set {
+            guard let index = object.binding.slots[storage] ?? object.resolve(storage, ordinal)
+            else {
+                return
+            }
+            object.setDestinations(newValue.objects, ofPropertyAt: index)
+        }
+    }
+
+    private static func ordinal<Object: ManagedObject>(
+        _ prototype: Object, _ storage: ReferenceWritableKeyPath<Object, Relationship<Value>>
+    ) -> DefinitionOrdinal {
+        prototype[keyPath: storage].ordinal
+    }
+}
+
+extension Relationship: DeclaredProperty {}

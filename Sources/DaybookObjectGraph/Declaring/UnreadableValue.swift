@@ -1,0 +1,63 @@
+public import DaybookObjectModel
+import DaybookSnapshotStore
+import DaybookStopping
+
+/// A stored value that the type of a property does not have: most often the raw value of an
+/// enumeration's case that was removed, or that a newer program has added.
+///
+/// A property cannot throw: it reads as its default, or as empty, and
+/// ``ManagedObjectContext/inaccessibleFaultHandler`` is told of a ``StoreError`` with this as its cause,
+/// which ``ManagedObject/willAccessValue(forKey:)`` throws. The value stays in the store until the
+/// property is set. A type that has a word for such values (``AttributeValue/unknownValue``) reads as
+/// that instead.
+public struct UnreadableValue: Error, Sendable, Hashable {
+    /// The object.
+    public let objectID: ManagedObjectID
+    /// The name of the property.
+    public let property: String
+    /// The value in the store.
+    public let storedValue: Value
+    /// The name of the property's type.
+    public let typeName: String
+}
+
+extension UnreadableValue: CustomStringConvertible {
+    /// One sentence that names the object, the property and its type, but not the value.
+    public var description: String {
+        "'\(objectID).\(property)' cannot be read: the store has a value that '\(typeName)' does not. "
+            + "Bring the case back, or declare 'unknownValue' for the type."
+    }
+}
+
+extension ManagedObject {
+    /// Tells of a value that the type of a property does not have.
+    @inline(never) func noteUnreadable(_ stored: Value, inSlot slot: Int) {
+        guard let context = binding.context else { return }
+        let value = unreadable(stored, inSlot: slot)
+        if let handler = context.inaccessibleFaultHandler {
+            handler(objectID, StoreError.unreadable(value))
+        } else {
+            let topic = "\(binding.schema.name).\(value.property)"
+            Warning.once("unreadable \(topic)", value.description)
+        }
+    }
+
+    /// Throws when the value in a slot is not one of the property's type.
+    func checkReadable(_ slot: Int) throws {
+        let stored = value(inSlot: slot)
+        guard !binding.entity.isReadable(stored, inSlot: slot) else { return }
+        throw StoreError.unreadable(unreadable(stored, inSlot: slot))
+    }
+
+    private func unreadable(_ stored: Value, inSlot slot: Int) -> UnreadableValue {
+        UnreadableValue(
+            objectID: objectID, property: binding.schema.slots[slot].name, storedValue: stored,
+            typeName: binding.entity.typeName(ofSlot: slot))
+    }
+}
+
+extension StoreError {
+    fileprivate static func unreadable(_ value: UnreadableValue) -> StoreError {
+        StoreError(.unreadableValue, value.description, cause: value)
+    }
+}

@@ -1,0 +1,172 @@
+import DaybookObjectModel
+import DaybookSnapshotStore
+
+/// A reference that nobody but the store empties when its destination is deleted, since it has no
+/// inverse.
+private struct NullifiedReference {
+    let owner: GraphID
+    let kind: Change.Kind
+    let destination: GraphID
+
+    func change(of object: ManagedObject, isSaved: Bool) -> RecordedChange {
+        RecordedChange(
+            object: object,
+            change: Change(object: owner.object, kind: kind, cause: destination.object),
+            isSaved: isSaved)
+    }
+}
+
+extension ManagedObjectContext {
+    /// Empties references without inverse, in what is to be saved, to objects that will not be there.
+    ///
+    /// Until the save such a reference reads as none and comes back when the delete is undone. What
+    /// is emptied becomes a part of the step that deleted.
+    func emptyReferencesToDeleted() {
+        let items = pending.items
+        var lost: Set<GraphID> = []
+        for index in items.indices where items[index].isGone {
+            lost.insert(items[index].object.graphID)
+        }
+        guard !lost.isEmpty else { return }
+        let emptied = items.flatMap { references(of: $0, to: lost) }
+        let steps = undoManager?.steps(thatDelete: Set(emptied.map(\.destination))) ?? [:]
+        if !emptied.isEmpty { noteRevision() }
+        for reference in emptied {
+            let object = object(reference.owner)
+            let recorded = reference.change(of: object, isSaved: false)
+            let step = steps[reference.destination]
+            apply(recorded.change, to: object)
+            noteReferences(of: recorded.change, object)
+            pending.append(recorded.change, of: object, step == nil ? .unrecorded : .forward)
+            if let step { undoManager?.append(recorded, toStep: step) }
+        }
+    }
+
+    /// The object that a reference leads to; nil for one that was inserted and deleted here.
+    ///
+    /// Only a reference without inverse can still lead to such an object, and will again if the
+    /// delete is undone.
+    func destination(_ id: GraphID) -> ManagedObject? {
+        if let object = identityMap[id] { return object }
+        return pending[id]?.isAnnihilated == true ? nil : object(id)
+    }
+
+    /// Follows the store where a save has emptied references without inverse to what it deleted.
+    ///
+    /// That too becomes a part of the step that deleted, so that undoing this brings them back.
+    func followNullifiedReferences(_ changes: [Change], inStore store: UInt32) {
+        var deleted: Set<GraphID> = []
+        for index in changes.indices where changes[index].isDelete {
+            deleted.insert(GraphID(store: store, object: changes[index].object))
+        }
+        guard !deleted.isEmpty else { return }
+        let schema = coordinator.model.schema
+        guard schema.entities.contains(where: { $0.properties.contains(where: \.hasNoInverse) })
+        else { return }
+        let steps = undoManager?.steps(thatDelete: deleted) ?? [:]
+        undoManager?.emptyReferences(to: deleted, deletedIn: steps)
+        let emptied = changes.flatMap { references(emptiedBy: $0, inStore: store, to: deleted) }
+        for reference in emptied {
+            if let object = identityMap[reference.owner], !object.isFault {
+                let change = reference.change(of: object, isSaved: true).change
+                apply(change, to: object)
+                for edit in change.members { object.relations[edit.property] = nil }
+            }
+            guard let step = steps[reference.destination] else { continue }
+            undoManager?.append(
+                reference.change(of: object(reference.owner), isSaved: true), toStep: step)
+        }
+    }
+
+    /// The references without inverse that a pending object has to some objects.
+    private func references(
+        of item: PendingChanges.Item, to lost: Set<GraphID>
+    ) -> [NullifiedReference] {
+        guard let change = item.change, !change.isDelete, item.object.realizeIfNeeded() else {
+            return []
+        }
+        let owner = item.object.graphID
+        let schema = item.object.binding.schema
+        var found: [NullifiedReference] = []
+        for property in schema.referenceSlots where property.hasNoInverse {
+            guard let slot = property.slot, let target = item.object.values[slot].reference else {
+                continue
+            }
+            let destination = GraphID(store: owner.store, object: target)
+            guard lost.contains(destination) else { continue }
+            let edit = Edit(property: property.number, old: .object(target), new: .null)
+            found.append(
+                NullifiedReference(
+                    owner: owner, kind: .update(edits: [edit], members: []),
+                    destination: destination))
+        }
+        for edit in change.members {
+            guard schema.property(edit.property)?.hasNoInverse == true else { continue }
+            for member in edit.added {
+                let destination = GraphID(store: owner.store, object: member.object)
+                guard lost.contains(destination) else { continue }
+                found.append(member.leaving(edit.property, of: owner))
+            }
+        }
+        return found
+    }
+
+    /// The references without inverse that a saved change has emptied, if the context has them still.
+    private func references(
+        emptiedBy change: Change, inStore store: UInt32, to deleted: Set<GraphID>
+    ) -> [NullifiedReference] {
+        guard case .update(let edits, let members) = change.kind else { return [] }
+        let owner = GraphID(store: store, object: change.object)
+        let schema = binding(change.object.entity).schema
+        let object = identityMap[owner].flatMap { $0.isFault ? nil : $0 }
+        var found: [NullifiedReference] = []
+        for edit in edits where edit.new == .null {
+            guard let property = schema.property(edit.property), property.hasNoInverse,
+                let slot = property.slot, let target = edit.old.reference,
+                object == nil || object?.values[slot] == edit.old
+            else { continue }
+            let destination = GraphID(store: store, object: target)
+            guard deleted.contains(destination) else { continue }
+            found.append(
+                NullifiedReference(
+                    owner: owner, kind: .update(edits: [edit], members: []),
+                    destination: destination))
+        }
+        for edit in members where schema.property(edit.property)?.hasNoInverse == true {
+            for member in edit.removed {
+                let destination = GraphID(store: store, object: member.object)
+                guard deleted.contains(destination) else { continue }
+                if case .many(let list)? = object?.relations[edit.property],
+                    list.orders[member.object] == nil
+                {
+                    continue
+                }
+                found.append(member.leaving(edit.property, of: owner))
+            }
+        }
+        return found
+    }
+}
+
+extension PendingChanges.Item {
+    /// Whether the object will not be there once this is saved.
+    fileprivate var isGone: Bool { kind == .delete || isAnnihilated }
+}
+
+extension Member {
+    fileprivate func leaving(_ property: PropertyNumber, of owner: GraphID) -> NullifiedReference {
+        NullifiedReference(
+            owner: owner,
+            kind: .update(
+                edits: [], members: [MembershipEdit(property: property, removed: [self])]),
+            destination: GraphID(store: owner.store, object: object))
+    }
+}
+
+extension SchemaProperty {
+    /// Whether this is a relationship of which the destination knows nothing.
+    var hasNoInverse: Bool {
+        guard let end else { return false }
+        return end.inverse == nil
+    }
+}

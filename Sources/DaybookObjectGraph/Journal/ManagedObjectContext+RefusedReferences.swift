@@ -1,0 +1,150 @@
+import DaybookObjectModel
+import DaybookSnapshotStore
+
+// What cannot be related is not related: the relationship stays as it is, so that nothing shows an
+// object that will not be there, and the next save says what was tried.
+
+/// A relationship that was to lead where it cannot.
+struct RefusedReference {
+    enum Reason {
+        /// The objects are in different stores.
+        case otherStore
+        /// One of them was deleted, here or by others, or had left the context.
+        case gone
+    }
+
+    let owner: ManagedObject
+    let property: SchemaProperty
+    let destination: ManagedObject
+    let reason: Reason
+
+    /// Whether one that stays is still to be related to one that does not, or to a stranger.
+    fileprivate var counts: Bool {
+        switch reason {
+        case .otherStore: owner.isEditable && destination.isEditable
+        case .gone: owner.isEditable || destination.isEditable
+        }
+    }
+}
+
+extension ManagedObjectContext {
+    /// Notes an attempt to relate objects that cannot be related, for the next save to refuse, or
+    /// forgets an earlier one of the same relationship.
+    ///
+    /// - Returns: Whether the relationship stays as it is.
+    func refuses(
+        _ objects: [ManagedObject], in property: SchemaProperty, of owner: ManagedObject
+    ) -> Bool {
+        let store = owner.graphID.store
+        if let stranger = objects.first(where: { $0.graphID.store != store }) {
+            guard owner.isEditable else { return true }
+            note(owner, property, stranger, .otherStore)
+            return true
+        }
+        if let lost = unrelatable(objects, property, owner) {
+            note(owner, property, lost, .gone)
+            return true
+        }
+        if !refusedReferences.isEmpty {
+            refusedReferences[RelationKey(owner: owner.graphID, property: property.number)] = nil
+        }
+        return false
+    }
+
+    private func note(
+        _ owner: ManagedObject, _ property: SchemaProperty, _ destination: ManagedObject,
+        _ reason: RefusedReference.Reason
+    ) {
+        let key = RelationKey(owner: owner.graphID, property: property.number)
+        refusedReferences[key] = RefusedReference(
+            owner: owner, property: property, destination: destination, reason: reason)
+    }
+
+    /// The first object that a relationship does not lead to yet and cannot, because the object or
+    /// the owner is no more.
+    private func unrelatable(
+        _ objects: [ManagedObject], _ property: SchemaProperty, _ owner: ManagedObject
+    ) -> ManagedObject? {
+        // What a hook shows is no edit.
+        guard !isRecordingSuspended else { return nil }
+        if owner.isEditable, objects.allSatisfy(\.isEditable) { return nil }
+        for object in objects { lookAgain(for: object.graphID) }
+        // A member that is deleted stays one until the delete rules are carried out.
+        let members = Set(currentDestinations(of: property, in: owner))
+        let joining = objects.filter { !members.contains($0.graphID.object) }
+        guard !owner.isEditable else { return joining.first { !$0.isEditable } }
+        return property.end?.inverse == nil ? nil : joining.first(where: \.isEditable)
+    }
+
+    private func currentDestinations(
+        of property: SchemaProperty, in owner: ManagedObject
+    ) -> [ObjectID] {
+        guard let slot = property.slot else {
+            return Array(owner.memberList(of: property, self).orders.keys)
+        }
+        guard !owner.isFault || owner.isEditable && owner.realizeIfNeeded() else { return [] }
+        return owner.value(inSlot: slot).reference.map { [$0] } ?? []
+    }
+
+    /// Forgets what was tried with a relationship of an object.
+    func forgetRefusedReferences(of object: ManagedObject) {
+        guard !refusedReferences.isEmpty else { return }
+        refusedReferences = refusedReferences.filter { $0.value.owner !== object }
+    }
+
+    /// Forgets what was tried with objects that undo or redo has brought back: that was at another
+    /// time.
+    func forgetMendedReferences() {
+        guard !refusedReferences.isEmpty else { return }
+        refusedReferences = refusedReferences.filter { _, reference in
+            reference.reason != .gone
+                || !(reference.owner.isEditable && reference.destination.isEditable)
+        }
+    }
+
+    /// Makes what was tried follow an object to another identifier.
+    func moveRefusedReferences(of object: ManagedObject) {
+        for (key, reference) in refusedReferences where reference.owner === object {
+            refusedReferences[key] = nil
+            let moved = RelationKey(owner: object.graphID, property: key.property)
+            refusedReferences[moved] = reference
+        }
+    }
+
+    /// Refuses a save while a relationship is to lead where it cannot.
+    ///
+    /// - Throws: ``StoreError`` with code `crossStoreRelationship`, or `validation` where objects are
+    ///   no more.
+    func refuseReferences() throws {
+        guard !refusedReferences.isEmpty else { return }
+        refusedReferences = refusedReferences.filter(\.value.counts)
+        let references = refusedReferences.values
+        let lines = references.filter { $0.reason == .otherStore }.map(crossStoreLine)
+        if !lines.isEmpty { throw StoreError.crossStoreRelationships(lines.sorted()) }
+        let failures = references.map(failure)
+        guard failures.isEmpty else {
+            throw StoreError.validation(failures.sorted { $0.precedes($1) })
+        }
+    }
+
+    private func crossStoreLine(_ reference: RefusedReference) -> String {
+        let (owner, destination) = (reference.owner, reference.destination)
+        return "'\(reference.property.name)' of '\(owner.objectID)' in "
+            + "'\(coordinator.storeName(owner.graphID.store))' cannot lead to "
+            + "'\(destination.objectID)' in "
+            + "'\(coordinator.storeName(destination.graphID.store))'. Keep an attribute of it "
+            + "instead, and fetch by that."
+    }
+
+    private func failure(_ reference: RefusedReference) -> ValidationFailure {
+        let (owner, name) = (reference.owner, reference.property.name)
+        let lost = reference.owner.isEditable ? reference.destination : owner
+        return ValidationFailure(
+            .invalid, object: owner.graphID.object, property: name,
+            "'\(name)' of '\(owner.objectID)' cannot lead to '\(reference.destination.objectID)': "
+                + "'\(lost.objectID)' was deleted or had left the context when it was set. Set the "
+                + "relationship to objects that are there."
+        )
+        .inStore(owner.storeIdentifier)
+    }
+}

@@ -1,0 +1,399 @@
+public import DaybookJournalLog
+import DaybookObjectModel
+public import DaybookSnapshotStore
+import DaybookStopping
+
+/// Whose saves an undo stack goes on with.
+public enum SaveSelection: Sendable, Hashable {
+    /// What an author has saved, from whatever context.
+    case author(String)
+    /// What contexts of a name have saved, whoever the author was.
+    case context(String)
+}
+
+extension ManagedObjectContext {
+    // MARK: - Steps made before
+
+    /// Goes on with the undo stack of an earlier run: the last saves of an author or of a context
+    /// become steps that ``undo()`` takes back, the newest first.
+    ///
+    /// The steps lie under those that are there already. Saves that have been undone, undos
+    /// themselves, and saves that are steps here already are left out. An entry is read when its step
+    /// is undone, and undone only if no later entry has touched the same and the context has merged
+    /// what it starts from; else nothing changes, the step is dropped, and
+    /// ``undoFailureHandler`` is told.
+    ///
+    /// ```swift
+    /// context.undoFailureHandler = { error in print(error) }
+    /// try context.continueUndo(savesBy: .author("ada"))
+    /// context.undo()  // the last thing that Ada saved, whenever that was
+    /// try context.save()
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - selection: Whose saves.
+    ///   - limit: How many steps at most.
+    ///   - store: In which store; the first one when nil.
+    /// - Returns: How many steps were added, less those that ``UndoManager/levelsOfUndo`` had no
+    ///   room for; 0 in a context without undo manager.
+    /// - Throws: ``StoreError`` with code `noSuchStore`, `readOnly`, or `corrupt` when an entry cannot
+    ///   be read. The undo stack is as it was then.
+    /// - Precondition: The context works with stores and not with a parent; `limit` is not negative.
+    /// - Complexity: O(*e*), *e* the size of the entries from the newest back to the oldest one found.
+    @discardableResult
+    public func continueUndo(
+        savesBy selection: SaveSelection, limit: Int = 20, in store: PersistentStore? = nil
+    ) throws -> Int {
+        let store = try storeForUndo(store)
+        guard let undoManager else { return 0 }
+        require(limit >= 0, "Undo goes on with no steps or some.")
+        processPendingChanges()
+        let known = knownEntries(of: store, undoManager)
+        let found = try store.store.lastSaves(limit: limit) { sequence, header in
+            guard !known.contains(where: { $0.contains(sequence) }) else { return false }
+            return switch selection {
+            case .author(let name): header.author == name
+            case .context(let name): header.context == name
+            }
+        }
+        let steps = found.map { save in
+            ChangeGroup(
+                actionName: save.header.note ?? "",
+                unread: UnreadEntry(store: store.number, sequence: save.sequence))
+        }
+        return undoManager.insertBelow(steps.reversed())
+    }
+
+    /// The saved entries that steps stand for or that are being taken back here.
+    private func knownEntries(
+        of store: PersistentStore, _ undoManager: UndoManager
+    ) -> [ClosedRange<SequenceNumber>] {
+        var known = unrecordedOrigins.filter { $0.store == store.number }.map(\.origin.entries)
+        for group in undoManager.groups + [undoManager.open] {
+            if let origin = group.origins[store.number] { known.append(origin.entries) }
+            if let unread = group.unread, unread.store == store.number {
+                known.append(unread.sequence...unread.sequence)
+            }
+        }
+        return known
+    }
+
+    /// What a step changed that stands for a saved entry, if it can be undone in spite of entries that
+    /// have been taken back here and not saved yet. Otherwise throws every obstacle, or that there
+    /// is nothing to undo.
+    func changes(
+        of unread: UnreadEntry, ignoring ignored: Set<SequenceNumber>
+    ) throws -> [RecordedChange] {
+        guard let store = coordinator.store(unread.store) else {
+            throw StoreError.noSuchStore(coordinator.storeName(unread.store))
+        }
+        let range = unread.sequence...unread.sequence
+        let plan = try store.store.undoPlan(of: range, ignoring: ignored)
+        // Where the store is to be left as it is, there may still be something to undo here.
+        let isBlocked = !plan.obstacles.isEmpty || ignored.isEmpty || plan.takenBackBy != nil
+        if isBlocked, let refusal = plan.refusal {
+            throw refusal
+        }
+        let net = try store.store.netChanges(of: range).compactMap {
+            $0.without(plan.takenBack[$0.object] ?? [])
+        }
+        try refuseUnmerged(net, of: range, in: store)
+        let changes = notTakenBackHere(net, of: range, in: store).map {
+            recorded($0, comesBack: $0.isDelete, isSaved: true, in: store)
+        }
+        guard changes.contains(where: { makesDifference($0.inverse) }) else {
+            throw StoreError.undoPending(range)
+        }
+        return changes
+    }
+
+    /// Refuses changes that start from what others have saved and this context has not merged.
+    private func refuseUnmerged(
+        _ changes: [Change], of entries: ClosedRange<SequenceNumber>, in store: PersistentStore
+    ) throws {
+        let position = position(in: store)
+        let unmerged = try store.store.touches(
+            of: changes, after: position.base, except: position.ownEntries)
+        if !unmerged.isEmpty { throw StoreError.undoNotMerged(entries, unmerged) }
+    }
+
+    /// Tells that an undo was blocked.
+    func noteUndoFailure(_ error: any Error) {
+        if let undoFailureHandler {
+            undoFailureHandler(error)
+        } else {
+            undoFailure = error
+        }
+    }
+
+    // MARK: - Undoing an entry here
+
+    /// Takes a saved entry back in this context, as one step that can be undone: a pending change,
+    /// which the next save appends as an entry that says what it undoes.
+    ///
+    /// Only what is saved counts: an undo of a later entry that is pending here does not clear the way.
+    /// What others have saved to the same must have been merged, by ``mergeChanges(through:)`` or by
+    /// itself; so a speculative context takes back what had been saved up to its point in the past. A
+    /// container's `undo(_:policy:author:note:)` saves at once.
+    ///
+    /// - Parameters:
+    ///   - entry: The entry. Undoing an undo is a redo.
+    ///   - policy: What becomes of what later entries have touched.
+    ///   - store: Whose entry it is; one of the first store when nil.
+    /// - Returns: What was left out.
+    /// - Throws: ``StoreError`` with code `undoBlocked` and every ``UndoObstacle``, also when what
+    ///   the undo starts from has not been merged, or the entry is taken back here already;
+    ///   `noSuchEntry`, `noSuchStore` or `readOnly`. Nothing has changed then.
+    /// - Precondition: The context works with stores and not with a parent.
+    /// - Complexity: O(*k* log *n*), *k* the number of changes and of later versions of their objects.
+    @discardableResult
+    public func undo(
+        entry: SequenceNumber, policy: UndoPolicy = .refuse, in store: PersistentStore? = nil
+    ) throws -> [UndoObstacle] {
+        try undo(entries: entry...entry, policy: policy, in: store)
+    }
+
+    /// Takes several saved entries in a row back in this context, as one step.
+    ///
+    /// - Throws: As for a single one.
+    /// - Complexity: As for a single one.
+    @discardableResult
+    public func undo(
+        entries: ClosedRange<SequenceNumber>, policy: UndoPolicy = .refuse,
+        in store: PersistentStore? = nil
+    ) throws -> [UndoObstacle] {
+        try carryOut(in: store) { try $0.undoPlan(of: entries, policy: policy) }
+    }
+
+    /// Makes saved entries again in this context that were undone together, as one step.
+    ///
+    /// - Throws: ``StoreError`` with code `undoBlocked` when they are not undone, and as
+    ///   ``undo(entries:policy:in:)``.
+    @discardableResult
+    public func redo(
+        entries: ClosedRange<SequenceNumber>, policy: UndoPolicy = .refuse,
+        in store: PersistentStore? = nil
+    ) throws -> [UndoObstacle] {
+        try carryOut(in: store) { try $0.redoPlan(of: entries, policy: policy) }
+    }
+
+    private func carryOut(
+        in store: PersistentStore?, _ makePlan: (Store) throws -> UndoPlan
+    ) throws -> [UndoObstacle] {
+        let store = try storeForUndo(store)
+        processPendingChanges()
+        let plan = try makePlan(store.store)
+        let request = try plan.permitted()
+        guard let undone = request.header.undoes else { return plan.obstacles }
+        try refuseUnmerged(request.changes, of: undone, in: store)
+        let wanted = notTakenBackHere(request.changes, of: undone, in: store).map {
+            recorded($0, comesBack: $0.isInsert, isSaved: false, in: store)
+        }.filter(makesDifference)
+        guard !wanted.isEmpty else { throw StoreError.undoPending(undone) }
+        let isRecorded = undoManager?.isUndoRegistrationEnabled == true
+        undoManager?.prepareToRegister()
+        var group = ChangeGroup(actionName: request.header.note ?? "")
+        group.changes = wanted.compactMap { make($0, as: isRecorded ? .forward : .unrecorded) }
+        let origin = UndoneEntries(entries: undone, changes: request.changes)
+        group.origins = [store.number: origin]
+        awake(after: group.changes, .forward)
+        undoManager?.pushStep(group)
+        if !isRecorded { unrecordedOrigins.append((store.number, origin)) }
+        postChanges()
+        return plan.obstacles
+    }
+
+    /// Changes without the edits of attributes that merge, if some of the entries they take back are
+    /// taken back here and not saved yet: such an edit would make a difference a second time.
+    private func notTakenBackHere(
+        _ changes: [Change], of entries: ClosedRange<SequenceNumber>, in store: PersistentStore
+    ) -> [Change] {
+        let ranges =
+            (undoManager?.entriesMovedOver(inStore: store.number) ?? [])
+            + unrecordedOrigins.filter { $0.store == store.number }.map(\.origin.entries)
+        guard ranges.contains(where: { $0.overlaps(entries) }) else { return changes }
+        return changes.compactMap { change in
+            let merging = store.store.schema.entity(change.object.entity)?.mergingSlots ?? []
+            return change.without(Set(merging.map(\.number)))
+        }
+    }
+
+    /// The store whose entries are meant.
+    private func storeForUndo(_ store: PersistentStore?) throws -> PersistentStore {
+        requireQueue()
+        require(
+            parent == nil, "Saved entries are undone in a context that works with stores.")
+        guard !isReadOnly else { throw StoreError.readOnlyContext() }
+        guard let found = store ?? coordinator.persistentStores.first else {
+            throw StoreError.noStore()
+        }
+        guard coordinator.has(found) else { throw StoreError.noSuchStore(found.name) }
+        return found
+    }
+
+    /// A change of the store as one of this context; told whether it is to bring the object back, now
+    /// or when it is undone.
+    private func recorded(
+        _ change: Change, comesBack: Bool, isSaved: Bool, in store: PersistentStore
+    ) -> RecordedChange {
+        let object = object(GraphID(store: store.number, object: change.object))
+        // What is left here of an object without a record comes back as it was, not as it is left.
+        if comesBack, pending[object.graphID] == nil { detach(object) }
+        let schema = object.binding.schema
+        let transient = schema.defaults.dropFirst(schema.storedSlotCount)
+        var full = change
+        switch change.kind {
+        case .insert(let values, let members):
+            full.kind = .insert(values: values + transient, members: members)
+        case .delete(let values, let members):
+            full.kind = .delete(values: values + transient, members: members)
+        case .update: break
+        }
+        return RecordedChange(object: object, change: full, isSaved: isSaved)
+    }
+
+    // MARK: - Saying what a save undoes
+
+    /// The saved entries that changes take back, and nothing else.
+    ///
+    /// - Parameters:
+    ///   - changes: What is to be saved.
+    ///   - items: What is pending, from which that was made.
+    ///   - store: Where to.
+    /// - Returns: The entries, one after the other; nil when there are none.
+    /// - Throws: ``StoreError`` when an entry cannot be read.
+    func undoneEntries(
+        by changes: [Change], of items: [PendingChanges.Item], in store: PersistentStore
+    ) throws -> ClosedRange<SequenceNumber>? {
+        guard !changes.isEmpty,
+            var origins = undoManager.map({ $0.origins(inStore: store.number) })
+                ?? []
+        else { return nil }
+        origins += unrecordedOrigins.filter { $0.store == store.number }.map(\.origin)
+        guard let range = UndoneEntries.run(of: origins) else { return nil }
+        let schema = store.store.schema
+        if origins.count == 1, let inverse = origins[0].changes {
+            return changes.pair(with: inverse) { $0.leads(as: $1, in: schema) } ? range : nil
+        }
+        guard origins.allSatisfy({ $0.changes == nil }) else { return nil }
+        let isOne = origins.allSatisfy { $0.entries == origins[0].entries }
+        let known = isOne ? origins[0].saved : nil
+        if let known, changes.count == items.count, items.haveTakenBack(known) { return range }
+        let saved = try known ?? store.store.netChanges(of: range)
+        return changes.pair(with: saved) { $0.takesBack($1, in: schema) } ? range : nil
+    }
+}
+
+extension [Change] {
+    /// Whether there is one change in `others` for each one here, of the same object, and each two
+    /// fit together.
+    fileprivate func pair(with others: [Change], _ fit: (Change, Change) -> Bool) -> Bool {
+        guard count == others.count else { return false }
+        let (ours, theirs) = (span, others.span)
+        // Both are in the order of an entry, and mostly of the same kinds.
+        var index = 0
+        while index < ours.count, ours[index].object == theirs[index].object {
+            guard fit(ours[index], theirs[index]) else { return false }
+            index += 1
+        }
+        guard index < ours.count else { return true }
+        var places = GraphTable()
+        for (place, other) in others.enumerated() {
+            places.set(GraphID(store: 0, object: other.object), to: place)
+        }
+        return indices.allSatisfy { index in
+            let object = self[index].object
+            guard let place = places[GraphID(store: 0, object: object)] else { return false }
+            return others[place].object == object && fit(self[index], others[place])
+        }
+    }
+}
+
+extension Change {
+    /// Whether this change leads from where the other leads to where that starts.
+    fileprivate func takesBack(_ other: Change, in schema: Schema) -> Bool {
+        // One after the other: a switch over both would make a pair of copies first.
+        switch kind {
+        case .insert(let values, let joined):
+            guard case .delete(let otherValues, let otherJoined) = other.kind else { return false }
+            return values == otherValues && joined.takeBack(otherJoined)
+        case .update(let edits, let joined):
+            guard case .update(let otherEdits, let otherJoined) = other.kind else { return false }
+            return edits.takeBack(otherEdits, schema.merging(object.entity))
+                && joined.takeBack(otherJoined)
+        case .delete(let values, let joined):
+            guard case .insert(let otherValues, let otherJoined) = other.kind else { return false }
+            return values == otherValues && joined.takeBack(otherJoined)
+        }
+    }
+
+    /// Whether this change does what another does, from wherever each of them starts.
+    fileprivate func leads(as other: Change, in schema: Schema) -> Bool {
+        guard let entity = schema.merging(object.entity),
+            case .update(let edits, let members) = kind,
+            case .update(let otherEdits, let otherMembers) = other.kind
+        else { return kind == other.kind }
+        return members == otherMembers
+            && edits.takeBack(otherEdits.map(\.inverse), entity)
+    }
+
+    /// This change without the edits of some properties; nil when nothing is left.
+    fileprivate func without(_ properties: Set<PropertyNumber>) -> Change? {
+        guard !properties.isEmpty, case .update(let edits, let members) = kind else { return self }
+        var kept = self
+        kept.kind = .update(
+            edits: edits.filter { !properties.contains($0.property) }, members: members)
+        return kept.isEmpty ? nil : kept
+    }
+}
+
+extension Schema {
+    /// An entity of which attributes merge; nil for any other.
+    fileprivate func merging(_ number: EntityNumber) -> SchemaEntity? {
+        entity(number).flatMap { $0.mergingSlots.isEmpty ? nil : $0 }
+    }
+}
+
+extension [Edit] {
+    /// Whether these edits lead from where others lead to where those start. Of an attribute that
+    /// merges, the differences count: `merging` is the entity, if it has such attributes.
+    fileprivate func takeBack(_ others: [Edit], _ merging: SchemaEntity?) -> Bool {
+        let (ours, theirs) = (span, others.span)
+        guard ours.count == theirs.count else { return false }
+        for index in ours.indices {
+            guard ours[index].property == theirs[index].property else { return false }
+            if ours[index].old == theirs[index].new, ours[index].new == theirs[index].old {
+                continue
+            }
+            guard let property = merging?.property(ours[index].property),
+                property.merged(
+                    base: theirs[index].new, theirs: ours[index].old, ours: theirs[index].old)
+                    == ours[index].new
+            else { return false }
+        }
+        return true
+    }
+}
+
+extension [MembershipEdit] {
+    /// Whether these edits lead from where others lead to where those start.
+    fileprivate func takeBack(_ others: [MembershipEdit]) -> Bool {
+        count == others.count && (isEmpty || self == others.map(\.inverse))
+    }
+}
+
+extension UndoneEntries {
+    /// The entries of several origins, if they follow each other without a gap.
+    fileprivate static func run(of origins: [UndoneEntries]) -> ClosedRange<SequenceNumber>? {
+        var run: ClosedRange<SequenceNumber>?
+        for next in origins.map(\.entries).sorted(by: { $0.lowerBound < $1.lowerBound }) {
+            guard let before = run else {
+                run = next
+                continue
+            }
+            guard next.lowerBound <= before.upperBound.next else { return nil }
+            run = before.lowerBound...max(before.upperBound, next.upperBound)
+        }
+        return run
+    }
+}

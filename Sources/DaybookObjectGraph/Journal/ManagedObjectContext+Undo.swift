@@ -1,0 +1,286 @@
+import DaybookObjectModel
+
+extension ManagedObjectContext {
+    /// Reverses the last step. Does nothing when there is none, or no undo manager.
+    public func undo() {
+        requireQueue()
+        undoManager?.undo()
+        postChanges()
+    }
+
+    /// Makes the last undone step again.
+    public func redo() {
+        requireQueue()
+        undoManager?.redo()
+        postChanges()
+    }
+
+    /// Drops everything that has changed since the last save and forgets what could be undone.
+    ///
+    /// Objects go back to the values they had; nothing is read from the store.
+    public func rollback() {
+        requireQueue()
+        processPendingChanges()
+        let items = pending.items
+        for item in items {
+            if let change = item.change {
+                apply(change.inverse, to: item.object)
+                noteReferences(of: change.inverse, item.object)
+            }
+            changed.note(item.object, as: item.object.isInserted ? .deleted : .refreshed)
+            settle(item.object, nil)
+        }
+        pending.removeAll()
+        deltas.removeAll()
+        refusedReferences.removeAll()
+        watched.removeAll()
+        mergedDeletes.removeAll()
+        untoldConflicts.removeAll()
+        attributions.removeAll()
+        unrecordedOrigins.removeAll()
+        undoFailure = nil
+        noteRevision()
+        undoManager?.forgetAll()
+        for item in items where item.object.isEditable { awake(item.object, .rollback) }
+        postChanges()
+    }
+
+    /// Forgets all objects and everything that has changed, as if the context were new. Objects that
+    /// are still held elsewhere have left the context, and are faults that cannot be read: they read
+    /// as empty, and the first is told of on standard error.
+    public func reset() {
+        requireQueue()
+        noteRevision()
+        event.removeAll()
+        undeliveredDeletes.removeAll()
+        pending.removeAll()
+        deltas.removeAll()
+        refusedReferences.removeAll()
+        watched.removeAll()
+        untoldConflicts.removeAll()
+        unrecordedOrigins.removeAll()
+        undoFailure = nil
+        undoManager?.forgetAll()
+        let objects = identityMap.objects
+        for object in objects {
+            object.relations = [:]
+            object.eventIndex = -1
+            object.letGoOfRow()
+            object.becomeFault([.fault, .detached])
+        }
+        identityMap.removeAll()
+        retainedObjects.removeAll()
+        attributions.removeAll()
+        faultBatches.removeAll()
+        mergedDeletes.removeAll()
+        defer { postReset(of: objects) }
+        for store in parent == nil ? coordinator.persistentStores : [] {
+            var position = StorePosition(base: coordinator.headForNewContext(of: store))
+            position.pin(at: positions[store.number]?.pinned)
+            positions[store.number] = position
+        }
+    }
+
+    /// What has become of a recorded change that was to be taken back.
+    enum TakenBack {
+        /// It was taken back as it was recorded.
+        case asRecorded
+        /// From where its object stood, another change led back, which this one makes again.
+        case otherwise(Change)
+        /// Its object has meanwhile been deleted, or brought back, by a change that was not registered
+        /// for undo.
+        case passedOver
+    }
+
+    /// Takes a recorded change back, as undo does.
+    func takeBack(_ recorded: RecordedChange) -> TakenBack {
+        let object = recorded.object
+        if case .update(let edits, let members) = recorded.change.kind, members.isEmpty,
+            takeBack(edits, areNet: recorded.isNet, of: object)
+        {
+            return .asRecorded
+        }
+        let inverse = recorded.change.inverse
+        guard let target = retarget(inverse, onto: object) else { return .passedOver }
+        make(target.change, of: object, as: .back)
+        return target.isAsRecorded ? .asRecorded : .otherwise(target.change.inverse)
+    }
+
+    /// Takes edits back where the object still is as they have left it, as nearly always.
+    ///
+    /// - Returns: Whether that is so; nothing has changed otherwise.
+    private func takeBack(
+        _ edits: [Edit], areNet: Bool, of object: ManagedObject
+    ) -> Bool {
+        guard !edits.isEmpty, object.isEditable, object.realizeIfNeeded(), object.isEditable,
+            areNet || edits.allChangeSomething, let back = object.takeBack(edits)
+        else { return false }
+        noteRevision()
+        if !object.relations.isEmpty {
+            for index in back.indices { object.relations[back[index].property] = nil }
+        }
+        let change = Change(
+            object: object.graphID.object, kind: .update(edits: back, members: []))
+        if !object.binding.schema.referenceSlots.isEmpty { noteReferences(of: change, object) }
+        settle(object, pending.append(change, of: object, takingBack: edits))
+        changed.note(object, as: .updated)
+        return true
+    }
+
+    /// Makes a change from where its object stands now, as redo does.
+    ///
+    /// - Returns: The change that was made; nil when it was passed over, as by
+    ///   ``takeBack(_:of:)``.
+    func make(_ recorded: RecordedChange, as move: PendingChanges.Move) -> RecordedChange? {
+        let object = recorded.object
+        guard let target = retarget(recorded.change, onto: object) else { return nil }
+        make(target.change, of: object, as: move)
+        return RecordedChange(object: object, change: target.change, isSaved: recorded.isSaved)
+    }
+
+    private func make(_ change: Change, of object: ManagedObject, as move: PendingChanges.Move) {
+        noteRevision()
+        apply(change, to: object)
+        noteReferences(of: change, object)
+        settle(object, pending.append(change, of: object, move))
+        changed.note(change, of: object)
+    }
+
+    /// Whether a change would change anything from where its object stands now.
+    func makesDifference(_ recorded: RecordedChange) -> Bool {
+        retarget(recorded.change, onto: recorded.object)?.change.isEmpty == false
+    }
+
+    /// A change that leads where a recorded one leads, from where the object stands now: saves and
+    /// merges may have given it other values since.
+    ///
+    /// - Returns: Nil when the change is to be passed over; else the change, and whether it is the
+    ///   recorded one.
+    private func retarget(
+        _ change: Change, onto object: ManagedObject
+    ) -> (change: Change, isAsRecorded: Bool)? {
+        var retargeted = change
+        if case .insert = change.kind {
+            let isBarred = object.isEditable || object.status.contains(.gone)
+            return isBarred || isBroughtBack(object) ? nil : (change, true)
+        }
+        guard object.isEditable, object.realizeIfNeeded(), object.isEditable else { return nil }
+        let entity = object.binding.schema
+        switch change.kind {
+        case .insert:
+            return nil
+        case .update(let edits, let members):
+            if members.isEmpty, object.isBefore(edits) { return (change, true) }
+            let moved = edits.compactMap { edit -> Edit? in
+                guard let property = entity.property(edit.property), let slot = property.slot
+                else { return nil }
+                let old = object.value(inSlot: slot)
+                // What others have added stays where only a difference is to be made.
+                let new =
+                    property.merge == nil
+                    ? edit.new : property.merged(base: edit.old, theirs: old, ours: edit.new) ?? old
+                return old == new ? nil : Edit(property: edit.property, old: old, new: new)
+            }
+            let joined = members.compactMap { edit in
+                entity.property(edit.property).map {
+                    edit.starting(from: object.memberList(of: $0, self).orders)
+                }
+            }
+            retargeted.kind = .update(edits: moved, members: joined.filter { !$0.isEmpty })
+        case .delete:
+            let members = entity.storedToMany.map { property in
+                let list = object.memberList(of: property, self)
+                return MembershipEdit(
+                    property: property.number, added: [],
+                    removed: list.orders.map { Member(object: $0.key, order: $0.value) })
+            }
+            retargeted.kind = .delete(
+                values: valuesToDelete(of: object), members: members.filter { !$0.isEmpty })
+        }
+        return (retargeted, false)
+    }
+
+    /// Whether somebody else has brought back the record of an object deleted here, with or without
+    /// another instance for it.
+    private func isBroughtBack(_ object: ManagedObject) -> Bool {
+        if let other = identityMap[object.graphID], other !== object { return isThere(other) }
+        if case .delete? = pending[object.graphID]?.change?.kind { return false }
+        return isUnderlying(object.graphID)
+    }
+
+    /// Whether an instance stands for a record; a reference that was left dangling makes one that
+    /// does not.
+    private func isThere(_ object: ManagedObject) -> Bool {
+        object.isFault ? fire(object) : !object.status.contains(.gone)
+    }
+
+    /// Takes an object's values over a change.
+    func apply(_ change: Change, to object: ManagedObject) {
+        switch change.kind {
+        case .insert(let values, _):
+            object.values = values
+            if object.status.contains(.detached) { object.relations = [:] }
+            object.status.subtract([.fault, .deleted, .detached])
+            identityMap.register(object)
+        case .update(let edits, _):
+            guard object.realizeIfNeeded(), !object.status.contains(.gone) else { return }
+            object.values.set(edits, of: object.binding.schema)
+            guard !object.relations.isEmpty else { return }
+            for edit in edits { object.relations[edit.property] = nil }
+        case .delete:
+            object.status.insert(.deleted)
+        }
+    }
+
+    /// Makes an object's status agree with what is pending for it; nil for nothing at all.
+    func settle(_ object: ManagedObject, _ kind: PendingChanges.Item.Kind?) {
+        var status = object.status.subtracting([.inserted, .updated])
+        switch kind {
+        case .insert:
+            status.insert(.inserted)
+            status.remove(.deleted)
+        case .update:
+            status.insert(.updated)
+            status.remove(.deleted)
+        case .delete:
+            status.insert(.deleted)
+        case .nothing, nil:
+            if status.contains(.temporary) { return detach(object) }
+            status.remove(.deleted)
+            if kind != nil { status.insert(.updated) }
+        }
+        object.status = status
+    }
+}
+
+extension [Edit] {
+    /// Whether each ends with another value than it starts with.
+    fileprivate var allChangeSomething: Bool {
+        let edits = span
+        for index in edits.indices where edits[index].old == edits[index].new { return false }
+        return true
+    }
+}
+
+extension [Value] {
+    /// Puts the new values of edits in their slots.
+    fileprivate mutating func set(_ edits: [Edit], of entity: SchemaEntity) {
+        for index in edits.indices {
+            guard let slot = entity.slot(of: edits[index].property) else { continue }
+            self[slot] = edits[index].new
+        }
+    }
+}
+
+extension ManagedObject {
+    /// Whether the values are those from which edits start, each of which changes something.
+    fileprivate func isBefore(_ edits: [Edit]) -> Bool {
+        let entity = binding.schema
+        for index in edits.indices {
+            guard let slot = entity.slot(of: edits[index].property),
+                has(edits[index].old, inSlot: slot), edits[index].old != edits[index].new
+            else { return false }
+        }
+        return true
+    }
+}

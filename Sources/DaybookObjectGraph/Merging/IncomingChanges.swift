@@ -1,0 +1,92 @@
+import DaybookJournalLog
+import DaybookObjectModel
+
+/// What others' entries make of the objects of a context, gathered until all have been read.
+///
+/// Edits there and back cancel out, so merging several entries at once never drops a pending edit
+/// that only agreed with theirs for a while.
+struct IncomingChanges {
+    struct Update {
+        let object: ManagedObject
+        var edits: [Edit]
+        var members: [MembershipEdit]
+        var sequence: SequenceNumber
+    }
+
+    /// Whose entries they are.
+    let store: PersistentStore
+    var updates: [GraphID: Update] = [:]
+    var conflicts: [MergeConflict] = []
+    /// What was deleted in at least one of the entries.
+    var deleted: Set<ObjectID> = []
+    var refreshed: Set<ManagedObject> = []
+    /// The objects in use here that were found deleted.
+    var gone: Set<ManagedObject> = []
+    var merged = MergedIdentifiers()
+
+    init(store: PersistentStore) {
+        self.store = store
+    }
+
+    /// Adds the edits of one entry.
+    mutating func append(
+        _ edits: [Edit], _ members: [MembershipEdit], of object: ManagedObject,
+        _ sequence: SequenceNumber
+    ) {
+        guard var update = updates[object.graphID] else {
+            updates[object.graphID] = Update(
+                object: object, edits: edits, members: members, sequence: sequence)
+            return
+        }
+        for edit in edits {
+            if let index = update.edits.firstIndex(where: { $0.property == edit.property }) {
+                update.edits[index].new = edit.new
+            } else {
+                update.edits.append(edit)
+            }
+        }
+        update.members = update.members.then(members)
+        update.sequence = sequence
+        updates[object.graphID] = update
+    }
+}
+
+/// What was merged, by what had happened to it in the end.
+struct MergedIdentifiers {
+    private(set) var inserted: Set<GraphID> = []
+    private(set) var updated: Set<GraphID> = []
+    private(set) var deleted: Set<GraphID> = []
+    /// Those inserted that were not in use here before.
+    private(set) var unknown: Set<GraphID> = []
+
+    /// Whether nothing was merged.
+    var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
+
+    /// Notes one change, if somebody may listen.
+    ///
+    /// - Parameters:
+    ///   - change: The change.
+    ///   - id: Its object.
+    ///   - isKnown: Whether the object was in use here before.
+    mutating func note(_ change: Change, of id: GraphID, isKnown: Bool) {
+        guard
+            NotificationInterest.didMergeObjectIDs.isThere
+                || NotificationInterest.objectsDidChange.isThere
+        else { return }
+        switch change.kind {
+        case .insert:
+            guard deleted.remove(id) == nil else {
+                updated.insert(id)
+                break
+            }
+            inserted.insert(id)
+            if !isKnown { unknown.insert(id) }
+        case .update:
+            if !inserted.contains(id) { updated.insert(id) }
+        case .delete:
+            updated.remove(id)
+            unknown.remove(id)
+            if inserted.remove(id) == nil { deleted.insert(id) }
+        }
+    }
+}

@@ -1,0 +1,192 @@
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookSnapshotStore
+import Synchronization
+
+extension ManagedObjectContext {
+    /// Whether the context takes in what others save as they save it: to its stores, or, for a child,
+    /// what its parent saves and merges and what siblings save into the parent.
+    ///
+    /// A context that is held to a query generation stays there all the same.
+    public var automaticallyMergesChangesFromParent: Bool {
+        get { isFollowing }
+        set {
+            guard newValue != isFollowing else { return }
+            isFollowing = newValue
+            subscriptions = [:]
+            if let parent {
+                follow(parent)
+            } else if newValue {
+                for store in coordinator.persistentStores { follow(store) }
+            }
+        }
+    }
+
+    private func follow(_ parent: ManagedObjectContext) {
+        parent.performForChild {
+            parent.followers.removeAll { $0.context == nil || $0.context === self }
+            if isFollowing { parent.followers.append(Follower(context: self)) }
+        }
+    }
+
+    func follow(_ store: PersistentStore) {
+        followedFrom[store.number] = coordinator.headForNewContext(of: store)
+        let subscription = store.store.subscribe { [weak self, weak store] sequence in
+            guard let self, let store else { return }
+            perform { [weak self] in self?.mergeAsTheyCome(sequence, in: store) }
+        }
+        subscriptions[store.number] = subscription
+    }
+
+    /// Whether an object that others have inserted was in use here before that is merged.
+    ///
+    /// A fault may have been made of an identifier before there was a record, and is news then; but not
+    /// in a child, which has it from its parent, nor where the entry that inserted it is older than the
+    /// following of others here.
+    func isKnown(_ id: GraphID, at sequence: SequenceNumber? = nil) -> Bool {
+        guard let object = identityMap[id], !object.status.contains(.gone) else { return false }
+        guard object.status.contains(.fault), parent == nil else { return true }
+        guard let sequence, let beginning = followedFrom[id.store] else { return false }
+        return sequence <= beginning
+    }
+
+    /// Lets children that follow take in what has changed here.
+    func tellFollowers(_ changes: [GraphChange], except saver: ManagedObjectContext? = nil) {
+        guard !changes.isEmpty else { return }
+        for follower in followers {
+            guard let child = follower.context, child !== saver else { continue }
+            child.perform { [weak child] in child?.mergeAsTheyCome(changes) }
+        }
+    }
+
+    private func mergeAsTheyCome(_ changes: [GraphChange]) {
+        tell(of: mergeParent(changes))
+    }
+
+    /// Takes in what has changed in the parent, under what is pending here.
+    ///
+    /// - Returns: Pending edits that collided; the pending values are kept.
+    @discardableResult
+    func mergeParent(_ changes: [GraphChange]) -> [MergeConflict] {
+        processPendingChanges()
+        var conflicts: [MergeConflict] = []
+        var merged = MergedIdentifiers()
+        var lost: [UInt32: Set<ObjectID>] = [:]
+        for change in changes { forgetLists(touchedBy: change.change, change.id) }
+        gatheringRebases {
+            for change in changes {
+                let object = identityMap[change.id]
+                merged.note(change.change, of: change.id, isKnown: isKnown(change.id))
+                // What is to be inserted anew owes nothing to what others did with it before.
+                if object?.status.contains(.temporary) == true { continue }
+                let isThere = !change.change.isDelete || isUnderlying(change.id)
+                if !isThere { lost[change.id.store, default: []].insert(change.id.object) }
+                guard let object else { continue }
+                guard isThere else {
+                    if !object.status.contains(.gone) {
+                        mergeDelete(of: object, &conflicts)
+                        changed.note(object, as: .deleted)
+                    }
+                    continue
+                }
+                if object.status.contains(.gone) {
+                    object.relations = [:]
+                    object.becomeFault(.fault)
+                    changed.note(object, as: .refreshed)
+                } else if !object.isFault {
+                    conflicts += mergeAgain(object)
+                    changed.note(object, as: .refreshed)
+                }
+            }
+        }
+        for (store, lost) in lost {
+            conflicts += dropReferences(to: lost, inStore: store)
+        }
+        noteAllReferences()
+        noteRevision()
+        tellFollowers(changes)
+        noteInserted(merged)
+        postChanges()
+        postDidMerge(merged)
+        return conflicts.named(in: coordinator.model.schema)
+    }
+
+    /// Takes in what the parent has of every object that is registered here.
+    func mergeWholeParent() -> [MergeConflict] {
+        if let parent { parentRevision = parent.revision.load(ordering: .relaxed) }
+        return mergeParent(
+            identityMap.objects.filter { !$0.status.contains(.temporary) }.map { object in
+                let change = Change(
+                    object: object.graphID.object,
+                    kind: isUnderlying(object.graphID)
+                        ? .update(edits: [], members: [])
+                        : .delete(
+                            values: object.binding.schema.defaults.map { _ in .null },
+                            members: []))
+                object.relations = [:]
+                return GraphChange(id: object.graphID, change: change)
+            })
+    }
+
+    /// Reads an object's values again, under what is pending for it and what can be undone.
+    private func mergeAgain(_ object: ManagedObject) -> [MergeConflict] {
+        let before = object.values
+        let edits = pendingEdits(of: object)
+        let isByRule = pending[object.graphID]?.change?.cause != nil
+        var isDeleted = false
+        if case .delete? = pending[object.graphID]?.change?.kind { isDeleted = true }
+        refreshMerging(object)
+        guard !object.isFault, !object.status.contains(.gone) else { return [] }
+        let after = pendingEdits(of: object)
+        var conflicts: [MergeConflict] = []
+        for property in object.binding.schema.slots.prefix(before.count) {
+            guard let slot = property.slot else { continue }
+            if let base = edits[property.number] {
+                let theirs = after[property.number]?.old ?? object.values[slot]
+                guard theirs != base.old else { continue }
+                let meeting = object.meeting(
+                    of: base, in: property, with: theirs, isByRule: isByRule, under: mergePolicy)
+                if let conflict = meeting.conflict { conflicts.append(conflict) }
+            } else if before[slot] != object.values[slot] {
+                undoManager?.rebase(
+                    object, property.number, inSlot: slot, onto: object.values[slot])
+                // Who deletes has seen another value.
+                if isDeleted, slot < object.binding.schema.storedSlotCount {
+                    conflicts.append(
+                        MergeConflict(
+                            kind: .deletedByUs, object: object.graphID.object,
+                            property: property.number, base: before[slot],
+                            theirs: object.values[slot]))
+                }
+            }
+        }
+        return conflicts
+    }
+
+    private func pendingEdits(of object: ManagedObject) -> [PropertyNumber: Edit] {
+        guard case .update(let edits, _)? = pending[object.graphID]?.change?.kind else {
+            return [:]
+        }
+        return Dictionary(edits.map { ($0.property, $0) }) { first, _ in first }
+    }
+
+    /// Whether an object is in a store, whatever parents say.
+    func isStored(_ id: GraphID) -> Bool {
+        do {
+            return try coordinator.store(id.store)?.read(at: nil) { try $0.exists(id.object) }
+                ?? false
+        } catch {
+            mergeFailureHandler?(error)
+            return false
+        }
+    }
+
+    func isUnderlying(_ id: GraphID) -> Bool {
+        do {
+            return try underlyingRow(of: id) != nil
+        } catch {
+            mergeFailureHandler?(error)
+            return true
+        }
+    }
+}

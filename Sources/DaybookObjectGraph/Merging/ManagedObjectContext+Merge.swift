@@ -1,0 +1,317 @@
+public import DaybookJournalLog
+public import DaybookObjectModel
+import DaybookSnapshotStore
+public import Foundation
+
+extension ManagedObjectContext {
+    /// Merges the save that a notification tells of.
+    ///
+    /// A context that works with stores merges all entries before it as well. A child takes in what
+    /// its parent has now of the objects that were saved. A notification from a context of another
+    /// coordinator is ignored.
+    ///
+    /// - Returns: Edits pending here of properties that the others changed, too, and those that
+    ///   automatic merges have met and nobody was told of. The pending values are kept and now stand
+    ///   on the others' values, so that the next save writes them; edits of objects they deleted, and
+    ///   references to those, are dropped. Of an attribute with a ``MergeStrategy`` the context shows
+    ///   what both changes come to, and there is no conflict.
+    @discardableResult
+    public func mergeChanges(
+        fromContextDidSave notification: Notification
+    ) throws -> [MergeConflict] {
+        requireQueue()
+        guard let context = notification.object as? ManagedObjectContext, context !== self,
+            context.coordinator === coordinator
+        else { return [] }
+        if parent != nil {
+            let saved = notification.userInfo?[Self.changesKey] as? SavedChanges
+            return mergingSave { telling { mergeParent(saved?.changes ?? []) } }
+        }
+        guard let saved = notification.userInfo?[Self.positionsKey] as? [UInt32: SequenceNumber]
+        else { return [] }
+        for store in coordinator.persistentStores {
+            guard let sequence = saved[store.number] else { continue }
+            untoldConflicts += try mergingSave {
+                try mergeEntries(of: store, through: sequence)
+            }
+        }
+        return telling { [] }
+    }
+
+    /// Replays what others have saved, up to an entry, under what is pending here.
+    ///
+    /// Merging the same entries again changes nothing. A child takes in what its parent has now of
+    /// all objects that are registered here. A speculative context is brought forward, and when it
+    /// has merged everything, it is like any other.
+    ///
+    /// - Parameter sequence: The last entry to merge of the coordinator's first store; the newest of
+    ///   every store when nil.
+    /// - Returns: As ``mergeChanges(fromContextDidSave:)``.
+    /// - Throws: ``StoreError`` when an entry cannot be read; entries before it have been merged.
+    /// - Complexity: O(*k*), *k* the number of changes in the entries; for a child, of objects.
+    @discardableResult
+    public func mergeChanges(
+        through sequence: SequenceNumber? = nil
+    ) throws -> [MergeConflict] {
+        requireQueue()
+        if parent != nil { return telling { mergeWholeParent() } }
+        if let sequence, let first = coordinator.persistentStores.first {
+            return try telling { try mergeEntries(of: first, through: sequence) }
+        }
+        for store in coordinator.persistentStores {
+            untoldConflicts += try mergeEntries(of: store, through: store.head())
+        }
+        endSpeculation()
+        return telling { [] }
+    }
+
+    @discardableResult
+    private func mergeEntries(
+        of store: PersistentStore, through target: SequenceNumber
+    ) throws -> [MergeConflict] {
+        guard !isReadOnly else { return [] }
+        processPendingChanges()
+        var position = position(in: store)
+        guard position.base < target else { return [] }
+        var incoming = IncomingChanges(store: store)
+        var changes: [GraphChange] = []
+        defer {
+            noteRevision()
+            noteAllReferences()
+            tellFollowers(changes)
+            tell(of: incoming)
+        }
+        coordinator.rows.learn(of: target, in: store.number)
+        let first = SequenceNumber(rawValue: position.base.rawValue + 1)
+        if position.pinned != nil { position.pinned = target }
+        // What is read from here on is what the entries lead to.
+        positions[store.number]?.pinned = position.pinned
+        try store.store.entries(from: first, through: target) { entry in
+            if position.ownEntries.remove(entry.sequence) == nil {
+                for change in entry.changes {
+                    let id = GraphID(store: store.number, object: change.object)
+                    try collect(change, id, entry.sequence, into: &incoming)
+                    if !followers.isEmpty { changes.append(GraphChange(id: id, change: change)) }
+                }
+            }
+            position.base = entry.sequence
+            positions[store.number] = position
+            return .proceed
+        }
+        var conflicts = incoming.conflicts
+        gatheringRebases {
+            for update in incoming.updates.values { merge(update, &conflicts) }
+        }
+        let lost = try incoming.deleted.filter { try !isStillThere($0, in: store) }
+        conflicts += dropReferences(to: lost, inStore: store.number)
+        return try store.store.traced(conflicts, after: first.previous, upTo: target)
+    }
+
+    /// Runs `body`, and lets what can be undone follow others' values in one walk.
+    func gatheringRebases(_ body: () -> Void) {
+        if let undoManager { undoManager.gatheringRebases(body) } else { body() }
+    }
+
+    /// Tells what a merge has come to: what others have made, what changed here and what is gone.
+    private func tell(of incoming: IncomingChanges) {
+        noteInserted(incoming.merged)
+        for object in incoming.refreshed { changed.note(object, as: .refreshed) }
+        for object in incoming.gone { changed.note(object, as: .deleted) }
+        postChanges()
+        postDidMerge(incoming.merged)
+    }
+
+    func mergeAsTheyCome(_ sequence: SequenceNumber, in store: PersistentStore) {
+        guard queryGeneration == nil else { return }
+        do {
+            tell(of: try mergeEntries(of: store, through: sequence))
+        } catch {
+            mergeFailureHandler?(error)
+        }
+    }
+
+    /// Takes one change of an entry that is not this context's own. Edits are only gathered: what
+    /// counts is where they lead in the end.
+    private func collect(
+        _ change: Change, _ id: GraphID, _ sequence: SequenceNumber,
+        into incoming: inout IncomingChanges
+    ) throws {
+        forgetLists(touchedBy: change, id)
+        incoming.merged.note(change, of: id, isKnown: isKnown(id, at: sequence))
+        if change.isDelete { incoming.deleted.insert(id.object) }
+        // What is to be inserted anew owes nothing to what others did with it before.
+        guard let object = identityMap[id], !object.status.contains(.temporary) else { return }
+        switch change.kind {
+        case .insert:
+            // A deleted object that somebody has brought back is read again.
+            guard object.status.contains(.gone) else { return }
+            object.relations = [:]
+            object.becomeFault(.fault)
+            incoming.refreshed.insert(object)
+        case .update(let edits, let members):
+            guard object.since < sequence.rawValue, !object.status.contains(.gone),
+                !object.isFault || pending[id] != nil
+            else { return }
+            incoming.append(edits, members, of: object, sequence)
+            if !object.isFault { incoming.refreshed.insert(object) }
+        case .delete:
+            guard object.isFault || object.since < sequence.rawValue else { return }
+            incoming.updates[id] = nil
+            if try isStored(id.object, in: incoming.store) {
+                // A later entry has brought it back.
+                incoming.refreshed.insert(object)
+                refreshMerging(object)
+            } else {
+                incoming.gone.insert(object)
+                mergeDelete(of: object, &incoming.conflicts)
+            }
+        }
+    }
+
+    private func isStored(_ object: ObjectID, in store: PersistentStore) throws -> Bool {
+        try store.read(at: nil) { try $0.exists(object) }
+    }
+
+    /// Whether an object that others deleted was brought back: by them, or here to be saved again.
+    private func isStillThere(_ object: ObjectID, in store: PersistentStore) throws -> Bool {
+        let id = GraphID(store: store.number, object: object)
+        if identityMap[id]?.status.contains(.temporary) == true { return true }
+        return try isStored(object, in: store)
+    }
+
+    private func merge(_ update: IncomingChanges.Update, _ conflicts: inout [MergeConflict]) {
+        let object = update.object
+        merge(update.members, into: object)
+        guard !object.isFault else { return }
+        merge(update.edits, into: object, update.sequence, &conflicts)
+        object.since = update.sequence.rawValue
+        object.rowPage = nil
+        if !update.edits.isEmpty { awake(object, .refresh) }
+    }
+
+    private func merge(
+        _ edits: [Edit], into object: ManagedObject, _ sequence: SequenceNumber,
+        _ conflicts: inout [MergeConflict]
+    ) {
+        let schema = object.binding.schema
+        for edit in edits {
+            guard let property = schema.property(edit.property), let slot = property.slot,
+                edit.new != baseValue(of: edit.property, in: object, slot)
+            else { continue }
+            undoManager?.rebase(object, edit.property, inSlot: slot, onto: edit.new)
+            if case .delete(var values, let members)? = pending[object.graphID]?.change?.kind {
+                conflicts.append(
+                    MergeConflict(
+                        kind: .deletedByUs, object: object.graphID.object,
+                        property: edit.property, base: values[slot], theirs: edit.new))
+                values[slot] = edit.new
+                object.values[slot] = edit.new
+                pending.replace(
+                    object.graphID,
+                    with: Change(
+                        object: object.graphID.object,
+                        kind: .delete(values: values, members: members)))
+                continue
+            }
+            guard
+                case .update(var pendingEdits, let members)? = pending[object.graphID]?.change?.kind,
+                let index = pendingEdits.firstIndex(where: { $0.property == edit.property })
+            else {
+                object.values[slot] = edit.new
+                object.relations[edit.property] = nil
+                continue
+            }
+            let pendingEdit = pendingEdits[index]
+            let change = pending[object.graphID]?.change
+            let (ours, conflict) = object.meeting(
+                of: pendingEdit, in: property, with: edit.new, isByRule: change?.cause != nil,
+                under: mergePolicy)
+            if let conflict { conflicts.append(conflict) }
+            object.values[slot] = ours
+            pendingEdits[index] = Edit(property: edit.property, old: edit.new, new: ours)
+            if ours == edit.new { pendingEdits.remove(at: index) }
+            let rebased = Change(
+                object: object.graphID.object,
+                kind: .update(edits: pendingEdits, members: members), cause: change?.cause)
+            pending.replace(object.graphID, with: rebased.isEmpty ? nil : rebased)
+        }
+    }
+
+    /// What a property was before the edits pending here.
+    private func baseValue(
+        of property: PropertyNumber, in object: ManagedObject, _ slot: Int
+    ) -> Value {
+        switch pending[object.graphID]?.change?.kind {
+        case .update(let edits, _):
+            edits.first { $0.property == property }?.old ?? object.values[slot]
+        case .delete(let values, _): values[slot]
+        case .insert, nil: object.values[slot]
+        }
+    }
+
+    /// Lets pending joins, leaves and moves of members stand on theirs.
+    private func merge(_ theirs: [MembershipEdit], into object: ManagedObject) {
+        guard !theirs.isEmpty, let change = pending[object.graphID]?.change else { return }
+        var rebased = change
+        switch change.kind {
+        case .insert: return
+        case .update(let edits, let members):
+            rebased.kind = .update(edits: edits, members: members.rebased(onto: theirs))
+        case .delete(let values, let members):
+            rebased.kind = .delete(
+                values: values, members: members.rebased(onto: theirs, leavingAll: true))
+        }
+        pending.replace(object.graphID, with: rebased.isEmpty ? nil : rebased)
+    }
+
+    func mergeDelete(of object: ManagedObject, _ conflicts: inout [MergeConflict]) {
+        if case .update(let edits, _)? = pending[object.graphID]?.change?.kind {
+            for edit in edits {
+                conflicts.append(
+                    MergeConflict(
+                        kind: .deletedByThem, object: object.graphID.object,
+                        property: edit.property, base: edit.old, ours: edit.new))
+            }
+        }
+        dropPending(of: object)
+        object.status.insert(.gone)
+        object.letGoOfRow()
+        noteMergedDelete(of: object)
+    }
+
+    /// Forgets all that is pending for an object that is no more.
+    func dropPending(of object: ManagedObject) {
+        if let change = pending[object.graphID]?.change { withdrawReferences(of: change, object) }
+        pending.remove(object.graphID)
+        undoManager?.forget(object)
+        object.status.subtract([.inserted, .updated, .deleted])
+    }
+
+    /// Lets lists that a foreign change touches be read again when they are asked for.
+    func forgetLists(touchedBy change: Change, _ id: GraphID) {
+        let schema = binding(id.object.entity).schema
+        func forget(_ destination: ObjectID?, _ property: SchemaProperty) {
+            guard let destination, let inverse = property.end?.inverse else { return }
+            identityMap[GraphID(store: id.store, object: destination)]?.relations[inverse] = nil
+        }
+        switch change.kind {
+        case .insert(let values, _), .delete(let values, _):
+            for property in schema.referenceSlots {
+                // Where only the identifier is known, there are no values.
+                guard let slot = property.slot, slot < values.count else { continue }
+                forget(values[slot].reference, property)
+            }
+        case .update(let edits, _):
+            for edit in edits {
+                guard let property = schema.property(edit.property) else { continue }
+                forget(edit.old.reference, property)
+                forget(edit.new.reference, property)
+            }
+        }
+        for edit in change.members {
+            guard let property = schema.property(edit.property) else { continue }
+            identityMap[id]?.relations[edit.property] = nil
+            for member in edit.added + edit.removed { forget(member.object, property) }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import DaybookObjectModel
+
+extension ManagedObjectContext {
+    /// Lets contexts take in a save that they know by identifiers only: one of another process, or of
+    /// a context that has gone.
+    ///
+    /// Objects inserted are there as faults, objects updated take the values that lie under the
+    /// context now, and objects deleted count as deleted. What is pending in a context stays; what
+    /// collides is told as by an automatic merge.
+    ///
+    /// - Parameters:
+    ///   - changes: The identifiers, under ``insertedObjectIDsKey``, ``updatedObjectIDsKey`` and
+    ///     ``deletedObjectIDsKey`` or the keys of the sets of objects; those of other stores are
+    ///     ignored.
+    ///   - contexts: Where to merge.
+    public static func mergeChanges(
+        fromRemoteContextSave changes: [String: [ManagedObjectID]],
+        into contexts: [ManagedObjectContext]
+    ) {
+        let inserted = identifiers(in: changes, [insertedObjectIDsKey, insertedObjectsKey])
+        let updated = identifiers(in: changes, [updatedObjectIDsKey, updatedObjectsKey])
+        let deleted = identifiers(in: changes, [deletedObjectIDsKey, deletedObjectsKey])
+        for context in contexts {
+            context.performAndWait {
+                context.mergeRemote(inserted: inserted, updated: updated, deleted: deleted)
+            }
+        }
+    }
+
+    private static func identifiers(
+        in changes: [String: [ManagedObjectID]], _ keys: [String]
+    ) -> [ManagedObjectID] {
+        keys.flatMap { changes[$0] ?? [] }
+    }
+
+    private func mergeRemote(
+        inserted: [ManagedObjectID], updated: [ManagedObjectID], deleted: [ManagedObjectID]
+    ) {
+        func changes(_ identifiers: [ManagedObjectID], _ kind: Change.Kind) -> [GraphChange] {
+            identifiers.compactMap { coordinator.graphID(of: $0) }.map {
+                GraphChange(id: $0, change: Change(object: $0.object, kind: kind))
+            }
+        }
+        let all =
+            changes(inserted, .insert(values: [], members: []))
+            + changes(updated, .update(edits: [], members: []))
+            + changes(deleted, .delete(values: [], members: []))
+        for change in all { coordinator.rows.forget(change.id) }
+        forgetLists(ofOthersThan: all)
+        mergingSave { tell(of: mergeParent(all)) }
+    }
+
+    /// Lets all lists that may lead to or from changed objects be read again: identifiers do not say
+    /// what the objects led to before.
+    private func forgetLists(ofOthersThan changes: [GraphChange]) {
+        let entities = Set(changes.map(\.id.object.entity))
+        var touched: Set<PropertyNumber> = []
+        for entity in entities {
+            for property in binding(entity).schema.properties {
+                guard let end = property.end else { continue }
+                touched.insert(property.number)
+                if let inverse = end.inverse { touched.insert(inverse) }
+            }
+        }
+        for object in identityMap.objects where !object.status.contains(.temporary) {
+            for property in Array(object.relations.keys) where touched.contains(property) {
+                object.relations[property] = nil
+            }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import DaybookObjectModel
+import DaybookSnapshotStore
+
+// A merge lets pending values stand on what others have saved, so that the save that follows finds
+// nothing in its way. That is right where somebody has been told of it; a merge that comes by itself
+// must not be the way in which an update gets lost.
+
+extension ManagedObjectContext {
+    /// Tells of what an automatic merge has met, or keeps it for whoever asks.
+    func tell(of conflicts: [MergeConflict]) {
+        guard !conflicts.isEmpty else { return }
+        if let mergeConflictHandler {
+            mergeConflictHandler(conflicts)
+        } else {
+            untoldConflicts += conflicts
+        }
+    }
+
+    /// Hands out what a merge has met, and before it what nobody has been told of yet.
+    func telling(_ merge: () throws -> [MergeConflict]) rethrows -> [MergeConflict] {
+        let met = try merge()
+        defer { untoldConflicts.removeAll() }
+        return standing(untoldConflicts) + met
+    }
+
+    /// Refuses a save while there are conflicts that nobody has been told of, unless the policy settles
+    /// conflicts.
+    func refuseUntoldConflicts() throws {
+        guard !untoldConflicts.isEmpty, mergePolicy == .error else { return }
+        untoldConflicts = standing(untoldConflicts)
+        guard !untoldConflicts.isEmpty else { return }
+        throw StoreError.untoldConflicts(untoldConflicts, in: coordinator.model.schema)
+    }
+
+    /// Conflicts without those that an undo has settled since: of what has been taken back nothing is
+    /// left to collide.
+    private func standing(_ conflicts: [MergeConflict]) -> [MergeConflict] {
+        guard !conflicts.isEmpty else { return [] }
+        // Objects of two stores may have the same number, so what is pending for either counts.
+        var edited: [ObjectID: Set<PropertyNumber>] = [:]
+        var deleted: Set<ObjectID> = []
+        for item in pending.items {
+            switch item.change?.kind {
+            case .update(let edits, _):
+                edited[item.object.graphID.object, default: []].formUnion(edits.map(\.property))
+            case .delete: deleted.insert(item.object.graphID.object)
+            case .insert, nil: break
+            }
+        }
+        return conflicts.filter { conflict in
+            // Where both have come to the same value, nothing is pending any more.
+            switch conflict.kind {
+            case .deletedByUs: return deleted.contains(conflict.object)
+            case .value where conflict.ours != conflict.theirs:
+                guard let property = conflict.property else { return true }
+                return deleted.contains(conflict.object)
+                    || edited[conflict.object]?.contains(property) == true
+            default: return true
+            }
+        }
+    }
+}

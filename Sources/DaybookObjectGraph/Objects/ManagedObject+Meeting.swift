@@ -1,0 +1,22 @@
+import DaybookObjectModel
+
+extension ManagedObject {
+    /// What a pending edit of a property comes to on top of a value that others have given it.
+    ///
+    /// - Returns: The value to show and to save, which is ours unless the attribute merges; and the
+    ///   conflict, where there is one to tell of.
+    func meeting(
+        of edit: Edit, in property: SchemaProperty, with theirs: Value, isByRule: Bool,
+        under policy: MergePolicy
+    ) -> (value: Value, conflict: MergeConflict?) {
+        switch property.meeting(of: edit, with: theirs, isByRule: isByRule, under: policy) {
+        case .merged(let value): return (value, nil)
+        case .alike: return (theirs, nil)
+        case .collision:
+            let conflict = MergeConflict(
+                kind: .value, object: graphID.object, property: edit.property, base: edit.old,
+                theirs: theirs, ours: edit.new)
+            return (edit.new, conflict)
+        }
+    }
+}

@@ -1,0 +1,262 @@
+import DaybookObjectModel
+import DaybookStopping
+
+extension ManagedObject {
+    /// What a prototype's relationship reads as: the prototype at the other end, so that a key path
+    /// through it can be followed on. Notes that it was read.
+    func probedDestination(
+        _ ordinal: DefinitionOrdinal, _ keyPath: AnyKeyPath
+    ) -> [ManagedObject] {
+        guard let definition = definition(ordinal),
+            case .relationship(_, let destination) = definition.kind
+        else {
+            stop("A prototype has definitions.")
+        }
+        KeyPathProbe.note(definition.name, keyPath)
+        return [ModelBuilder.makePrototype(of: destination)]
+    }
+
+    /// The objects a relationship leads to, in order.
+    func destinations(ofPropertyAt index: Int) -> [ManagedObject] {
+        destinations(of: binding.schema.properties[index])
+    }
+
+    func destinations(of property: SchemaProperty) -> [ManagedObject] {
+        guard let slot = property.slot else { return members(of: property) }
+        realizeIfNeeded()
+        noteRead(ofSlot: slot)
+        guard let id = value(inSlot: slot).reference else { return [] }
+        guard let context = binding.context else { return rememberedDestinations(of: property) }
+        let target = GraphID(store: graphID.store, object: id)
+        if case .one(let object)? = relations[property.number], object.graphID == target {
+            if object.status.isDisjoint(with: [.gone, .detached]) { return [object] }
+            // Somebody else may have brought the record back, as another instance.
+            guard let other = context.identityMap[target], other !== object else { return [] }
+        }
+        guard let object = context.destination(target), !object.status.contains(.gone) else {
+            return []
+        }
+        relations[property.number] = .one(object)
+        return [object]
+    }
+
+    /// The members of a to-many relationship, or of a to-one derived from its inverse, in order.
+    private func members(of property: SchemaProperty) -> [ManagedObject] {
+        guard let context = binding.context else { return rememberedDestinations(of: property) }
+        var list = memberList(of: property, context)
+        noteRead(of: property)
+        if let objects = list.objects { return objects }
+        let objects = list.sorted.compactMap {
+            context.destination(GraphID(store: graphID.store, object: $0))
+        }
+        list.objects = objects
+        relations[property.number] = .many(list)
+        return objects
+    }
+
+    /// The objects that a relationship led to when it was last asked for: all that is known without a
+    /// context.
+    private func rememberedDestinations(of property: SchemaProperty) -> [ManagedObject] {
+        switch relations[property.number] {
+        case .one(let object)?: return [object]
+        case .many(let list)? where list.objects != nil: return list.objects ?? []
+        default:
+            noteUnreadable()
+            return []
+        }
+    }
+
+    /// The members with their order, read once.
+    func memberList(of property: SchemaProperty, _ context: ManagedObjectContext) -> MemberList {
+        if case .many(let list)? = relations[property.number] { return list }
+        let list = MemberList(context.loadMembers(of: property, in: self))
+        relations[property.number] = .many(list)
+        return list
+    }
+
+    /// Makes a relationship lead to these objects.
+    func setDestinations(_ objects: [ManagedObject], ofPropertyAt index: Int) {
+        guard let context = binding.context else { return noteUnreadable() }
+        for object in objects {
+            require(
+                object.binding.context === context,
+                "Objects of different contexts cannot be related; pass the objectID instead.")
+        }
+        let property = binding.schema.properties[index]
+        guard !context.refuses(objects, in: property, of: self) else { return }
+        if context.isRecordingSuspended {
+            showDestinations(objects, of: property)
+        } else if property.slot != nil {
+            setReference(to: objects.first, of: property)
+        } else if property.isStoredToMany {
+            setMembers(objects, of: property, context)
+        } else {
+            setOwners(objects, of: property, context)
+        }
+    }
+
+    /// Sets a relationship at this end only: what `awakeFromFetch` sets is no edit.
+    private func showDestinations(_ shown: [ManagedObject], of property: SchemaProperty) {
+        let objects = shown.filter(\.isEditable)
+        if let slot = property.slot {
+            values[slot] = objects.first.map { .object($0.graphID.object) } ?? .null
+            relations[property.number] = objects.first.map { .one($0) }
+        } else {
+            let orders = objects.enumerated().map { ($1.graphID.object, Double($0)) }
+            relations[property.number] = .many(
+                MemberList(Dictionary(orders, uniquingKeysWith: { first, _ in first })))
+        }
+    }
+
+    /// Sets a stored to-one relationship and makes its inverse follow.
+    ///
+    /// A deleted object keeps the references it had.
+    func setReference(to destination: ManagedObject?, of property: SchemaProperty) {
+        guard realizeIfNeeded(), let slot = property.slot, let end = property.end,
+            let context = binding.context,
+            isEditable, value(inSlot: slot).reference != destination?.graphID.object
+        else { return }
+        if end.inverse == property.number {
+            let partner = destinations(of: property).first
+            let rival = destination?.destinations(of: property).first
+            for left in [partner, rival] { left?.assignReference(to: nil, of: property, context) }
+            destination?.assignReference(to: self, of: property, context)
+        } else if let destination, let inverse = end.inverse, !end.inverseIsToMany {
+            destination.leaveOtherOwners(of: inverse, through: property, except: self, context)
+        }
+        assignReference(to: destination, of: property, context)
+    }
+
+    /// Sets a reference, and nothing but what is derived from it.
+    private func assignReference(
+        to destination: ManagedObject?, of property: SchemaProperty,
+        _ context: ManagedObjectContext
+    ) {
+        guard let slot = property.slot, realizeIfNeeded(), isEditable else { return }
+        let old = values[slot]
+        let new = destination.map { Value.object($0.graphID.object) } ?? .null
+        guard old != new else { return }
+        if !status.contains(.bornInEvent) { context.recordEdit(of: self, slot: slot) }
+        values[slot] = new
+        relations[property.number] = destination.map { .one($0) }
+        context.noteReference(of: self, property, from: old.reference, to: new.reference)
+    }
+
+    /// Where only one owner is allowed, takes this object away from any other.
+    func leaveOtherOwners(
+        of inverse: PropertyNumber, through stored: SchemaProperty, except owner: ManagedObject,
+        _ context: ManagedObjectContext
+    ) {
+        guard let derived = binding.schema.property(inverse) else { return }
+        for other in memberList(of: derived, context).sorted where other != owner.graphID.object {
+            let object = context.object(GraphID(store: graphID.store, object: other))
+            if stored.slot != nil {
+                object.setReference(to: nil, of: stored)
+            } else {
+                object.removeMember(self, of: stored, context)
+            }
+        }
+    }
+
+    // MARK: - Stored to-many
+
+    private func setMembers(
+        _ objects: [ManagedObject], of property: SchemaProperty, _ context: ManagedObjectContext
+    ) {
+        let current = memberList(of: property, context)
+        let wanted = Set(objects.map(\.graphID.object))
+        for id in current.sorted where !wanted.contains(id) {
+            let object = context.object(GraphID(store: graphID.store, object: id))
+            removeMember(object, of: property, context)
+        }
+        guard property.relationship?.isOrdered == true else {
+            for object in objects where current.orders[object.graphID.object] == nil {
+                addMember(object, order: 0, of: property, context)
+            }
+            return
+        }
+        let places = MemberPlacing.places(
+            for: objects.map { current.orders[$0.graphID.object] })
+        for (object, place) in zip(objects, places) {
+            let old = current.orders[object.graphID.object]
+            guard old != place else { continue }
+            addMember(object, order: place, of: property, context)
+        }
+    }
+
+    func addMember(
+        _ object: ManagedObject, order: Double, of property: SchemaProperty,
+        _ context: ManagedObjectContext
+    ) {
+        if let end = property.end, let inverse = end.inverse, !end.inverseIsToMany {
+            object.leaveOtherOwners(of: inverse, through: property, except: self, context)
+        }
+        setMembership(of: object.graphID.object, order: order, in: property, context)
+    }
+
+    func removeMember(
+        _ object: ManagedObject, of property: SchemaProperty, _ context: ManagedObjectContext
+    ) {
+        setMembership(of: object.graphID.object, order: nil, in: property, context)
+    }
+
+    private func setMembership(
+        of member: ObjectID, order: Double?, in property: SchemaProperty,
+        _ context: ManagedObjectContext
+    ) {
+        let old = memberList(of: property, context).orders[member]
+        guard old != order, isEditable else { return }
+        context.recordMembership(of: self, property, member, from: old, to: order)
+        context.noteMembership(of: self, property, member, from: old, to: order)
+        guard property.end?.inverse == property.number else { return }
+        // A relationship that is its own inverse is stored at both ends.
+        let other = context.object(GraphID(store: graphID.store, object: member))
+        other.setMembership(of: graphID.object, order: order, in: property, context)
+    }
+
+    // MARK: - Derived
+
+    private func setOwners(
+        _ objects: [ManagedObject], of property: SchemaProperty, _ context: ManagedObjectContext
+    ) {
+        guard let inverse = property.end?.inverse else { return }
+        let wanted = property.relationship?.isToMany == true ? objects : Array(objects.prefix(1))
+        let current = memberList(of: property, context)
+        let wantedIDs = Set(wanted.map(\.graphID.object))
+        for id in current.sorted where !wantedIDs.contains(id) {
+            let object = context.object(GraphID(store: graphID.store, object: id))
+            object.disown(self, through: inverse, context)
+        }
+        for object in wanted where current.orders[object.graphID.object] == nil {
+            object.own(self, through: inverse, context)
+        }
+        // An owner may have been this object's already without being in the list read earlier.
+        relations[property.number] = .many(
+            MemberList(Dictionary(uniqueKeysWithValues: wantedIDs.map { ($0, 0) })))
+    }
+
+    private func own(
+        _ object: ManagedObject, through number: PropertyNumber, _ context: ManagedObjectContext
+    ) {
+        guard let property = binding.schema.property(number) else { return }
+        if property.slot != nil {
+            setReference(to: object, of: property)
+        } else {
+            let list = memberList(of: property, context)
+            let isOrdered = property.relationship?.isOrdered == true
+            let last = isOrdered ? list.orders.values.max() ?? 0 : -1
+            addMember(object, order: last + 1, of: property, context)
+        }
+    }
+
+    func disown(
+        _ object: ManagedObject, through number: PropertyNumber, _ context: ManagedObjectContext
+    ) {
+        guard let property = binding.schema.property(number) else { return }
+        if property.slot != nil {
+            setReference(to: nil, of: property)
+        } else {
+            removeMember(object, of: property, context)
+        }
+    }
+}

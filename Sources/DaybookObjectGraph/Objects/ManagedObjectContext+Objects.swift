@@ -1,0 +1,433 @@
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookSnapshotStore
+import DaybookStopping
+import Foundation
+
+extension ManagedObjectContext {
+    // MARK: - Identity
+
+    /// The registered instance for an identifier, if there is one. Never reads the store.
+    public func registeredObject(for id: ManagedObjectID) -> ManagedObject? {
+        assertOnQueue()
+        return graphID(of: id).flatMap { identityMap[$0] }
+    }
+
+    /// The instance for an identifier: the registered one or a new fault. Never reads the store; if
+    /// there is no such record, that shows when the fault fires.
+    ///
+    /// - Returns: Nil when the identifier belongs to a store that the coordinator does not have.
+    public func object(with id: ManagedObjectID) -> ManagedObject? {
+        assertOnQueue()
+        guard let id = graphID(of: id) else { return nil }
+        return object(id)
+    }
+
+    /// The object for an identifier, read from the store.
+    ///
+    /// - Throws: ``StoreError`` with code `noSuchObject` or `objectDeleted` when there is none.
+    public func existingObject(with id: ManagedObjectID) throws -> ManagedObject {
+        requireQueue()
+        guard let graphID = graphID(of: id) else {
+            throw StoreError.noSuchObject(id.description)
+        }
+        let isNew = identityMap[graphID] == nil
+        let object = object(graphID)
+        if object.isFault {
+            do {
+                try realize(object)
+            } catch {
+                // An instance without a record must not stay behind.
+                if isNew { detach(object) }
+                throw error
+            }
+        }
+        if object.status.contains(.gone) { throw try disappearance(of: graphID) }
+        guard !object.isDeleted else { throw StoreError.noSuchObject(id.description) }
+        return object
+    }
+
+    func object(_ id: GraphID) -> ManagedObject {
+        let object = identityMap.object(id) { binding(id.object.entity).makeFault(id) }
+        if retainsRegisteredObjects { retainedObjects.insert(object) }
+        return object
+    }
+
+    func binding(_ number: EntityNumber) -> EntityBinding {
+        let index = Int(number.rawValue)
+        if index < bindings.count, let binding = bindings[index] { return binding }
+        let binding = EntityBinding(coordinator.model.entity(number), context: self)
+        if index >= bindings.count {
+            bindings += Array(repeating: nil, count: index + 1 - bindings.count)
+        }
+        bindings[index] = binding
+        return binding
+    }
+
+    func binding(forInserting entityName: String, as type: ManagedObject.Type) -> EntityBinding {
+        requireQueue()
+        if let binding = bindingsByType[type], binding.schema.name == entityName {
+            return binding
+        }
+        guard let schema = coordinator.model.schema.entity(named: entityName) else {
+            stop("Entity '\(entityName)' is not in the model of this context.")
+        }
+        require(
+            !schema.isAbstract,
+            "Entity '\(entityName)' is abstract: insert an object of one of its sub-entities.")
+        let binding = binding(schema.number)
+        require(
+            binding.entity.type == type || type == ManagedObject.self,
+            "Entity '\(entityName)' is represented by the class \(binding.entity.type).")
+        bindingsByType[type] = binding
+        return binding
+    }
+
+    /// What to make an object of a class of.
+    func entity(for type: ManagedObject.Type) -> EntityDescription {
+        let name = bindingsByType[type]?.schema.name ?? type.entityName
+        return EntityDescription(name: name)
+    }
+
+    /// An identifier for a new object. When the store has none to give, the object gets one that
+    /// cannot be saved, and the next save throws the reason.
+    func newID(of binding: EntityBinding) -> GraphID {
+        let entity = binding.schema.number
+        guard !isReadOnly else { return coordinator.provisionalID(of: entity) }
+        do {
+            return try coordinator.newID(of: entity)
+        } catch {
+            insertFailure = error
+            return coordinator.provisionalID(of: entity)
+        }
+    }
+
+    // MARK: - Faults
+
+    /// Reads a fault's record, as a property that is asked for does it.
+    ///
+    /// - Parameters:
+    ///   - object: The fault.
+    ///   - origin: Whether a row that another context holds will do.
+    /// - Returns: Whether the record was there.
+    func fire(_ object: ManagedObject, from origin: ReadSource = .anywhere) -> Bool {
+        failure(firing: object, from: origin) == nil
+    }
+
+    /// Reads a fault's record.
+    ///
+    /// - Throws: ``StoreError`` with code `objectDeleted`, naming the entry, its author and time, when
+    ///   the record has been deleted.
+    func realize(_ object: ManagedObject, from origin: ReadSource = .anywhere) throws {
+        assertOnQueue()
+        if origin == .anywhere, !faultBatches.isEmpty, try fireBatch(of: object) { return }
+        if let rows = object.binding.rows, queryGeneration == nil {
+            if let row = try sharedRow(for: object, rows, from: origin) {
+                return install(row, in: object)
+            }
+        } else if let row = try underlyingRow(of: object.graphID) {
+            return install(row, in: object)
+        }
+        throw try disappearance(of: object.graphID)
+    }
+
+    /// Makes a fault an object with the values of a row.
+    func install(_ row: Row, in object: ManagedObject) {
+        if let packed = row.packed { return install(packed, in: object) }
+        let schema = object.binding.schema
+        object.values = row.values + schema.defaults[schema.storedSlotCount...]
+        finishReading(object, of: row.since)
+    }
+
+    /// Makes a fault an object with the values of a row as the store has it.
+    func install(_ row: EncodedRow, in object: ManagedObject) {
+        object.take(row)
+        finishReading(object, of: row.since)
+    }
+
+    private func finishReading(_ object: ManagedObject, of since: SequenceNumber) {
+        object.since = since.rawValue
+        object.status.remove(.fault)
+        awakeFromFetch(object)
+    }
+
+    private func awakeFromFetch(_ object: ManagedObject) {
+        storedValues.forget(object)
+        withoutRecording { object.awakeFromFetch() }
+        if object.status.remove(.refreshed) != nil { awake(object, .refresh) }
+    }
+
+    /// Makes a fault that was prepared an object with values.
+    @usableFromInline func awakePrepared(_ object: ManagedObject) {
+        if object.becomePrepared() { awakeFromFetch(object) }
+    }
+
+    /// Makes a fault that was prepared one as before.
+    @usableFromInline func forgetPrepared(_ object: ManagedObject) { object.forgetPrepared() }
+
+    func withoutRecording(_ body: () -> Void) {
+        let outer = isRecordingSuspended
+        isRecordingSuspended = true
+        defer { isRecordingSuspended = outer }
+        body()
+    }
+
+    // MARK: - Refreshing
+
+    /// Takes an object's values from the store again.
+    ///
+    /// - Parameters:
+    ///   - object: An object of this context that is not newly inserted.
+    ///   - mergeChanges: True keeps what has been edited here and takes everything else from the
+    ///     store: the edits then stand on the store's values, and the next save writes them over
+    ///     those without a conflict. An attribute with a ``MergeStrategy`` takes both changes. False
+    ///     drops what has been edited, turns the object into a fault and lets go of its related
+    ///     objects.
+    public func refresh(_ object: ManagedObject, mergeChanges: Bool) {
+        requireQueue()
+        guard !object.status.contains(.temporary) else { return }
+        processPendingChanges()
+        if mergeChanges { refreshMerging(object) } else { turnIntoFault(object) }
+        untoldConflicts.removeAll { $0.object == object.graphID.object }
+        changed.note(object, as: .refreshed)
+        postChanges()
+    }
+
+    /// Refreshes every registered object: edited ones keep their edits, the others become faults.
+    public func refreshAllObjects() {
+        requireQueue()
+        processPendingChanges()
+        for object in identityMap.objects where !object.status.contains(.temporary) {
+            if pending[object.graphID] == nil {
+                turnIntoFault(object)
+            } else {
+                refreshMerging(object)
+            }
+            changed.note(object, as: .refreshed)
+        }
+        faultBatches.removeAll()
+        untoldConflicts.removeAll()
+        postChanges()
+    }
+
+    func turnIntoFault(_ object: ManagedObject) {
+        noteRevision()
+        forgetRefusedReferences(of: object)
+        if let item = pending[object.graphID] {
+            if let change = item.change { withdrawReferences(of: change, object) }
+            pending.remove(object.graphID)
+            undoManager?.forgetUnsaved(object)
+        }
+        let wasFault = object.isFault
+        if !wasFault { object.willTurnIntoFault() }
+        object.relations = [:]
+        let refreshed = wasFault ? object.status.intersection(.refreshed) : .refreshed
+        // A refresh asks for what the store has now, also of the row that others share.
+        object.binding.rows?.forget(object.graphID)
+        object.letGoOfRow()
+        object.becomeFault(refreshed.union(.fault))
+        if !wasFault { object.didTurnIntoFault() }
+    }
+
+    func refreshMerging(_ object: ManagedObject) {
+        guard !object.isFault else { return }
+        noteRevision()
+        let mine = object.values
+        let change = pending[object.graphID]?.change
+        object.status.insert(.fault)
+        guard fire(object, from: .store) else {
+            // What was read of a deleted object stays readable.
+            object.values = mine
+            object.status.remove(.fault)
+            if object.status.contains(.gone) { dropPending(of: object) }
+            return
+        }
+        if let change { rebase(change, of: object, edited: mine) }
+        object.relations = [:]
+        let schema = object.binding.schema
+        for slot in schema.storedSlotCount..<schema.slots.count { object.values[slot] = mine[slot] }
+        awake(object, .refresh)
+    }
+
+    /// Puts pending edits on top of values that have just been read, and notes the values read as
+    /// what the edits start from.
+    private func rebase(_ change: Change, of object: ManagedObject, edited mine: [Value]) {
+        switch change.kind {
+        case .insert:
+            break
+        case .update(let edits, let members):
+            var rebased: [Edit] = []
+            for edit in edits {
+                guard let property = object.binding.schema.property(edit.property),
+                    let slot = property.slot
+                else { continue }
+                let theirs = object.values[slot]
+                let ours =
+                    property.merged(base: edit.old, theirs: theirs, ours: mine[slot]) ?? mine[slot]
+                object.values[slot] = ours
+                if theirs != edit.old {
+                    undoManager?.rebase(object, edit.property, inSlot: slot, onto: theirs)
+                }
+                if theirs != ours {
+                    rebased.append(Edit(property: edit.property, old: theirs, new: ours))
+                }
+            }
+            let joins = members.map { edit in
+                edit.starting(from: readMembers(of: edit.property, in: object))
+            }
+            let kept = Change(
+                object: change.object,
+                kind: .update(edits: rebased, members: joins.filter { !$0.isEmpty }),
+                cause: change.cause)
+            // Lists that have nothing to do with the object stay as they were read.
+            withdrawReferences(of: change, object)
+            pending.replace(object.graphID, with: kept.isEmpty ? nil : kept)
+            for touching in [change, kept] { forgetLists(touchedBy: touching, object.graphID) }
+            noteReferences(of: kept, object)
+        case .delete(let seen, _):
+            let schema = object.binding.schema
+            let members = schema.storedToMany.map { property in
+                let orders = readMembers(of: property.number, in: object)
+                return MembershipEdit(
+                    property: property.number, added: [],
+                    removed: orders.map { Member(object: $0.key, order: $0.value) })
+            }
+            let values = object.values
+            for property in schema.slots.prefix(schema.storedSlotCount) {
+                guard let slot = property.slot, seen[slot] != values[slot] else { continue }
+                undoManager?.rebase(object, property.number, inSlot: slot, onto: values[slot])
+            }
+            pending.replace(
+                object.graphID,
+                with: Change(
+                    object: change.object,
+                    kind: .delete(values: values, members: members.filter { !$0.isEmpty }),
+                    cause: change.cause))
+            object.status.insert(.deleted)
+        }
+    }
+
+    /// The members of a stored relationship as they stand under the context; none when they cannot be
+    /// read.
+    private func readMembers(
+        of number: PropertyNumber, in object: ManagedObject
+    ) -> [ObjectID: Double] {
+        guard let property = object.binding.schema.property(number) else { return [:] }
+        do {
+            return try underlyingMembers(of: property, in: object.graphID)
+        } catch {
+            inaccessibleFaultHandler?(object.objectID, error)
+            return [:]
+        }
+    }
+
+    // MARK: - Relationships
+
+    /// The members of a relationship; none when they cannot be read.
+    func loadMembers(of property: SchemaProperty, in object: ManagedObject) -> [ObjectID: Double] {
+        do {
+            return try currentMembers(of: property, in: object.graphID)
+        } catch {
+            inaccessibleFaultHandler?(object.objectID, error)
+            var members: [ObjectID: Double] = [:]
+            deltas.overlay(
+                RelationKey(owner: object.graphID, property: property.number), on: &members)
+            return members
+        }
+    }
+
+    /// Makes the inverse of a stored to-one relationship follow.
+    func noteReference(
+        of owner: ManagedObject, _ property: SchemaProperty, from old: ObjectID?, to new: ObjectID?
+    ) {
+        guard let inverse = property.end?.inverse, inverse != property.number else { return }
+        if let old { note(owner, in: old, inverse, from: 0, to: nil) }
+        if let new { note(owner, in: new, inverse, from: nil, to: 0) }
+    }
+
+    /// Makes the owner's own list and the inverse of a stored to-many relationship follow.
+    func noteMembership(
+        of owner: ManagedObject, _ property: SchemaProperty, _ member: ObjectID,
+        from old: Double?, to new: Double?
+    ) {
+        let key = RelationKey(owner: owner.graphID, property: property.number)
+        deltas.note(key, member, from: old, to: new)
+        owner.updateList(of: property.number, member, order: new)
+        guard let inverse = property.end?.inverse, inverse != property.number else { return }
+        note(owner, in: member, inverse, from: old.map { _ in 0 }, to: new.map { _ in 0 })
+    }
+
+    private func note(
+        _ owner: ManagedObject, in destination: ObjectID, _ inverse: PropertyNumber,
+        from old: Double?, to new: Double?
+    ) {
+        let id = GraphID(store: owner.graphID.store, object: destination)
+        let key = RelationKey(owner: id, property: inverse)
+        deltas.note(key, owner.graphID.object, from: old, to: new)
+        identityMap[id]?.updateList(of: inverse, owner.graphID.object, order: new)
+    }
+
+    /// Notes anew what all pending changes do to relationships, after some of them have come to
+    /// stand on other values than they were made from.
+    func noteAllReferences() {
+        deltas.removeAll()
+        for item in Array(pending.items) {
+            guard let change = item.change else { continue }
+            forgetLists(touchedBy: change, item.object.graphID)
+            noteReferences(of: change, item.object)
+        }
+    }
+
+    /// Takes back from the inverses what a change that is being dropped had noted there.
+    func withdrawReferences(of change: Change, _ object: ManagedObject) {
+        noteReferences(of: change.inverse, object)
+    }
+
+    /// Makes all inverses follow a change that was made as a whole, by undo, rollback or merge.
+    func noteReferences(of change: Change, _ object: ManagedObject) {
+        let schema = object.binding.schema
+        guard !schema.referenceSlots.isEmpty || !change.members.isEmpty else { return }
+        switch change.kind {
+        case .insert(let values, _):
+            for property in schema.referenceSlots {
+                let new = property.slot.flatMap { values[$0].reference }
+                noteReference(of: object, property, from: nil, to: new)
+            }
+        case .update(let edits, _):
+            for edit in edits {
+                guard let property = schema.property(edit.property), property.end != nil else {
+                    continue
+                }
+                object.relations[property.number] = nil
+                noteReference(
+                    of: object, property, from: edit.old.reference, to: edit.new.reference)
+            }
+        case .delete(let values, _):
+            for property in schema.referenceSlots {
+                let old = property.slot.flatMap { values[$0].reference }
+                noteReference(of: object, property, from: old, to: nil)
+            }
+        }
+        for edit in change.members {
+            guard let property = schema.property(edit.property) else { continue }
+            var left = Dictionary(
+                uniqueKeysWithValues: edit.removed.map { ($0.object, $0.order) })
+            for member in edit.added {
+                let old = left.removeValue(forKey: member.object)
+                noteMembership(of: object, property, member.object, from: old, to: member.order)
+            }
+            for (member, old) in left {
+                noteMembership(of: object, property, member, from: old, to: nil)
+            }
+        }
+    }
+}
+
+extension ManagedObject {
+    /// Keeps a list that has been read up to date; one that has not will be read right.
+    fileprivate func updateList(of property: PropertyNumber, _ member: ObjectID, order: Double?) {
+        guard case .many(var list)? = relations[property] else { return }
+        if let order { list.add(member, order: order) } else { list.remove(member) }
+        relations[property] = .many(list)
+    }
+}

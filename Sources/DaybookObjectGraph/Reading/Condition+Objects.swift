@@ -1,0 +1,97 @@
+import DaybookObjectModel
+
+// Conditions about which object it is: the object itself, or one that a relationship leads to.
+
+/// Relationships that lead to the object with an identifier.
+public func == <Object: ManagedObject, Destination: ManagedObject>(
+    keyPath: KeyPath<Object, Destination?>, id: ManagedObjectID
+) -> Condition<Object> {
+    Condition(.reference(ModelKeyPath(keyPath: keyPath), .equal, id))
+}
+
+/// Relationships that lead elsewhere than to the object with an identifier.
+public func != <Object: ManagedObject, Destination: ManagedObject>(
+    keyPath: KeyPath<Object, Destination?>, id: ManagedObjectID
+) -> Condition<Object> {
+    Condition(.reference(ModelKeyPath(keyPath: keyPath), .notEqual, id))
+}
+
+/// The object with an identifier: `\Employee.objectID == id`.
+public func == <Object: ManagedObject>(
+    keyPath: KeyPath<Object, ManagedObjectID>, id: ManagedObjectID
+) -> Condition<Object> {
+    Condition(.reference(ModelKeyPath(keyPath: keyPath), .equal, id))
+}
+
+/// All objects but the one with an identifier.
+public func != <Object: ManagedObject>(
+    keyPath: KeyPath<Object, ManagedObjectID>, id: ManagedObjectID
+) -> Condition<Object> {
+    Condition(.reference(ModelKeyPath(keyPath: keyPath), .notEqual, id))
+}
+
+/// Objects from which a path leads to the object with an identifier:
+/// `\Employee.department?.objectID == id`.
+public func == <Object: ManagedObject>(
+    keyPath: KeyPath<Object, ManagedObjectID?>, id: ManagedObjectID?
+) -> Condition<Object> {
+    Condition(.reference(ModelKeyPath(keyPath: keyPath), .equal, id))
+}
+
+/// Objects from which a path does not lead to the object with an identifier.
+public func != <Object: ManagedObject>(
+    keyPath: KeyPath<Object, ManagedObjectID?>, id: ManagedObjectID?
+) -> Condition<Object> {
+    Condition(.reference(ModelKeyPath(keyPath: keyPath), .notEqual, id))
+}
+
+extension KeyPath where Root: ManagedObject {
+    /// Relationships that lead to one of some objects: `(\Employee.department).isIn(departments)`.
+    public func isIn<Destination: ManagedObject>(
+        _ objects: some Sequence<Destination>
+    ) -> Condition<Root> where Value == Destination? {
+        Condition(.references(ModelKeyPath(keyPath: self), objects.map(\.lastingID)))
+    }
+
+    /// Relationships that lead to the object of one of some identifiers.
+    public func isIn<Destination: ManagedObject>(
+        _ ids: some Sequence<ManagedObjectID>
+    ) -> Condition<Root> where Value == Destination? {
+        Condition(.references(ModelKeyPath(keyPath: self), Array(ids)))
+    }
+
+    /// To-many relationships with a certain member: `(\Department.employees).contains(ada)`.
+    public func contains<Member: ManagedObject>(
+        _ member: Member
+    ) -> Condition<Root> where Value == Set<Member> {
+        Condition(.member(ModelKeyPath(keyPath: self), member.lastingID))
+    }
+
+    /// Ordered relationships with a certain member.
+    public func contains<Member: ManagedObject>(
+        _ member: Member
+    ) -> Condition<Root> where Value == [Member] {
+        Condition(.member(ModelKeyPath(keyPath: self), member.lastingID))
+    }
+
+    /// To-many relationships with the object of an identifier among their members.
+    public func contains<Member: ManagedObject>(
+        _ id: ManagedObjectID
+    ) -> Condition<Root> where Value == Set<Member> {
+        Condition(.member(ModelKeyPath(keyPath: self), id))
+    }
+
+    /// Ordered relationships with the object of an identifier among their members.
+    public func contains<Member: ManagedObject>(
+        _ id: ManagedObjectID
+    ) -> Condition<Root> where Value == [Member] {
+        Condition(.member(ModelKeyPath(keyPath: self), id))
+    }
+}
+
+extension KeyPath where Root: ManagedObject, Value == ManagedObjectID {
+    /// Objects with one of some identifiers: `(\Employee.objectID).isIn(ids)`.
+    public func isIn(_ ids: some Sequence<ManagedObjectID>) -> Condition<Root> {
+        Condition(.references(ModelKeyPath(keyPath: self), Array(ids)))
+    }
+}

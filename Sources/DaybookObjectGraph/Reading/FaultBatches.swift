@@ -1,0 +1,55 @@
+import DaybookObjectModel
+
+/// Where a row may come from when a fault fires.
+enum ReadSource {
+    /// From the store, or from another context that holds it.
+    case anywhere
+    /// From the store.
+    case store
+}
+
+/// Faults that were fetched together and are read together as soon as one of them fires.
+struct FaultBatches {
+    private var places: [GraphID: Int] = [:]
+    private var batches: [Int: [GraphID]] = [:]
+    private var next = 0
+    private var sweepCount = 64
+
+    /// Whether no fault is in a batch.
+    var isEmpty: Bool { batches.isEmpty }
+
+    /// Puts faults into batches of a size, in their order.
+    mutating func add(_ faults: [GraphID], size: Int) {
+        for start in stride(from: 0, to: faults.count, by: max(1, size)) {
+            let batch = Array(faults[start..<min(start + max(1, size), faults.count)])
+            next += 1
+            batches[next] = batch
+            for id in batch { places[id] = next }
+        }
+    }
+
+    /// The batch that a fault is in, which is none from now on.
+    mutating func take(_ id: GraphID) -> [GraphID]? {
+        guard let place = places[id], let batch = batches.removeValue(forKey: place) else {
+            return nil
+        }
+        for id in batch where places[id] == place { places[id] = nil }
+        return batch
+    }
+
+    /// Drops batches of which nothing is needed, once there have come to be many.
+    mutating func sweep(keeping isNeeded: (GraphID) -> Bool) {
+        guard batches.count > sweepCount else { return }
+        for (place, batch) in batches where !batch.contains(where: isNeeded) {
+            batches[place] = nil
+            for id in batch where places[id] == place { places[id] = nil }
+        }
+        sweepCount = max(64, batches.count * 2)
+    }
+
+    /// Forgets all batches.
+    mutating func removeAll() {
+        places.removeAll()
+        batches.removeAll()
+    }
+}

@@ -1,0 +1,334 @@
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookSnapshotStore
+
+extension ManagedObjectContext {
+    /// The objects that meet a request, what is pending in this context included.
+    ///
+    /// A fetch never changes the values of an object that has been read or edited here, unless the
+    /// request says so with ``FetchRequest/shouldRefreshRefetchedObjects``.
+    ///
+    /// - Throws: ``QueryError`` when the request does not fit the model; ``StoreError`` when the store
+    ///   cannot be read.
+    /// - Complexity: O(*m* log *n*) page reads when an index serves the condition, *m* the number of
+    ///   matches and *n* of objects; otherwise O(*n*).
+    @inlinable  // So the cast is specialized for the caller's class; else it is half of a fetch.
+    public func fetch<Object>(_ request: FetchRequest<Object>) throws -> [Object] {
+        var objects: [Object] = []
+        let readiness: Readiness
+        do {
+            readiness = try forEachFound(by: request) {
+                if let object = $0 as? Object { objects.append(object) }
+            }
+        } catch {
+            // What was found before stays as it was.
+            for object in objects { forgetPrepared(object) }
+            throw error
+        }
+        // Awaking calls the program, which may save: that must wait for the end of the read.
+        guard readiness == .prepared else { return objects }
+        let found = objects.span
+        for index in found.indices { awakePrepared(found[index]) }
+        return objects
+    }
+
+    // What is generic is called from other modules and so never specialized; what is done for each
+    // object is not in it.
+
+    /// What is left to do with the objects that a fetch has handed out.
+    @usableFromInline enum Readiness {
+        /// Nothing.
+        case ready
+        /// Those that were faults have their rows, and awake with ``awakePrepared(_:)``.
+        case prepared
+    }
+
+    /// Hands out the objects that meet a request. What is called must not use the context.
+    @usableFromInline func forEachFound<Object>(
+        by request: FetchRequest<Object>, _ body: (ManagedObject) -> Void
+    ) throws -> Readiness {
+        let paths = try request.prefetchPaths(in: coordinator.model)
+        guard let (query, store) = try readOfRows(by: request) else {
+            try found(by: request, prefetching: paths).forEach(body)
+            return .ready
+        }
+        let readiness = request.returnsObjectsAsFaults ? Readiness.ready : .prepared
+        try forEachObjectWithRow(query, store, readiness, body)
+        return readiness
+    }
+
+    private func found<Object>(
+        by request: FetchRequest<Object>, prefetching paths: [[String]]
+    ) throws -> [ManagedObject] {
+        let objects = registeredObjects(for: try objectIDs(request))
+        if request.shouldRefreshRefetchedObjects { refreshRefetched(objects) }
+        try prefetch(paths, from: objects)
+        if !request.returnsObjectsAsFaults {
+            try realize(objects)
+        } else if request.includesPropertyValues {
+            try readAhead(objects)
+        } else if request.fetchBatchSize > 0 {
+            noteBatches(of: objects, size: request.fetchBatchSize)
+        }
+        return objects
+    }
+
+    /// The instances for identifiers: those that are registered, or new faults.
+    private func registeredObjects(for ids: [GraphID]) -> [ManagedObject] {
+        identityMap.reserve(ids.count)
+        return ids.map { object($0) }
+    }
+
+    /// What to read for a request that asks for values, when one read brings both them and the
+    /// objects; nil where it takes more than that.
+    private func readOfRows<Object>(
+        by request: FetchRequest<Object>
+    ) throws -> (Query, PersistentStore)? {
+        requireQueue()
+        guard !request.returnsObjectsAsFaults || request.includesPropertyValues, parent == nil,
+            !request.shouldRefreshRefetchedObjects,
+            request.relationshipKeyPathsForPrefetching.isEmpty
+        else { return nil }
+        processPendingChanges()
+        guard pending.isEmpty || !request.includesPendingChanges else { return nil }
+        let stores = try stores(for: request)
+        guard stores.count == 1, let target = targets(stores).first, let store = target.store,
+            case .query(let query) = try plan(request, for: target)
+        else { return nil }
+        return (query, store)
+    }
+
+    /// Hands out the objects of a store that a query finds, with their rows at hand for those that
+    /// are faults.
+    private func forEachObjectWithRow(
+        _ query: Query, _ store: PersistentStore, _ readiness: Readiness,
+        _ body: (ManagedObject) -> Void
+    ) throws {
+        let cache = queryGeneration == nil ? coordinator.rows : nil
+        let ticket = coordinator.rows.ticket()
+        let number = store.number
+        let map = identityMap
+        let retainsObjects = retainsRegisteredObjects
+        try store.read(at: position(toRead: store)) { snapshot in
+            try snapshot.forEachRows(of: query) { rows in
+                let binding = binding(rows.entity)
+                let batch =
+                    rows.count < RowPage.leastCount
+                    ? nil : cache.map { RowPage(rows, in: number, for: $0) }
+                var isHeld = false
+                // An object is done with at once, as long as it is in the processor's cache.
+                rows.forEach { object, row in
+                    let id = GraphID(store: number, object: object)
+                    let object = map.object(id) { binding.makeFault(id) }
+                    if retainsObjects { retainedObjects.insert(object) }
+                    if object.status.contains(.fault) {
+                        if let batch {
+                            object.rowPage = batch
+                            isHeld = true
+                        } else {
+                            share(row, of: object, ticket)
+                        }
+                        if readiness == .prepared { object.prepare(row) }
+                    }
+                    body(object)
+                }
+                if isHeld, let batch { cache?.hold(batch, ticket) }
+            }
+        }
+    }
+
+    private func refreshRefetched(_ objects: [ManagedObject]) {
+        for object in objects where !object.isFault && !object.status.contains(.temporary) {
+            refreshMerging(object)
+            changed.note(object, as: .refreshed)
+        }
+        postChanges()
+    }
+
+    /// How many objects meet a request.
+    ///
+    /// - Throws: As ``fetch(_:)``.
+    public func count<Object>(_ request: FetchRequest<Object>) throws -> Int {
+        requireQueue()
+        processPendingChanges()
+        let isOverlaid = request.includesPendingChanges && !pending.isEmpty
+        if !isOverlaid, let count = try underlyingCount(request) { return count }
+        return try objectIDs(request).count
+    }
+
+    /// How a request will be carried out: which index serves it, or that the store is scanned, or
+    /// that a Foundation predicate is evaluated in memory and why.
+    ///
+    /// - Throws: ``QueryError`` when the request does not fit the model.
+    public func explain<Object>(_ request: FetchRequest<Object>) throws -> String {
+        let targets = targets(try stores(for: request))
+        let none = QueryTarget(model: coordinator.model, store: nil, stores: [])
+        switch try plan(request, for: targets.first ?? none) {
+        case .query(let query):
+            return FilterPlan(query.filter).explanation(in: coordinator.model.schema)
+        case .memory(let reason):
+            return "Every object of '\(request.entityName)' is read and the predicate evaluated in "
+                + "memory, because no filter stands for \(reason)."
+        }
+    }
+
+    /// How a request is carried out.
+    enum FetchPlan {
+        case query(Query)
+        case memory(reason: String)
+    }
+
+    func plan<Object>(
+        _ request: FetchRequest<Object>, for target: QueryTarget
+    ) throws -> FetchPlan {
+        do {
+            return .query(try request.query(for: target))
+        } catch let error as NotLowerable {
+            return .memory(reason: error.expression)
+        }
+    }
+
+    private func objectIDs<Object>(_ request: FetchRequest<Object>) throws -> [GraphID] {
+        requireQueue()
+        guard let parent else { return try localObjectIDs(request) }
+        return try parent.performForChild { try localObjectIDs(request) }
+    }
+
+    private func localObjectIDs<Object>(_ request: FetchRequest<Object>) throws -> [GraphID] {
+        processPendingChanges()
+        let stores = try stores(for: request)
+        let targets = targets(stores)
+        guard targets.count == 1 else { return try objectIDs(request, inAll: targets) }
+        return try objectIDs(request, targets[0])
+    }
+
+    func objectIDs<Object>(
+        _ request: FetchRequest<Object>, _ target: QueryTarget
+    ) throws -> [GraphID] {
+        guard let store = target.store else { return [] }
+        let found: [ObjectID]
+        switch try plan(request, for: target) {
+        case .query(let query) where request.includesPendingChanges && !pending.isEmpty:
+            found = try fetchOverPending(query, store)
+        case .query(let query):
+            found = try underlyingFetch(query, store)
+        case .memory:
+            found = try fetchInMemory(request, target, store)
+        }
+        return found.map { GraphID(store: store.number, object: $0) }
+    }
+
+    /// Reads every object of the entity and evaluates the condition on it.
+    private func fetchInMemory<Object>(
+        _ request: FetchRequest<Object>, _ target: QueryTarget, _ store: PersistentStore
+    ) throws -> [ObjectID] {
+        let query = try request.queryForAll(in: coordinator.model)
+        let entity = try request.entity(in: coordinator.model)
+        var all = query
+        all.limit = nil
+        all.offset = 0
+        let isOverlaid = request.includesPendingChanges && !pending.isEmpty
+        let candidates =
+            isOverlaid
+            ? try fetchOverPending(all, store)
+            : try underlyingFetch(all, store)
+        let source = ContextSource(context: self, store: store)
+        let matches = try candidates.filter { id in
+            guard let object = object(GraphID(store: store.number, object: id)) as? Object else {
+                return false
+            }
+            return try request.condition?.holds(
+                for: object, of: entity, for: target, source) ?? true
+        }
+        return try query.arranged(matches, in: source)
+    }
+
+    /// Lays what is pending over what the store has: condition, order, limit and offset apply to the
+    /// whole.
+    func fetchOverPending(_ query: Query, _ store: PersistentStore) throws -> [ObjectID] {
+        var candidates = query
+        candidates.sortings = []
+        candidates.limit = nil
+        candidates.offset = 0
+        // A condition on related objects may hold or fail because of a change to one of those, so
+        // the store's own answer is of no use then.
+        let isLocal = !query.crossesRelationships
+        if !isLocal { candidates.filter = .constant(true) }
+        let stored = try underlyingFetch(candidates, store)
+        let source = ContextSource(context: self, store: store)
+        var matches: [ObjectID] = []
+        for id in stored where pending[GraphID(store: store.number, object: id)] == nil {
+            if isLocal {
+                matches.append(id)
+            } else if try query.matches(id, in: source) {
+                matches.append(id)
+            }
+        }
+        for item in pending.items(of: query.entities) {
+            let id = item.object.graphID
+            guard id.store == store.number, !item.object.isDeleted, !item.isAnnihilated,
+                try query.matches(id.object, in: source)
+            else { continue }
+            matches.append(id.object)
+        }
+        return try query.arranged(matches, in: source)
+    }
+}
+
+/// Values as a context sees them: its own where it has edited, the store's elsewhere.
+struct ContextSource: FilterSource {
+    let context: ManagedObjectContext
+    let store: PersistentStore
+    /// Whether edits of the context count.
+    var seesPending = true
+
+    func value(of property: SchemaProperty, in object: ObjectID) throws -> Value {
+        let id = GraphID(store: store.number, object: object)
+        return seesPending
+            ? try context.currentValue(of: property, in: id)
+            : try context.underlyingValue(of: property, in: id)
+    }
+
+    func members(of property: SchemaProperty, in object: ObjectID) throws -> [ObjectID] {
+        if property.slot != nil {
+            return try value(of: property, in: object).reference.map { [$0] } ?? []
+        }
+        let owner = context.object(GraphID(store: store.number, object: object))
+        guard let own = owner.binding.schema.property(property.number) else { return [] }
+        return owner.memberList(of: own, context).sorted
+    }
+}
+
+extension Query {
+    /// Whether the condition or the order looks at objects other than the one at hand.
+    fileprivate var crossesRelationships: Bool {
+        sortings.contains { $0.path.steps.count > 1 } || filter.crossesRelationships
+    }
+}
+
+extension Filter {
+    fileprivate var crossesRelationships: Bool {
+        switch self {
+        case .constant: false
+        case .comparison(let comparison):
+            comparison.left.crossesRelationships || comparison.right.crossesRelationships
+        case .between(let value, let lower, let upper):
+            [value, lower, upper].contains(where: \.crossesRelationships)
+        case .membership(let value, _, _): value.crossesRelationships
+        case .and(let conditions), .or(let conditions):
+            conditions.contains(where: \.crossesRelationships)
+        case .not(let condition): condition.crossesRelationships
+        case .quantified: true
+        }
+    }
+}
+
+extension FilterExpression {
+    fileprivate var crossesRelationships: Bool {
+        switch self {
+        case .constant: false
+        case .path(let path): path.steps.count > 1 || path.steps.contains { $0.slot == nil }
+        case .aggregate: true
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import DaybookObjectModel
+import Foundation
+
+extension ManagedObjectContext {
+    /// The stores that a request looks into.
+    func stores<Object>(for request: FetchRequest<Object>) throws -> [PersistentStore] {
+        let stores = coordinator.persistentStores
+        if stores.count == 1, stores[0].configurationName == nil, request.affectedStores == nil {
+            return stores
+        }
+        let entities = try request.queryForAll(in: coordinator.model).entities
+        return stores.filter { store in
+            entities.contains(where: store.holds)
+                && (request.affectedStores?.contains { $0 === store } ?? true)
+        }
+    }
+
+    /// What a request is lowered for in each store that it looks into.
+    func targets(_ stores: [PersistentStore]) -> [QueryTarget] {
+        stores.map { QueryTarget(model: coordinator.model, store: $0, stores: stores) }
+    }
+
+    /// The objects that a request finds in several stores: each store sorts its own, and the whole is
+    /// put in order. Among equals those of a store that was added earlier come first.
+    func objectIDs<Object>(
+        _ request: FetchRequest<Object>, inAll targets: [QueryTarget]
+    ) throws -> [GraphID] {
+        let query = try request.queryForAll(in: coordinator.model)
+        let offset = max(0, request.offset)
+        var part = request
+        part.offset = 0
+        part.limit = query.limit.map { limit in
+            let (end, isTooGreat) = offset.addingReportingOverflow(limit)
+            return isTooGreat ? .max : end
+        }
+        var found: [(id: GraphID, keys: [Value], place: Int)] = []
+        for target in targets {
+            guard let store = target.store else { continue }
+            let source = ContextSource(
+                context: self, store: store, seesPending: request.includesPendingChanges)
+            for id in try objectIDs(part, target) {
+                let keys = try query.sortings.map { try $0.key(of: id.object, in: source) }
+                found.append((id, keys, found.count))
+            }
+        }
+        found.sort { left, right in
+            for (index, sorting) in query.sortings.enumerated() {
+                switch sorting.order(ofKeys: left.keys[index], right.keys[index]) {
+                case .orderedAscending: return true
+                case .orderedDescending: return false
+                case .orderedSame: continue
+                }
+            }
+            return left.place < right.place
+        }
+        return found.dropFirst(offset).prefix(query.limit ?? .max).map(\.id)
+    }
+
+    /// How many objects a request finds under the context; nil when its condition has to be evaluated
+    /// in memory.
+    func underlyingCount<Object>(_ request: FetchRequest<Object>) throws -> Int? {
+        let whole = try request.queryForAll(in: coordinator.model)
+        let targets = targets(try stores(for: request))
+        var count = 0
+        for target in targets {
+            guard let store = target.store,
+                case .query(var query) = try plan(request, for: target)
+            else { return nil }
+            if targets.count == 1 { return try underlyingCount(query, store) }
+            query.offset = 0
+            query.limit = nil
+            count += try underlyingCount(query, store)
+        }
+        return min(max(0, count - max(0, whole.offset)), whole.limit ?? .max)
+    }
+}

@@ -1,0 +1,133 @@
+public import DaybookJournalLog
+public import DaybookObjectModel
+import DaybookSnapshotStore
+public import Foundation
+
+/// What happened to an object as a whole.
+public enum ObjectChangeKind: String, Sendable, Hashable {
+    /// It came to be.
+    case inserted
+    /// Some of its properties changed.
+    case updated
+    /// It ceased to be.
+    case deleted
+
+    /// What leads from one state to another; nil when the object is in neither.
+    init?(from before: ObjectState?, to after: ObjectState?) {
+        switch (before, after) {
+        case (nil, nil): return nil
+        case (nil, _?): self = .inserted
+        case (_?, nil): self = .deleted
+        case (_?, _?): self = .updated
+        }
+    }
+}
+
+/// What happened to one property of an object.
+///
+/// Of the two sides of a relationship only one is kept in the journal, and only that one is told of:
+/// the to-one side where there is one.
+public struct PropertyChange: Sendable, Hashable {
+    /// The property's name.
+    public let name: String
+    /// The value before: null when there was none, for an object that was inserted, and for a to-many
+    /// relationship.
+    public let old: Value
+    /// The value after: null when there is none, for an object that was deleted, and for a to-many
+    /// relationship.
+    public let new: Value
+    /// The objects that a relationship leads to no more, in its order.
+    public let removed: [ManagedObjectID]
+    /// The objects that a relationship has come to lead to, in its order. One that is in ``removed`` as
+    /// well has another place now.
+    public let added: [ManagedObjectID]
+    /// Whether the values are bytes that hold the JSON of a coded value.
+    var isCoded = false
+}
+
+/// What one entry did to one object.
+public struct ObjectRevision: Sendable, Hashable {
+    /// The entry.
+    public let sequence: SequenceNumber
+    /// Who saved it; nil when nobody was named.
+    public let author: String?
+    /// Why, in the author's words.
+    public let note: String?
+    /// When it happened.
+    public let time: Date
+    /// What happened to the object.
+    public let kind: ObjectChangeKind
+    /// What happened to its properties, always in the same order.
+    public let changes: [PropertyChange]
+}
+
+/// An object that is not the same at two moments.
+public struct ObjectDifference: Sendable, Hashable {
+    /// The object.
+    public let objectID: ManagedObjectID
+    /// What leads from the one moment to the other.
+    public let kind: ObjectChangeKind
+    /// The properties that differ, always in the same order.
+    public let changes: [PropertyChange]
+}
+
+extension PersistentStore {
+    /// What tells an object of this store from all others.
+    func objectID(_ object: ObjectID) -> ManagedObjectID {
+        ManagedObjectID(
+            storeIdentifier: identifier, object: object,
+            entityName: store.schema.entity(object.entity)?.name ?? "", isTemporaryID: false)
+    }
+
+    /// The properties that differ between two states of an object.
+    func propertyChanges(
+        of object: ObjectID, from before: ObjectState?, to after: ObjectState?
+    ) -> [PropertyChange] {
+        guard let entity = store.schema.entity(object.entity) else { return [] }
+        return entity.properties.compactMap { property in
+            if let slot = property.slot {
+                return propertyChange(
+                    property, from: before?.value(inSlot: slot), to: after?.value(inSlot: slot))
+            }
+            guard property.isStoredToMany else { return nil }
+            return membersChange(
+                property, from: before?.members[property.number] ?? [:],
+                to: after?.members[property.number] ?? [:])
+        }
+    }
+
+    private func propertyChange(
+        _ property: SchemaProperty, from old: Value?, to new: Value?
+    ) -> PropertyChange? {
+        let (old, new) = (old ?? .null, new ?? .null)
+        guard old != new else { return nil }
+        return PropertyChange(
+            name: property.name, old: old, new: new,
+            removed: old.reference.map { [objectID($0)] } ?? [],
+            added: new.reference.map { [objectID($0)] } ?? [],
+            isCoded: property.attribute?.type == .codable)
+    }
+
+    private func membersChange(
+        _ property: SchemaProperty, from old: [ObjectID: Double], to new: [ObjectID: Double]
+    ) -> PropertyChange? {
+        guard old != new else { return nil }
+        func missing(in others: [ObjectID: Double], of members: [ObjectID: Double])
+            -> [ManagedObjectID]
+        {
+            members.filter { others[$0.key] != $0.value }
+                .sorted { ($0.value, $0.key) < ($1.value, $1.key) }
+                .map { objectID($0.key) }
+        }
+        return PropertyChange(
+            name: property.name, old: .null, new: .null, removed: missing(in: new, of: old),
+            added: missing(in: old, of: new))
+    }
+}
+
+extension ObjectState {
+    /// A stored value; nil for a transient property, which has none.
+    fileprivate func value(inSlot slot: Int) -> Value? {
+        slot < values.count ? values[slot] : nil
+    }
+}

@@ -1,0 +1,271 @@
+import DaybookObjectModel
+import Foundation
+
+/// Why a Foundation predicate has no filter: the expression that none stands for.
+struct NotLowerable: Error {
+    let expression: String
+}
+
+/// What an expression of a Foundation predicate becomes.
+enum Lowered {
+    case filter(Filter)
+    case expression(FilterExpression)
+    /// Several constants, to be searched.
+    case values([Value])
+    /// The objects at the end of a path, and their entity.
+    case path(FilterPath, GraphEntity)
+    /// Nil, where a comparison expects a value.
+    case null
+}
+
+/// The variables of a predicate: which object each stands for.
+struct LoweringScope {
+    let target: QueryTarget
+    private var places: [PredicateExpressions.VariableID: (path: FilterPath, entity: GraphEntity)]
+
+    init(_ target: QueryTarget) {
+        self.target = target
+        places = [:]
+    }
+
+    var model: GraphModel { target.model }
+
+    subscript(variable: PredicateExpressions.VariableID) -> (path: FilterPath, entity: GraphEntity)?
+    {
+        places[variable]
+    }
+
+    /// The same scope with a variable for the object at the end of a path.
+    func binding(
+        _ variable: PredicateExpressions.VariableID, to path: FilterPath, _ entity: GraphEntity
+    ) -> LoweringScope {
+        var scope = self
+        scope.places[variable] = (path, entity)
+        return scope
+    }
+
+    /// The scope inside a quantifier: its variable is the object at hand, the others lie one further
+    /// out.
+    func entering(
+        _ variable: PredicateExpressions.VariableID, _ entity: GraphEntity
+    ) -> LoweringScope {
+        var scope = self
+        for (other, place) in places { scope.places[other] = (place.path.fromInside, place.entity) }
+        scope.places[variable] = (FilterPath(), entity)
+        return scope
+    }
+}
+
+/// An expression of a Foundation predicate that a filter can stand for.
+///
+/// The types of the expressions tell the shape of the predicate, so each is taught its own form.
+protocol LowerableExpression {
+    func lowered(_ scope: LoweringScope) throws -> Lowered
+}
+
+extension Predicate {
+    /// Lowers a predicate about objects of an entity.
+    ///
+    /// - Throws: ``NotLowerable`` when an expression has no counterpart; the predicate can then only
+    ///   be evaluated on objects in memory.
+    func lowered(about entity: GraphEntity, for target: QueryTarget) throws -> Filter {
+        var ids: [PredicateExpressions.VariableID] = []
+        for id in repeat (each variable).key { ids.append(id) }
+        var scope = LoweringScope(target)
+        for id in ids { scope = scope.binding(id, to: FilterPath(), entity) }
+        return try filter(of: expression, scope)
+    }
+}
+
+private func lower(_ expression: Any, _ scope: LoweringScope) throws -> Lowered {
+    guard let lowerable = expression as? any LowerableExpression else {
+        throw NotLowerable(expression: String(describing: type(of: expression)))
+    }
+    return try lowerable.lowered(scope)
+}
+
+private func filter(of expression: Any, _ scope: LoweringScope) throws -> Filter {
+    switch try lower(expression, scope) {
+    case .filter(let filter):
+        return filter
+    case .expression(let value):
+        // A Boolean attribute by itself.
+        return .comparison(FilterComparison(value, .equal, .constant(.bool(true))))
+    default:
+        throw NotLowerable(expression: String(describing: type(of: expression)))
+    }
+}
+
+private func value(of expression: Any, _ scope: LoweringScope) throws -> FilterExpression {
+    switch try lower(expression, scope) {
+    case .expression(let value): return value
+    case .null: return .constant(.null)
+    case .path(let path, _): return .path(path)
+    default: throw NotLowerable(expression: String(describing: type(of: expression)))
+    }
+}
+
+private func compare(
+    _ left: Any, _ operator: FilterOperator, _ right: Any, _ scope: LoweringScope
+) throws -> Lowered {
+    .filter(
+        .comparison(
+            FilterComparison(try value(of: left, scope), `operator`, try value(of: right, scope))))
+}
+
+extension PredicateExpressions.Variable: LowerableExpression {
+    func lowered(_ scope: LoweringScope) throws -> Lowered {
+        guard let place = scope[key] else { throw NotLowerable(expression: "a variable") }
+        return .path(place.path, place.entity)
+    }
+}
+
+extension PredicateExpressions.Value: LowerableExpression {
+    func lowered(_ scope: LoweringScope) throws -> Lowered {
+        let argument = ConditionArgument(value)
+        if let constant = argument.constant(for: scope.target) {
+            return .expression(.constant(constant))
+        }
+        guard case .list(let arguments, _) = argument else {
+            throw NotLowerable(expression: "a value of type \(Output.self)")
+        }
+        let values = arguments.compactMap { $0.constant(for: scope.target) }
+        guard values.count == arguments.count else {
+            throw NotLowerable(expression: "a list of type \(Output.self)")
+        }
+        return .values(values)
+    }
+}
+
+extension PredicateExpressions.NilLiteral: LowerableExpression {
+    func lowered(_ scope: LoweringScope) throws -> Lowered { .null }
+}
+
+extension PredicateExpressions.KeyPath: LowerableExpression {
+    func lowered(_ scope: LoweringScope) throws -> Lowered {
+        guard case .path(let path, let entity) = try lower(root, scope) else {
+            throw NotLowerable(expression: "\(keyPath)")
+        }
+        switch kind {
+        case .collectionCount where path.isToMany:
+            return .expression(.aggregate(.count, path))
+        case .collectionIsEmpty where path.isToMany:
+            return .filter(
+                .comparison(
+                    FilterComparison(.aggregate(.count, path), .equal, .constant(.int(0)))))
+        default: break
+        }
+        let meaning = entity.meaning(of: keyPath)
+        if case .computed = meaning { throw NotLowerable(expression: "\(keyPath)") }
+        let steps = try entity.filterPath(keyPath, in: scope.model.schema).steps
+        let whole = FilterPath(path.steps + steps, scope: path.scope)
+        if case .identifier = meaning { return .expression(.path(whole)) }
+        guard let destination = steps.last?.end?.destination else {
+            return .expression(.path(whole))
+        }
+        return .path(whole, scope.model.entity(destination))
+    }
+}
+
+extension PredicateExpressions.OptionalFlatMap: LowerableExpression {
+    func lowered(_ scope: LoweringScope) throws -> Lowered {
+        guard case .path(let path, let entity) = try lower(wrapped, scope) else {
+            throw NotLowerable(expression: "an optional chain")
+        }
+        return try lower(transform, scope.binding(variable.key, to: path, entity))
+    }
+}
+
+extension PredicateExpressions.Equal: LowerableExpression {
+    func lowered(_ scope: LoweringScope) throws -> Lowered { try compare(lhs, .equal, rhs, scope) }
+}
+
+extension PredicateExpressions.NotEqual: LowerableExpression {
+    func lowered(_ scope: LoweringScope) throws -> Lowered {
+        try compare(lhs, .notEqual, rhs, scope)
+    }
+}
+
+extension PredicateExpressions.Comparison: LowerableExpression {
+    func lowered(_ scope: LoweringScope) throws -> Lowered {
+        let comparison: FilterOperator
+        switch op {
+        case .lessThan: comparison = .less
+        case .lessThanOrEqual: comparison = .lessOrEqual
+        case .greaterThan: comparison = .greater
+        case .greaterThanOrEqual: comparison = .greaterOrEqual
+        @unknown default: throw NotLowerable(expression: "\(op)")
+        }
+        return try compare(lhs, comparison, rhs, scope)
+    }
+}
+
+extension PredicateExpressions.Conjunction: LowerableExpression {
+    func lowered(_ scope: LoweringScope) throws -> Lowered {
+        .filter(.and([try filter(of: lhs, scope), try filter(of: rhs, scope)]))
+    }
+}
+
+extension PredicateExpressions.Disjunction: LowerableExpression {
+    func lowered(_ scope: LoweringScope) throws -> Lowered {
+        .filter(.or([try filter(of: lhs, scope), try filter(of: rhs, scope)]))
+    }
+}
+
+extension PredicateExpressions.Negation: LowerableExpression {
+    func lowered(_ scope: LoweringScope) throws -> Lowered {
+        .filter(.not(try filter(of: wrapped, scope)))
+    }
+}
+
+extension PredicateExpressions.SequenceStartsWith: LowerableExpression {
+    func lowered(_ scope: LoweringScope) throws -> Lowered {
+        try compare(base, .beginsWith, prefix, scope)
+    }
+}
+
+extension PredicateExpressions.CollectionContainsCollection: LowerableExpression {
+    func lowered(_ scope: LoweringScope) throws -> Lowered {
+        try compare(base, .contains, other, scope)
+    }
+}
+
+extension PredicateExpressions.SequenceContains: LowerableExpression {
+    func lowered(_ scope: LoweringScope) throws -> Lowered {
+        let sought = try value(of: element, scope)
+        switch try lower(sequence, scope) {
+        case .values(let values):
+            return .filter(.membership(sought, FilterValues(values), []))
+        case .path(let path, _) where path.isToMany:
+            guard case .constant = sought else { break }
+            return .filter(
+                .quantified(
+                    .any, path, .comparison(FilterComparison(.object, .equal, sought))))
+        default: break
+        }
+        throw NotLowerable(expression: String(describing: type(of: self)))
+    }
+}
+
+extension PredicateExpressions.SequenceContainsWhere: LowerableExpression {
+    func lowered(_ scope: LoweringScope) throws -> Lowered {
+        .filter(try quantify(.any, sequence, variable.key, test, scope))
+    }
+}
+
+extension PredicateExpressions.SequenceAllSatisfy: LowerableExpression {
+    func lowered(_ scope: LoweringScope) throws -> Lowered {
+        .filter(try quantify(.all, sequence, variable.key, test, scope))
+    }
+}
+
+private func quantify(
+    _ quantifier: FilterQuantifier, _ sequence: Any, _ variable: PredicateExpressions.VariableID,
+    _ test: Any, _ scope: LoweringScope
+) throws -> Filter {
+    guard case .path(let path, let entity) = try lower(sequence, scope), path.isToMany else {
+        throw NotLowerable(expression: String(describing: type(of: sequence)))
+    }
+    return .quantified(
+        quantifier, path, try filter(of: test, scope.entering(variable, entity)))
+}

@@ -1,0 +1,60 @@
+/// Who saved, why, and in which context.
+///
+/// What children save into a context is credited to them in the entry that the context saves, unless
+/// that save says better.
+struct Attribution {
+    var author: String?
+    var note: String?
+    var context: String?
+
+    /// Whether there is anything to say.
+    var isTelling: Bool { author != nil || note != nil || context != nil }
+
+    /// This attribution, with what it does not say taken from those of children.
+    func completed(from attributions: [Attribution]) -> Attribution {
+        Attribution(
+            author: author ?? Self.joined(attributions.map(\.author)),
+            note: note ?? Self.joined(attributions.map(\.note)),
+            context: context ?? Self.joined(attributions.map(\.context)))
+    }
+
+    /// Every text once, in the order in which they came; nil for none.
+    private static func joined(_ texts: [String?]) -> String? {
+        var distinct: [String] = []
+        for case let text? in texts where !distinct.contains(text) { distinct.append(text) }
+        return distinct.isEmpty ? nil : distinct.joined(separator: ", ")
+    }
+}
+
+/// The attributions of what children have saved into a context, until it is saved itself.
+///
+/// A attribution counts as long as something is pending for one of the objects that it is for: what was
+/// rolled back, undone or refreshed away nobody has saved, and what is redone somebody has.
+struct ChildAttributions {
+    private var attributions: [(attribution: Attribution, objects: [GraphID])] = []
+
+    /// Notes who has saved changes of some objects.
+    mutating func note(_ attribution: Attribution, for objects: [GraphID]) {
+        guard attribution.isTelling, !objects.isEmpty else { return }
+        attributions.append((attribution, objects))
+    }
+
+    /// Forgets all.
+    mutating func removeAll() {
+        attributions.removeAll()
+    }
+
+    /// Forgets the attributions that do not count, when nothing can be redone any more.
+    mutating func forgetIdle(in pending: PendingChanges) {
+        guard !attributions.isEmpty else { return }
+        attributions.removeAll { attribution in
+            !attribution.objects.contains { pending[$0]?.change != nil }
+        }
+    }
+
+    /// The attributions that count, in the order in which they came.
+    func counting(in pending: PendingChanges) -> [Attribution] {
+        attributions.filter { $0.objects.contains { pending[$0]?.change != nil } }.map(
+            \.attribution)
+    }
+}

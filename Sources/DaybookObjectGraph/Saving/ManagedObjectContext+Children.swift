@@ -1,0 +1,379 @@
+import DaybookObjectModel
+import DaybookSnapshotStore
+import Synchronization
+
+/// A change together with the store of its object.
+struct GraphChange {
+    let id: GraphID
+    let change: Change
+}
+
+/// What was saved, for those who ask: a save of many objects does not list them for nobody.
+final class SavedChanges {
+    private let items: [PendingChanges.Item]
+
+    init(_ items: [PendingChanges.Item]) {
+        self.items = items
+    }
+
+    var changes: [GraphChange] {
+        items.compactMap { item in
+            item.change.map { GraphChange(id: item.object.graphID, change: $0) }
+        }
+    }
+}
+
+/// A child that takes in at once what its parent saves and merges.
+struct Follower {
+    weak var context: ManagedObjectContext?
+}
+
+/// What a child hands to its parent.
+struct ChildSave {
+    struct Item {
+        let id: GraphID
+        /// The net change, transient properties included.
+        let change: Change
+        /// All values as the child saw them before it changed them; empty for an insert.
+        let seen: [Value]
+    }
+
+    /// In the order of an entry.
+    let items: [Item]
+    let policy: MergePolicy
+    let granularity: ConflictGranularity
+    let attribution: Attribution
+}
+
+extension ManagedObjectContext {
+    // MARK: - The child's side
+
+    /// Puts changes into the parent.
+    func save(
+        _ items: [PendingChanges.Item], into parent: ManagedObjectContext,
+        _ attribution: Attribution
+    ) throws {
+        let save = childSave(of: items, attribution)
+        let (isAsSent, merged) = try parent.performForChild {
+            let acceptance = try parent.accept(save, from: self)
+            // What has changed there besides is still to be taken in.
+            if acceptance.isAsSent {
+                parentRevision = parent.revision.load(ordering: .relaxed)
+            }
+            return acceptance
+        }
+        mergedValues = merged
+        finishPending()
+        var sought: Set<GraphID> = []
+        for index in items.indices where !items[index].isAnnihilated {
+            settleSaved(items, index, wasSaved: true, nil, isAsSent, &sought)
+        }
+        if !isAsSent { for item in items { forgetLists(of: item) } }
+        forgetLists(
+            holding: Set(items.filter { $0.change?.isDelete == true }.map(\.object.graphID)))
+    }
+
+    /// Where a save into the parent would collide with what has changed there, whichever side the
+    /// policy would let win.
+    ///
+    /// - Returns: The collisions, and what merges.
+    /// - Throws: ``StoreError`` with code `conflict` when the save would be refused for it.
+    func meetings(
+        ofSaveInto parent: ManagedObjectContext
+    ) throws -> (conflicts: [MergeConflict], merged: [MergedValue]) {
+        let save = childSave(of: pending.items, Attribution())
+        return try parent.performForChild {
+            parent.processPendingChanges()
+            let arrival = try parent.merge(save)
+            return (arrival.conflicts.named(in: coordinator.model.schema), arrival.merged)
+        }
+    }
+
+    private func childSave(
+        of items: [PendingChanges.Item], _ attribution: Attribution
+    ) -> ChildSave {
+        let changed = items.compactMap { item -> ChildSave.Item? in
+            guard let change = item.change, !change.isEmpty else { return nil }
+            return ChildSave.Item(
+                id: item.object.graphID, change: change,
+                seen: change.isInsert ? [] : item.valuesSeen)
+        }
+        return ChildSave(
+            items: changed.sorted { $0.change.precedes($1.change) }, policy: mergePolicy,
+            granularity: conflictGranularity, attribution: attribution)
+    }
+
+    /// Lets lists be read again that a merge has put deleted objects into.
+    private func forgetLists(holding deleted: Set<GraphID>) {
+        guard !deleted.isEmpty else { return }
+        for object in identityMap.objects {
+            for case (let property, .many(let list)) in object.relations {
+                let isConcerned = list.orders.keys.contains {
+                    deleted.contains(GraphID(store: object.graphID.store, object: $0))
+                }
+                if isConcerned { object.relations[property] = nil }
+            }
+        }
+    }
+
+    private func forgetLists(of item: PendingChanges.Item) {
+        if let change = item.change { forgetLists(touchedBy: change, item.object.graphID) }
+    }
+
+    // MARK: - The parent's side
+
+    /// What a child's change has come to in the parent.
+    private struct Arrival {
+        let id: GraphID
+        /// Held, because nobody else may hold it until it has changed; nil when it is to be made.
+        let object: ManagedObject?
+        let change: Change
+    }
+
+    /// Takes in what a child saves, as changes of this context and one step of undo.
+    ///
+    /// The changes are merged, property by property, under the child's policy with what the
+    /// objects have become here since the child read them.
+    ///
+    /// - Returns: Whether nothing has changed here since the child last agreed with this context, so
+    ///   that everything came out as the child has it; and what has merged.
+    /// - Throws: ``StoreError`` with code `conflict`; nothing has changed then.
+    private func accept(
+        _ save: ChildSave, from child: ManagedObjectContext
+    ) throws -> (isAsSent: Bool, merged: [MergedValue]) {
+        processPendingChanges()
+        let isAsRead = child.parentRevision == revision.load(ordering: .relaxed)
+        let (arrivals, conflicts, merged) = try merge(save)
+        for arrival in arrivals { take(arrival) }
+        processPendingChanges()
+        for arrival in arrivals where arrival.change.isInsert {
+            // Where the object was deleted here, it has come back rather than been made.
+            if let item = pending[arrival.id] { settle(item.object, item.kind) }
+        }
+        attributions.note(save.attribution, for: arrivals.map(\.id))
+        tellFollowers(
+            arrivals.map { GraphChange(id: $0.id, change: $0.change) }, except: child)
+        return (isAsRead && conflicts.isEmpty && merged.isEmpty, merged)
+    }
+
+    /// Brings what a child saves onto what is here. No object changes yet, but those concerned are
+    /// read, and those that have come back are faults again.
+    ///
+    /// - Throws: ``StoreError`` with code `conflict` where the child's policy is to refuse.
+    private func merge(
+        _ save: ChildSave
+    ) throws -> (arrivals: [Arrival], conflicts: [MergeConflict], merged: [MergedValue]) {
+        var conflicts: [MergeConflict] = []
+        var merged: [MergedValue] = []
+        var arrivals: [Arrival] = []
+        var references = ArrivingReferences()
+        var outcomes = try save.items.map { try merge($0, of: save) }
+        for (item, outcome) in zip(save.items, outcomes) {
+            references.note(sent: item.change, of: item.id)
+            if let change = outcome.change { references.note(merged: change, of: item.id) }
+        }
+        for (item, index) in zip(save.items, outcomes.indices) {
+            try settleReferences(of: &outcomes[index], item.id, save.policy, &references)
+            let outcome = outcomes[index]
+            conflicts += outcome.conflicts
+            merged += outcome.merged
+            guard let change = outcome.change else { continue }
+            arrivals.append(Arrival(id: item.id, object: outcome.object, change: change))
+        }
+        if !conflicts.isEmpty, save.policy == .error {
+            throw StoreError.conflict(conflicts, in: coordinator.model.schema)
+        }
+        return (arrivals, conflicts, merged)
+    }
+
+    private struct ArrivalOutcome {
+        let object: ManagedObject?
+        var change: Change?
+        var conflicts: [MergeConflict]
+        let merged: [MergedValue]
+    }
+
+    private func merge(
+        _ item: ChildSave.Item, of save: ChildSave
+    ) throws -> ArrivalOutcome {
+        let schema = binding(item.id.object.entity).schema
+        let object = try currentObject(item.id)
+        let current = object.map(state)
+        var change = item.change
+        var isMoved = false
+        if let current {
+            change.startTransients(from: current.values, of: schema)
+            // Nobody else's transient value is in conflict with ours.
+            let count = schema.storedSlotCount
+            isMoved =
+                !change.isInsert
+                && !current.values.prefix(count).elementsEqual(item.seen.prefix(count))
+        }
+        let outcome = ThreeWayMerge(of: schema, policy: save.policy).merge(
+            ours: change, seen: item.seen, current: current,
+            movement: save.granularity == .row && isMoved ? .row : .untold)
+        return ArrivalOutcome(
+            object: object, change: outcome.change, conflicts: outcome.conflicts,
+            merged: outcome.merged)
+    }
+
+    /// Leaves out of a merged change what leads to objects that are gone or that others hold.
+    private func settleReferences(
+        of outcome: inout ArrivalOutcome, _ id: GraphID, _ policy: MergePolicy,
+        _ references: inout ArrivingReferences
+    ) throws {
+        guard var kept = outcome.change, !kept.isDelete else { return }
+        let schema = binding(id.object.entity).schema
+        let lost = try kept.destinations.filter {
+            let target = GraphID(store: id.store, object: $0)
+            return try !references.isThere(target) { try exists(target) }
+        }
+        outcome.conflicts += kept.dropReferences(to: Set(lost), of: schema)
+        outcome.conflicts += try settleCompetingOwners(of: &kept, id, schema, policy, references)
+        outcome.change = kept.isEmpty ? nil : kept
+    }
+
+    /// An object as it stands here, read; nil when there is no such object.
+    private func currentObject(_ id: GraphID) throws -> ManagedObject? {
+        lookAgain(for: id)
+        if identityMap[id] == nil, try underlyingRow(of: id) == nil { return nil }
+        let object = object(id)
+        if object.isFault {
+            do {
+                try realize(object)
+            } catch let error as StoreError
+                where error.code == .objectDeleted || error.code == .noSuchObject
+            {
+                return nil
+            }
+        }
+        return object.isDeleted ? nil : object
+    }
+
+    private func exists(_ id: GraphID) throws -> Bool {
+        lookAgain(for: id)
+        if let object = identityMap[id], !object.isFault { return !object.isDeleted }
+        return try underlyingRow(of: id) != nil
+    }
+
+    private func state(of object: ManagedObject) -> ObjectState {
+        var members: [PropertyNumber: [ObjectID: Double]] = [:]
+        for property in object.binding.schema.storedToMany {
+            let orders = object.memberList(of: property, self).orders
+            if !orders.isEmpty { members[property.number] = orders }
+        }
+        return ObjectState(values: object.values, members: members)
+    }
+
+    /// Makes a change that comes from a child, as if it had been made here.
+    private func take(_ arrival: Arrival) {
+        switch arrival.change.kind {
+        case .insert(let values, let members):
+            takeMembers(members, of: takeInsert(arrival.id, values))
+        case .update(let edits, let members):
+            guard let object = arrival.object else { return }
+            takeEdits(edits, of: object)
+            takeMembers(members, of: object)
+        case .delete:
+            guard let object = arrival.object else { return }
+            delete(object, cause: arrival.change.cause)
+        }
+    }
+
+    private func takeInsert(_ id: GraphID, _ values: [Value]) -> ManagedObject {
+        let binding = binding(id.object.entity)
+        // What was made and deleted here is held by what can be undone, and is the same object still.
+        let object =
+            identityMap[id] ?? pending[id]?.object
+            ?? binding.entity.type.init(FaultSeed(binding: binding, graphID: id))
+        object.values = values
+        object.relations = [:]
+        if pending[id]?.change?.isDelete == true {
+            object.status.subtract([.fault, .deleted])
+        } else {
+            object.status = [.temporary]
+            identityMap.register(object)
+        }
+        if retainsRegisteredObjects { retainedObjects.insert(object) }
+        recordInsert(of: object)
+        for property in binding.schema.referenceSlots {
+            let new = property.slot.flatMap { values[$0].reference }
+            takeFromOthers(new, property, for: object)
+            noteReference(of: object, property, from: nil, to: new)
+        }
+        return object
+    }
+
+    private func takeEdits(_ edits: [Edit], of object: ManagedObject) {
+        for edit in edits {
+            guard let property = object.binding.schema.property(edit.property),
+                let slot = property.slot
+            else { continue }
+            recordEdit(of: object, slot: slot)
+            object.values[slot] = edit.new
+            guard property.end != nil else { continue }
+            takeFromOthers(edit.new.reference, property, for: object)
+            object.relations[property.number] = nil
+            noteReference(
+                of: object, property, from: edit.old.reference, to: edit.new.reference)
+        }
+    }
+
+    private func takeMembers(_ edits: [MembershipEdit], of object: ManagedObject) {
+        for edit in edits {
+            guard let property = object.binding.schema.property(edit.property) else { continue }
+            var left = Dictionary(edit.removed.map { ($0.object, $0.order) }) { first, _ in first }
+            for member in edit.added {
+                let old = left.removeValue(forKey: member.object)
+                takeMember(member.object, of: object, property, from: old, to: member.order)
+            }
+            for (member, old) in left {
+                takeMember(member, of: object, property, from: old, to: nil)
+            }
+        }
+    }
+
+    private func takeMember(
+        _ member: ObjectID, of object: ManagedObject, _ property: SchemaProperty,
+        from old: Double?, to new: Double?
+    ) {
+        if old == nil { takeFromOthers(member, property, for: object) }
+        recordMembership(of: object, property, member, from: old, to: new)
+        noteMembership(of: object, property, member, from: old, to: new)
+    }
+}
+
+extension Change {
+    /// The objects that an insert or update comes to refer to.
+    fileprivate var destinations: [ObjectID] {
+        var found = members.flatMap { $0.added.map(\.object) }
+        switch kind {
+        case .insert(let values, _): found += values.compactMap(\.reference)
+        case .update(let edits, _): found += edits.compactMap(\.new.reference)
+        case .delete: break
+        }
+        return found
+    }
+
+    /// Lets edits of transient properties start from where the object stands: nobody else's transient
+    /// value is in conflict with ours.
+    fileprivate mutating func startTransients(from values: [Value], of entity: SchemaEntity) {
+        func old(_ property: PropertyNumber) -> Value? {
+            guard let slot = entity.property(property)?.slot, slot >= entity.storedSlotCount
+            else { return nil }
+            return values[slot]
+        }
+        switch kind {
+        case .insert: return
+        case .update(let edits, let members):
+            let moved = edits.map {
+                Edit(property: $0.property, old: old($0.property) ?? $0.old, new: $0.new)
+            }
+            kind = .update(edits: moved.filter { $0.old != $0.new }, members: members)
+        case .delete(let seen, let members):
+            let count = entity.storedSlotCount
+            kind = .delete(
+                values: Array(seen.prefix(count)) + values.dropFirst(count), members: members)
+        }
+    }
+}

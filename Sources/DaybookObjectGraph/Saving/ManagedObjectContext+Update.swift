@@ -1,0 +1,147 @@
+import DaybookObjectModel
+import DaybookSnapshotStore
+import DaybookStopping
+import Synchronization
+
+extension ManagedObjectContext {
+    /// Runs a closure and saves what it has changed; where others have saved the same meanwhile, takes
+    /// that in and runs the closure again.
+    ///
+    /// So a value that is made from what was read is always made from what is there:
+    ///
+    /// ```swift
+    /// try context.performAndWait {
+    ///     try context.update(author: "teller") {
+    ///         account.balance -= amount
+    ///         other.balance += amount
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// The closure may run several times, so everything it does outside of the context happens as often.
+    /// It must read what it decides by inside: values that were read before it are not read again. It
+    /// runs again after a conflict, and after a value that must be unique turned out to be taken, so that
+    /// it can find the object that has it. Whenever the call throws, everything that the closure has
+    /// changed is taken back, and what could be undone before it still can. What one of several stores
+    /// has taken by then, or the closure has saved itself, stays; the closure does not run again then.
+    ///
+    /// The merge policy of the context does not count here: nothing is settled but by running again.
+    ///
+    /// In a child the closure runs on what its parent has, and its changes are saved into the parent.
+    ///
+    /// - Parameters:
+    ///   - maxAttempts: How often the closure runs at most. Each conflict means that somebody else has
+    ///     saved, so where many write the same object at once, many attempts are needed.
+    ///   - author: Who saves, as in ``save(author:note:at:)``.
+    ///   - note: Why.
+    ///   - body: What to do in the context.
+    /// - Returns: What the closure returned the last time, whose changes are saved.
+    /// - Throws: What the closure throws; what ``save(author:note:at:)`` throws, `conflict` or
+    ///   `duplicate` after the last attempt; ``StoreError`` with code `pendingChanges` when there are
+    ///   changes that were made before, which could not be told from those of the closure.
+    /// - Precondition: `maxAttempts` is at least 1, and the call is made on the context's queue.
+    public func update<Result>(
+        maxAttempts: Int = 10, author: String? = nil, note: String? = nil,
+        _ body: () throws -> Result
+    ) throws -> Result {
+        requireQueue()
+        require(maxAttempts > 0, "An update runs at least once.")
+        guard !isReadOnly else { throw StoreError.readOnlyContext() }
+        processPendingChanges()
+        try refuseUntoldConflicts()
+        guard pending.isEmpty, refusedReferences.isEmpty else {
+            throw StoreError.pendingChanges()
+        }
+        if !isSpeculative { try catchUp() }
+        // A policy that settles conflicts would save what was made from values that are no more.
+        let policies = (mergePolicy, customMergePolicy)
+        (mergePolicy, customMergePolicy) = (.error, nil)
+        defer { (mergePolicy, customMergePolicy) = policies }
+        let entriesBefore = entriesMade
+        var attempt = 1
+        while true {
+            do {
+                let result = try body()
+                try save(author: author, note: note)
+                return result
+            } catch let error as StoreError
+                where error.isOvertaken && attempt < maxAttempts && entriesMade == entriesBefore
+            {
+                attempt += 1
+                takeBackUnsaved()
+                try catchUp()
+                for object in error.concerned { forget(object) }
+            } catch {
+                takeBackUnsaved()
+                throw error
+            }
+        }
+    }
+
+    /// Runs a closure on the context's queue and saves what it has changed, again and again as long as
+    /// others have saved the same meanwhile.
+    ///
+    /// - Parameters:
+    ///   - maxAttempts: How often the closure runs at most.
+    ///   - author: Who saves, as in ``save(author:note:at:)``.
+    ///   - note: Why.
+    ///   - isolation: The actor that the caller is on; leave it to the compiler.
+    ///   - body: What to do in the context.
+    /// - Returns: What the closure returned the last time, whose changes are saved.
+    /// - Throws: What the closure throws and what the save throws, after the last attempt.
+    /// - Precondition: `maxAttempts` is at least 1.
+    public func update<Result: Sendable>(
+        maxAttempts: Int = 10, author: String? = nil, note: String? = nil,
+        isolation: isolated (any Actor)? = #isolation,
+        _ body: @escaping @Sendable () throws -> Result
+    ) async throws -> Result {
+        try await perform(isolation: isolation) { [self] in
+            try update(maxAttempts: maxAttempts, author: author, note: note, body)
+        }
+    }
+
+    /// Takes in what lies under the context now.
+    private func catchUp() throws {
+        if let parent, parentRevision == parent.revision.load(ordering: .relaxed) { return }
+        try mergeChanges()
+    }
+
+    /// Drops what has changed since the last save and keeps what could be undone before it.
+    private func takeBackUnsaved() {
+        let steps = undoManager?.savedSteps
+        rollback()
+        if let steps { undoManager?.restore(steps) }
+    }
+
+    /// Lets an object be read anew: another process may have saved it without a word.
+    private func forget(_ object: ObjectID) {
+        for store in coordinator.persistentStores {
+            let id = GraphID(store: store.number, object: object)
+            guard let known = identityMap[id], !known.isFault, pending[id] == nil else { continue }
+            refresh(known, mergeChanges: false)
+        }
+    }
+}
+
+extension StoreError {
+    /// Whether others were faster, so that trying again on what they have made may go through.
+    fileprivate var isOvertaken: Bool {
+        switch code {
+        case .conflict: true
+        case .duplicate: constraintConflicts.contains { $0.owner != nil }
+        default: false
+        }
+    }
+
+    /// The objects that others have changed, or whose values were taken.
+    fileprivate var concerned: Set<ObjectID> {
+        Set(conflicts.map(\.object)).union(constraintConflicts.compactMap(\.owner))
+    }
+
+    fileprivate static func pendingChanges() -> StoreError {
+        StoreError(
+            .pendingChanges,
+            "An update may have to start again and so needs a context without changes. Save what is "
+                + "pending, or roll it back.")
+    }
+}

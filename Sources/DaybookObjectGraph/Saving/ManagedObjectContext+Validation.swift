@@ -1,0 +1,337 @@
+public import DaybookObjectModel
+import DaybookSnapshotStore
+import DaybookStopping
+import Foundation
+
+extension ManagedObjectContext {
+    /// Checks everything pending, and refuses with all that is wrong.
+    ///
+    /// Hooks may mend values while they look at them, so it is all checked again until nothing is
+    /// changed any more.
+    ///
+    /// - Throws: ``StoreError`` with code `validation` and every failure; with code `unsettled` when
+    ///   hooks do not come to an end.
+    func validate() throws {
+        var failures: [ValidationFailure] = []
+        try untilSettled("Validation") { _ in
+            failures = pendingFailures(.called)
+        }
+        try refuse(failures)
+    }
+
+    /// Checks everything pending against the rules of the model alone, and changes nothing.
+    ///
+    /// - Throws: ``StoreError`` with code `validation` and every failure.
+    func checkRules() throws {
+        try refuse(pendingFailures(.passedOver))
+    }
+
+    private func refuse(_ failures: [ValidationFailure]) throws {
+        guard !failures.isEmpty else { return }
+        throw StoreError.validation(failures.sorted { $0.precedes($1) })
+    }
+
+    /// What becomes of the hooks of objects in a check.
+    private enum Hooks {
+        case called, passedOver
+    }
+
+    private func pendingFailures(_ hooks: Hooks) -> [ValidationFailure] {
+        var failures: [ValidationFailure] = []
+        var counts = CountedRelationships()
+        let hasCounts = coordinator.model.schema.entities.contains { !$0.counted.isEmpty }
+        let all = pending.items
+        let items = all.span
+        for index in items.indices {
+            guard let change = items[index].change else { continue }
+            check(change, of: items[index].object, hooks, &failures)
+            if hasCounts { counts.note(change, of: items[index].object, self) }
+        }
+        return failures + counts.failures(in: self)
+    }
+
+    // MARK: - One object
+
+    private func check(
+        _ change: Change, of object: ManagedObject, _ hooks: Hooks,
+        _ failures: inout [ValidationFailure]
+    ) {
+        let count = failures.count
+        let occasion = checkRules(change, of: object, hooks, &failures)
+        guard hooks == .called else { return }
+        // What calls the rules of the model from a hook is told what has just been found.
+        if failures.count == count {
+            object.status.insert(.valid)
+        } else {
+            failuresFound = FailuresFound(object: object, failures: Array(failures[count...]))
+        }
+        defer {
+            object.status.remove(.valid)
+            failuresFound = nil
+        }
+        do {
+            switch occasion {
+            case .insert: try object.validateForInsert()
+            case .update: try object.validateForUpdate()
+            case .delete: try object.validateForDelete()
+            }
+        } catch {
+            let known = failures[count...]
+            failures += object.failures(error, property: nil).filter { !known.contains($0) }
+        }
+    }
+
+    private func checkRules(
+        _ change: Change, of object: ManagedObject, _ hooks: Hooks,
+        _ failures: inout [ValidationFailure]
+    ) -> ValidationOccasion {
+        let schema = object.binding.schema
+        switch change.kind {
+        case .insert:
+            for property in schema.slots { check(property, of: object, hooks, &failures) }
+            return .insert
+        case .update(let edits, _):
+            for index in edits.indices {
+                guard let property = schema.property(edits[index].property) else { continue }
+                check(property, of: object, hooks, &failures)
+            }
+            return .update
+        case .delete(let values, let members):
+            failures += denials(of: object, values, members)
+            return .delete
+        }
+    }
+
+    /// Checks an object against the rules of the model, outside a save.
+    fileprivate func checkRules(
+        of object: ManagedObject, for occasion: ValidationOccasion
+    ) -> [ValidationFailure] {
+        if let failuresFound, failuresFound.object === object { return failuresFound.failures }
+        guard object.realizeIfNeeded(), !object.status.contains(.gone) else { return [] }
+        let schema = object.binding.schema
+        var failures: [ValidationFailure] = []
+        guard occasion != .delete else {
+            let members = schema.storedToMany.map { property in
+                let orders = object.memberList(of: property, self).orders
+                return MembershipEdit(
+                    property: property.number, added: [],
+                    removed: orders.map { Member(object: $0.key, order: $0.value) })
+            }
+            return denials(of: object, object.values, members)
+        }
+        for property in schema.slots { check(property, of: object, .called, &failures) }
+        for property in schema.counted {
+            let count = object.memberList(of: property, self).orders.count
+            guard let misfit = property.misfit(ofCount: count) else { continue }
+            failures.append(object.failure(misfit, of: property, self))
+        }
+        return failures
+    }
+
+    private func check(
+        _ property: SchemaProperty, of object: ManagedObject, _ hooks: Hooks,
+        _ failures: inout [ValidationFailure]
+    ) {
+        guard let slot = property.slot else { return }
+        var value = object.value(inSlot: slot)
+        if property.isAttribute, hooks == .called {
+            do {
+                try object.validate(&value, forKey: property.name)
+            } catch {
+                failures += object.failures(error, property: property.name)
+            }
+            if !object.has(value, inSlot: slot) {
+                object.setValue(value, inSlot: slot)
+                value = object.value(inSlot: slot)
+            }
+        }
+        guard let misfit = property.misfit(of: value) else { return }
+        failures.append(object.failure(misfit, of: property, self))
+    }
+
+    /// Relationships with the rule `deny` that still lead somewhere from a deleted object.
+    private func denials(
+        of object: ManagedObject, _ values: [Value], _ members: [MembershipEdit]
+    ) -> [ValidationFailure] {
+        var failures: [ValidationFailure] = []
+        for (index, property) in object.binding.schema.properties.enumerated() {
+            guard property.relationship?.deleteRule == .deny else { continue }
+            let remaining: [ManagedObject]
+            if let slot = property.slot {
+                remaining = [values[slot].reference].compactMap { $0 }.map {
+                    self.object(GraphID(store: object.graphID.store, object: $0))
+                }
+            } else if property.isStoredToMany {
+                let removed = members.first { $0.property == property.number }?.removed ?? []
+                remaining = removed.map {
+                    self.object(GraphID(store: object.graphID.store, object: $0.object))
+                }
+            } else {
+                remaining = object.destinations(ofPropertyAt: index)
+            }
+            let count = remaining.count { !$0.isDeleted }
+            guard count > 0 else { continue }
+            failures.append(
+                ValidationFailure(
+                    .deleteDenied, object: object.graphID.object, property: property.name,
+                    "'\(object.objectID)' cannot be deleted while its relationship "
+                        + "'\(property.name)' leads to \(count) object\(count == 1 ? "" : "s")."
+                )
+                .inStore(object.storeIdentifier))
+        }
+        return failures
+    }
+}
+
+/// For what an object is checked.
+enum ValidationOccasion {
+    case insert, update, delete
+}
+
+/// What a save has found of the object whose hook it calls.
+struct FailuresFound {
+    let object: ManagedObject
+    let failures: [ValidationFailure]
+}
+
+extension ManagedObjectContext {
+    /// The object that a failure is about, in this context.
+    ///
+    /// - Returns: The object, or a fault of it; nil when the failure names none, or one of a store
+    ///   that the coordinator does not have.
+    public func object(of failure: ValidationFailure) -> ManagedObject? {
+        guard let object = failure.object, let store = failure.storeIdentifier,
+            let entity = coordinator.model.schema.entity(object.entity)
+        else { return nil }
+        return self.object(
+            with: ManagedObjectID(
+                storeIdentifier: store, object: object, entityName: entity.name,
+                isTemporaryID: false))
+    }
+}
+
+extension ManagedObject {
+    /// Checks a value for an attribute without setting it: ``validate(_:forKey:)`` first, which may
+    /// mend it, and then the rules of the model.
+    ///
+    /// - Throws: ``ValidationFailure``, or what ``validate(_:forKey:)`` throws.
+    /// - Precondition: The entity has an attribute of that name.
+    public func validateValue(_ value: inout Value, forKey key: String) throws {
+        let property = property(named: key)
+        require(property.isAttribute, "Only the values of attributes can be validated.")
+        try validate(&value, forKey: key)
+        guard let misfit = property.misfit(of: value), let context = binding.context else { return }
+        throw failure(misfit, of: property, context)
+    }
+
+    /// Checks the rules of the model, unless a save has just found that the object keeps them.
+    final func checkRules(for occasion: ValidationOccasion) throws {
+        guard !status.contains(.valid), let context = binding.context,
+            !status.contains(.detached)
+        else { return }
+        let failures = context.checkRules(of: self, for: occasion)
+        guard !failures.isEmpty else { return }
+        throw StoreError.invalid("\(objectID)", failures.sorted { $0.precedes($1) })
+    }
+
+    fileprivate func failure(
+        _ misfit: ValueMisfit, of property: SchemaProperty, _ context: ManagedObjectContext
+    ) -> ValidationFailure {
+        ValidationFailure(
+            misfit, of: property, in: graphID.object, context.coordinator.model.schema
+        ).inStore(storeIdentifier)
+    }
+
+    /// The identifier of the object's store.
+    var storeIdentifier: UUID {
+        binding.identifiers(inStore: graphID.store, areTemporary: false).storeIdentifier
+    }
+
+    /// What a hook has thrown, as failures of this object.
+    fileprivate func failures(_ error: any Error, property: String?) -> [ValidationFailure] {
+        switch error {
+        case var failure as ValidationFailure:
+            failure.object = failure.object ?? graphID.object
+            failure.property = failure.property ?? property
+            return [failure.inStore(storeIdentifier)]
+        case let error as StoreError where !error.failures.isEmpty:
+            return error.failures
+        default:
+            return [
+                ValidationFailure(
+                    .invalid, object: graphID.object, property: property, "\(objectID): \(error)",
+                    cause: error
+                ).inStore(storeIdentifier)
+            ]
+        }
+    }
+}
+
+/// The relationships whose objects have to be counted, because pending changes touch them.
+///
+/// A change names only the end of a relationship that is stored; the other end may be one of an
+/// object for which nothing is pending.
+private struct CountedRelationships {
+    private struct Key: Hashable {
+        let object: GraphID
+        let property: PropertyNumber
+    }
+
+    private var keys: Set<Key> = []
+
+    mutating func note(
+        _ change: Change, of object: ManagedObject, _ context: ManagedObjectContext
+    ) {
+        let entity = object.binding.schema
+        let id = object.graphID
+        switch change.kind {
+        case .insert(let values, _):
+            for property in entity.counted { note(id, property.number) }
+            for property in entity.referenceSlots {
+                note(property, from: id, to: property.slot.flatMap { values[$0].reference })
+            }
+        case .update(let edits, _):
+            for edit in edits {
+                guard let property = entity.property(edit.property) else { continue }
+                note(property, from: id, to: edit.old.reference)
+                note(property, from: id, to: edit.new.reference)
+            }
+        case .delete(let values, _):
+            for property in entity.referenceSlots {
+                note(property, from: id, to: property.slot.flatMap { values[$0].reference })
+            }
+        }
+        for edit in change.members {
+            guard let property = entity.property(edit.property) else { continue }
+            note(id, edit.property)
+            for member in edit.added + edit.removed {
+                note(property, from: id, to: member.object)
+            }
+        }
+    }
+
+    private mutating func note(
+        _ property: SchemaProperty, from owner: GraphID, to destination: ObjectID?
+    ) {
+        guard let destination, let inverse = property.end?.inverse else { return }
+        note(GraphID(store: owner.store, object: destination), inverse)
+    }
+
+    private mutating func note(_ object: GraphID, _ property: PropertyNumber) {
+        keys.insert(Key(object: object, property: property))
+    }
+
+    func failures(in context: ManagedObjectContext) -> [ValidationFailure] {
+        keys.compactMap { key in
+            guard
+                let property = context.binding(key.object.object.entity).schema.property(
+                    key.property), property.isCounted
+            else { return nil }
+            let object = context.object(key.object)
+            guard object.isEditable else { return nil }
+            let count = object.memberList(of: property, context).orders.count
+            guard let misfit = property.misfit(ofCount: count) else { return nil }
+            return object.failure(misfit, of: property, context)
+        }
+    }
+}

@@ -1,0 +1,47 @@
+public import DaybookObjectModel
+public import DaybookSnapshotStore
+
+/// What a save would come to if it were made now.
+public struct SavePreview: Sendable {
+    /// Where the context's changes collide with what others have saved, whichever side the merge policy
+    /// would let win: with what both started from, the others' value and ours, and the entry,
+    /// its author and time.
+    public internal(set) var conflicts: [MergeConflict] = []
+    /// Where both have changed an attribute that merges, which is no conflict.
+    public internal(set) var mergedValues: [MergedValue] = []
+    /// Values that must be unique and are taken.
+    public internal(set) var constraintConflicts: [ConstraintConflict] = []
+    /// What the save would throw; nil when it would go through.
+    public internal(set) var refusal: StoreError?
+}
+
+extension SavePreview {
+    /// Looks what one store makes of what is to be saved there.
+    mutating func add(_ request: ManagedObjectContext.StoreRequest) throws {
+        do {
+            let result = try request.store.store.preview(request.request)
+            conflicts += result.conflicts
+            constraintConflicts += result.constraintConflicts
+            mergedValues += result.merged
+        } catch let error as StoreError where error.isRefusal {
+            add(error)
+        }
+    }
+
+    /// Takes in why nothing would be saved.
+    mutating func add(_ error: StoreError) {
+        conflicts += error.conflicts
+        constraintConflicts += error.constraintConflicts
+        refusal = refusal ?? error
+    }
+}
+
+extension StoreError {
+    /// Whether a save is refused for what it would save, and not because the store cannot be read.
+    var isRefusal: Bool {
+        [
+            .conflict, .validation, .duplicate, .crossStoreRelationship, .readOnly, .noSuchStore,
+            .undoBlocked,
+        ].contains(code)
+    }
+}

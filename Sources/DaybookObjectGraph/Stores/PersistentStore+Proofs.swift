@@ -1,0 +1,146 @@
+public import DaybookJournalLog
+import DaybookSnapshotStore
+
+/// What an auditor needs to check that an entry is in the journal: its bytes, and the proof.
+public struct ProvedEntry: Sendable, Hashable {
+    /// The bytes of the entry, to which ``proof`` leads.
+    public let bytes: [UInt8]
+    /// The proof, with the checkpoint.
+    public let proof: EntryProof
+
+    /// Joins bytes with a proof; ``verify(with:)`` tells whether they belong together.
+    public init(bytes: [UInt8], proof: EntryProof) {
+        self.bytes = bytes
+        self.proof = proof
+    }
+
+    /// Checks that the bytes are those of the entry, without the store.
+    ///
+    /// - Parameter key: Whose signature the checkpoint must bear.
+    /// - Throws: `ProofError`, as `EntryProof.verify(entry:with:)`.
+    public func verify(with key: VerifierKey) throws {
+        try proof.verify(entry: .ofEntry(bytes), with: key)
+    }
+}
+
+extension PersistentStore {
+    /// Signs how many entries there are and the root of the tree over them.
+    ///
+    /// Keep what is signed where nobody who can write the store can write, too: then it shows later that
+    /// nothing before it was changed or cut off. The key is never stored.
+    ///
+    /// - Parameters:
+    ///   - key: The key. Its name is what the journal is known by.
+    ///   - sequence: The last entry that counts; nil for the newest.
+    ///   - previous: The checkpoint that was signed before this one; nil for the first. Whoever signs
+    ///     two states of which one does not go on from the other has lied once.
+    /// - Returns: The checkpoint, signed.
+    /// - Throws: `ProofError` with code `mismatch` when the journal does not go on from the previous
+    ///   checkpoint, and with the code of the trouble when `key` has not signed that; ``StoreError``
+    ///   with code `noSuchEntry`.
+    /// - Complexity: O(log *n*) page reads, *n* the number of entries.
+    public func checkpoint(
+        signedBy key: SigningKey, at sequence: SequenceNumber? = nil,
+        after previous: SignedNote? = nil
+    ) throws -> SignedNote {
+        let checkpoint = try store.checkpoint(origin: key.verifierKey.name, at: sequence)
+        if let previous {
+            let older = try known(previous, key.verifierKey)
+            guard older.size <= checkpoint.size else {
+                throw ProofError.mismatch(
+                    "The checkpoint would be of \(checkpoint.size) entries, and the one before it is "
+                        + "of \(older.size).")
+            }
+        }
+        var note = checkpoint.note
+        try note.sign(with: key)
+        return note
+    }
+
+    /// Shows that an entry is among those of a checkpoint, to somebody who has not the store.
+    ///
+    /// - Parameters:
+    ///   - sequence: The entry.
+    ///   - checkpoint: A signed checkpoint of this store that counts the entry.
+    /// - Returns: The bytes of the entry and the proof. Nothing else of the journal is given away.
+    /// - Throws: `ProofError` with code `mismatch` when the journal does not go on from the checkpoint;
+    ///   ``StoreError`` with code `noSuchEntry` when the checkpoint does not count the entry, and with
+    ///   code `corrupt` when the entry is not what was written.
+    /// - Complexity: O(log *n*) page reads, *n* the number of entries.
+    public func proof(
+        of sequence: SequenceNumber, in checkpoint: SignedNote
+    ) throws -> ProvedEntry {
+        let size = try going(on: Checkpoint(checkpoint.text)).size
+        let inclusion = try store.inclusionProof(of: sequence, amongFirst: size)
+        return ProvedEntry(
+            bytes: try store.bytes(of: sequence), proof: try EntryProof(inclusion, checkpoint))
+    }
+
+    /// Shows that one checkpoint goes on from another, to somebody who has not the store.
+    ///
+    /// - Parameters:
+    ///   - older: A checkpoint of this store.
+    ///   - newer: Another, of as many entries or more.
+    /// - Returns: The proof, which leads from the one's root to the other's.
+    /// - Throws: `ProofError` with code `mismatch` when the journal does not go on from both, or when the
+    ///   older one is of more entries.
+    /// - Complexity: O(log *n*) page reads, *n* the number of entries.
+    public func consistencyProof(
+        from older: SignedNote, to newer: SignedNote
+    ) throws -> ConsistencyProof {
+        let first = try going(on: Checkpoint(older.text))
+        let second = try going(on: Checkpoint(newer.text))
+        guard first.size <= second.size else {
+            throw ProofError.mismatch(
+                "The older checkpoint is of \(first.size) entries, and the newer of \(second.size)."
+            )
+        }
+        return try store.consistencyProof(from: first.size, to: second.size)
+    }
+
+    /// Checks the whole store, and that it goes on from a checkpoint that was kept elsewhere.
+    ///
+    /// Every digest is computed again from the bytes of its entry, the journal is replayed, and every
+    /// record of the tables is compared with it. Tags, cursors, the identifier and metadata are no part of
+    /// the journal, and no checkpoint covers them. Only the pages of the file are left to
+    /// `daybook verify`, because they can be looked at only while nobody has the file open.
+    ///
+    /// - Parameters:
+    ///   - checkpoint: A checkpoint, kept where nobody who can write the store can write.
+    ///   - key: Whose signature it must bear.
+    ///   - progress: Called now and then with what is being checked and how far that has come, from 0
+    ///     to 1.
+    /// - Returns: The checkpoint, whose entries are still all there as they were.
+    /// - Throws: `ProofError` with code `unsigned` or `badSignature` when the key has not signed the
+    ///   checkpoint, with code `mismatch` when the journal does not go on from it; ``StoreError`` with
+    ///   code `corrupt` and a line of details for each finding.
+    /// - Complexity: O(*j* log *n*) page reads, *j* the size of the journal.
+    @discardableResult
+    public func verify(
+        against checkpoint: SignedNote, signedBy key: VerifierKey,
+        progress: (_ step: String, _ fraction: Double) -> Void = { _, _ in }
+    ) throws -> Checkpoint {
+        let known = try checkpoint.checkpoint(signedBy: key)
+        let report = try store.verify(checkpoint: known, progress: progress)
+        let problems = report.findings.map(\.message) + report.gaps
+        guard problems.isEmpty else { throw StoreError.unsound(store.path, problems) }
+        if let flaw = report.flaw { throw ProofError.mismatch(flaw) }
+        return known
+    }
+
+    private func known(_ note: SignedNote, _ key: VerifierKey) throws -> Checkpoint {
+        try going(on: note.checkpoint(signedBy: key))
+    }
+
+    /// The checkpoint, if the journal goes on from it.
+    private func going(on checkpoint: Checkpoint) throws -> Checkpoint {
+        if let flaw = try store.flaw(of: checkpoint) { throw ProofError.mismatch(flaw) }
+        return checkpoint
+    }
+}
+
+extension ProofError {
+    fileprivate static func mismatch(_ message: String) -> ProofError {
+        ProofError(.mismatch, message)
+    }
+}

@@ -1,0 +1,85 @@
+import DaybookJournalLog
+import DaybookSnapshotStore
+public import Foundation
+import Synchronization
+
+extension Notification.Name {
+    /// Posted after an entry has been appended to a store, on the thread that saved or noticed it. The
+    /// notification's object is the ``PersistentStoreCoordinator``; the store is among the information,
+    /// with its identifier, its place and the number of the entry.
+    ///
+    /// Every save through the store's coordinator is told of, and whatever another process or
+    /// coordinator has saved once ``PersistentStoreCoordinator/checkForRemoteChanges()`` or a later
+    /// save finds it: several entries then make one notification, with the newest.
+    public static var persistentStoreRemoteChange: Notification.Name {
+        NotificationInterest.remoteChange.markRequested()
+        return .remoteChange
+    }
+
+    fileprivate static let remoteChange = Notification.Name("DaybookPersistentStoreRemoteChange")
+}
+
+extension PersistentStore {
+    /// In the notification of a change: the ``PersistentStore``.
+    public static let storeKey = "store"
+    /// In the notification of a change: the store's identifier, a `UUID`.
+    public static let storeUUIDKey = "storeUUID"
+    /// In the notification of a change: where the store is, a `URL`.
+    public static let urlKey = "URL"
+    /// In the notification of a change: the number of the newest entry, a ``SequenceNumber``.
+    public static let historyTokenKey = "historyToken"
+
+    /// Counts entries up to here as known, when none has been announced yet.
+    func startAnnouncing(from sequence: SequenceNumber) {
+        announced.withLock { if $0 == nil { $0 = sequence } }
+    }
+
+    /// Tells everybody of an entry, unless they have been told of it or a later one.
+    ///
+    /// - Returns: Whether it was news.
+    @discardableResult
+    func announce(_ sequence: SequenceNumber) -> Bool {
+        let isNews = announced.withLock { announced in
+            guard sequence > announced ?? .zero else { return false }
+            announced = sequence
+            return true
+        }
+        if isNews { options.checkpoints?.advance(self, to: sequence) }
+        guard isNews, NotificationInterest.remoteChange.isThere else { return isNews }
+        NotificationCenter.default.post(
+            name: .remoteChange, object: coordinator,
+            userInfo: [
+                Self.storeKey: self, Self.storeUUIDKey: identifier, Self.urlKey: url,
+                Self.historyTokenKey: sequence,
+            ])
+        return true
+    }
+}
+
+extension PersistentStoreCoordinator {
+    /// Looks whether others, in this process or another, have saved to the stores, and tells of it as
+    /// of a save from here: with `persistentStoreRemoteChange`, and to contexts that merge
+    /// automatically.
+    ///
+    /// Nothing announces what another process saves, so a program that shares a store calls this when
+    /// it has reason to: when its window comes to the front, from a timer, or when it is told that
+    /// the file has changed.
+    ///
+    /// - Returns: Whether there was news.
+    /// - Throws: ``StoreError`` when a store cannot be read; with ``StoreError/Code/replaced`` when its
+    ///   file was deleted, moved or replaced.
+    /// - Complexity: O(1) page reads for each store.
+    @discardableResult
+    public func checkForRemoteChanges() throws -> Bool {
+        var isNews = false
+        for store in persistentStores {
+            try store.store.checkPlace()
+            let head = try store.head()
+            guard store.announce(head) else { continue }
+            isNews = true
+            rows.learn(of: head, in: store.number)
+            store.store.announce(head)
+        }
+        return isNews
+    }
+}

@@ -1,0 +1,253 @@
+import DaybookJournalLog
+public import DaybookObjectModel
+import DaybookSnapshotStore
+public import Foundation
+
+extension Notification.Name {
+    /// Posted before a store is removed from a coordinator. The notification's object is the
+    /// coordinator.
+    public static let persistentStoreCoordinatorStoresWillChange = Notification.Name(
+        "DaybookPersistentStoreCoordinatorStoresWillChange")
+    /// Posted after stores were added to a coordinator, removed from it, or moved. The notification's
+    /// object is the coordinator.
+    public static let persistentStoreCoordinatorStoresDidChange = Notification.Name(
+        "DaybookPersistentStoreCoordinatorStoresDidChange")
+}
+
+extension PersistentStoreCoordinator {
+    /// In the notifications: the stores that were added, an array of ``PersistentStore``.
+    public static let addedPersistentStoresKey = "added"
+    /// In the notifications: the stores that were or will be removed, an array of
+    /// ``PersistentStore``.
+    public static let removedPersistentStoresKey = "removed"
+
+    // MARK: - Coming
+
+    /// Opens a store, making it when there is none, and adds it.
+    ///
+    /// A store keeps the whole model, whatever configuration it is added under; so it can be added
+    /// under another one later.
+    ///
+    /// - Parameters:
+    ///   - url: Where the file is.
+    ///   - configuration: The configuration of the model whose entities the store is to hold; nil for
+    ///     all.
+    ///   - options: How it is opened.
+    /// - Returns: The store, the last one of ``persistentStores``.
+    /// - Throws: ``StoreError`` with code `modelMismatch`, listing the differences, when the store was
+    ///   written with another model; with `noSuchConfiguration`; with `exists` when the store, or a
+    ///   copy of it, has been added already; with the code of the trouble when the file cannot be
+    ///   used.
+    @discardableResult
+    public func addPersistentStore(
+        at url: URL, configuration: String? = nil,
+        options: PersistentStoreOptions = PersistentStoreOptions()
+    ) throws -> PersistentStore {
+        let place = StorePlace(
+            url: url, configurationName: configuration, entities: try entities(of: configuration),
+            options: options)
+        let store = try openOrMake(place)
+        let added = try attach(store, place, headWhenAdded: store.head())
+        inEveryContext { $0.beginFollowing(added) }
+        post(.persistentStoreCoordinatorStoresDidChange, added: [added])
+        return added
+    }
+
+    /// Opens a store as described, making it when there is none, and adds it.
+    ///
+    /// - Returns: The store, the last one of ``persistentStores``.
+    /// - Throws: As ``addPersistentStore(at:configuration:options:)``.
+    @discardableResult
+    public func addPersistentStore(
+        with description: PersistentStoreDescription
+    ) throws -> PersistentStore {
+        try addPersistentStore(
+            at: description.url, configuration: description.configuration,
+            options: description.options)
+    }
+
+    private func openOrMake(_ place: StorePlace) throws -> Store {
+        let path = place.url.path
+        guard !FileManager.default.fileExists(atPath: path), !place.options.isReadOnly else {
+            return try open(place)
+        }
+        do {
+            return try Store.create(
+                at: path, model: managedObjectModel, options: place.options.storeOptions)
+        } catch let error as StoreError where error.code == .exists {
+            // Somebody else has just made it.
+            return try open(place)
+        }
+    }
+
+    private func open(_ place: StorePlace) throws -> Store {
+        try Store.open(
+            at: place.url.path, model: managedObjectModel, options: place.options.storeOptions)
+    }
+
+    private func entities(of configuration: String?) throws -> Set<EntityNumber>? {
+        guard let configuration else { return nil }
+        guard let entities = managedObjectModel.configurations[configuration] else {
+            throw StoreError.noSuchConfiguration(
+                configuration, among: managedObjectModel.configurations.keys.sorted())
+        }
+        return Set(entities.compactMap { model.entity(named: $0)?.schema.number })
+    }
+
+    // MARK: - Going
+
+    /// Takes a store out and closes it. Its file stays as it is.
+    ///
+    /// In every context objects of the store that have no changes become faults, which read as empty
+    /// and tell ``ManagedObjectContext/inaccessibleFaultHandler``. What is pending for objects of the
+    /// store stays, and each save throws ``StoreError`` with code `noSuchStore` until it is rolled
+    /// back. Contexts of other queues follow on their queues. When the store is added again, its
+    /// objects can be read again.
+    ///
+    /// - Throws: ``StoreError`` with code `noSuchStore` when it is not a store of this coordinator;
+    ///   the error with which closing the file failed, though the store is out then.
+    public func remove(_ store: PersistentStore) throws {
+        guard has(store) else { throw StoreError.noSuchStore(store.name) }
+        post(.persistentStoreCoordinatorStoresWillChange, removed: [store])
+        replace(store.number, with: nil)
+        inEveryContext { $0.endFollowing(store) }
+        post(.persistentStoreCoordinatorStoresDidChange, removed: [store])
+        try store.close()
+    }
+
+    /// Moves a store to another place ("save as"): copies it, journal and all, and goes on with the
+    /// copy. The file at the old place stays as it is.
+    ///
+    /// The copy has the same identifier, so objects, their identifiers and what is pending in contexts
+    /// go on as they are. While the file is copied, saves to the store throw `busy`, with everything
+    /// still pending.
+    ///
+    /// - Parameters:
+    ///   - store: A store of this coordinator. Use the result in its place.
+    ///   - url: Where nothing stands yet.
+    /// - Returns: The store at the new place.
+    /// - Throws: ``StoreError`` with code `exists` when something stands there; with `busy` while
+    ///   somebody saves to the store; with `noSuchStore`. The store is used at its old place
+    ///   then, and nothing is left at the new one.
+    /// - Complexity: O(*p*) page reads and writes, *p* the number of pages in use.
+    @discardableResult
+    public func migratePersistentStore(
+        _ store: PersistentStore, to url: URL
+    ) throws -> PersistentStore {
+        guard has(store) else { throw StoreError.noSuchStore(store.name) }
+        post(.persistentStoreCoordinatorStoresWillChange, removed: [store])
+        let migrated = try store.whileNobodyWrites {
+            let copied = try copy(store, to: url)
+            replace(store.number, with: copied)
+            return copied
+        }
+        inEveryContext { $0.follow(migrated, insteadOf: store) }
+        post(.persistentStoreCoordinatorStoresDidChange, added: [migrated], removed: [store])
+        try store.close()
+        return migrated
+    }
+
+    /// Copies a store to another place and opens the copy.
+    private func copy(_ store: PersistentStore, to url: URL) throws -> PersistentStore {
+        let place = StorePlace(
+            url: url, configurationName: store.configurationName, entities: store.place.entities,
+            options: store.options)
+        try store.store.copy(to: url.path)
+        do {
+            let opened = try open(place)
+            // Contexts may ask the original for numbers until the copy is in its place.
+            try opened.skipObjectNumbers(Self.numbersWhileMoving)
+            let copied = PersistentStore(
+                place, number: store.number, store: opened, headWhenAdded: store.headWhenAdded,
+                rows: rows)
+            // Another process or coordinator may write to the file all the while.
+            guard try store.head() == copied.head() else {
+                throw StoreError.changedWhileCopied(store)
+            }
+            copied.takeKeptValues(of: store)
+            copied.belong(to: self)
+            return copied
+        } catch {
+            try Store.remove(at: url.path)
+            throw error
+        }
+    }
+
+    /// More objects than can be made while a file is copied.
+    private static let numbersWhileMoving: UInt64 = 1 << 24
+
+    // MARK: - Files
+
+    /// Removes the file of a store that nobody uses. Does nothing when there is none.
+    ///
+    /// - Throws: ``StoreError`` with code `busy` while a coordinator of this process or another process
+    ///   has the store open: remove it from its coordinator first; with `notAStore` when the file is
+    ///   something else. The file is as it was then.
+    public func destroyPersistentStore(at url: URL) throws {
+        try Store.remove(at: url.path)
+    }
+
+    /// Puts a copy of a store, journal and all, in the place of another that nobody uses, or where
+    /// nothing stands yet. The copy has the identifier of its original.
+    ///
+    /// - Parameters:
+    ///   - destination: What is replaced.
+    ///   - source: What is copied; it may be in use.
+    /// - Throws: ``StoreError`` with code `busy` while somebody has the store at `destination` open;
+    ///   with the code of the trouble when the store at `source` cannot be read. What stands at
+    ///   `destination` is as it was then.
+    /// - Complexity: O(*p*) page reads and writes, *p* the number of pages in use.
+    public func replacePersistentStore(
+        at destination: URL, withPersistentStoreFrom source: URL
+    ) throws {
+        let store = try Store.open(at: source.path, options: StoreOptions(isReadOnly: true))
+        try Store.replace(at: destination.path, withCopyOf: store)
+        try store.close()
+    }
+
+    // MARK: - Metadata
+
+    /// What a store says of itself, with values that wait for the next save.
+    ///
+    /// - Throws: ``StoreError`` with code `noSuchStore` when it is not a store of this coordinator.
+    public func metadata(for store: PersistentStore) throws -> PersistentStoreMetadata {
+        guard has(store) else { throw StoreError.noSuchStore(store.name) }
+        return try store.metadata()
+    }
+
+    /// What a store says of itself that need not be added to any coordinator.
+    ///
+    /// - Throws: ``StoreError`` when the file is not a store or cannot be read.
+    public static func metadata(at url: URL) throws -> PersistentStoreMetadata {
+        let store = try Store.open(at: url.path, options: StoreOptions(isReadOnly: true))
+        let metadata = PersistentStoreMetadata(store, values: try store.userValues())
+        try store.close()
+        return metadata
+    }
+
+    /// Keeps values about a store, which the next save of any context of this coordinator writes, in
+    /// one step with its changes. They are about the file and no part of the journal: they have no
+    /// history, and an export does not have them.
+    ///
+    /// - Parameters:
+    ///   - values: All values that are to be kept, by name; those left out are forgotten.
+    ///   - store: A store of this coordinator.
+    /// - Throws: ``StoreError`` with code `noSuchStore`; with `readOnly` when the store cannot be
+    ///   written.
+    public func setMetadata(_ values: [String: Value], for store: PersistentStore) throws {
+        guard has(store) else { throw StoreError.noSuchStore(store.name) }
+        guard !store.isReadOnly else { throw StoreError.readOnlyStore(store) }
+        store.keep(values)
+    }
+
+    // MARK: - Telling
+
+    private func post(
+        _ name: Notification.Name, added: [PersistentStore] = [], removed: [PersistentStore] = []
+    ) {
+        var information: [AnyHashable: Any] = [:]
+        if !added.isEmpty { information[Self.addedPersistentStoresKey] = added }
+        if !removed.isEmpty { information[Self.removedPersistentStoresKey] = removed }
+        NotificationCenter.default.post(name: name, object: self, userInfo: information)
+    }
+}

@@ -1,0 +1,42 @@
+import DaybookJournalLog
+
+/// How far a context has followed one store.
+struct StorePosition {
+    /// The entry up to which the saves of others have been merged.
+    var base: SequenceNumber
+    /// Entries after the base that the context saved itself.
+    var ownEntries: Set<SequenceNumber> = []
+    /// The entry whose state the context reads; nil for the newest.
+    var pinned: SequenceNumber?
+
+    init(base: SequenceNumber, pinned: SequenceNumber? = nil) {
+        self.base = base
+        self.pinned = pinned
+    }
+
+    /// Whether others have saved entries that have not been merged, before one of the context's own.
+    func hasForeignEntries(before sequence: SequenceNumber) -> Bool {
+        sequence.rawValue - base.rawValue - 1 > UInt64(ownEntries.count)
+    }
+
+    /// Notes an entry that the context has saved.
+    mutating func noteSave(_ sequence: SequenceNumber) {
+        if sequence.rawValue == base.rawValue + 1 {
+            base = sequence
+        } else {
+            ownEntries.insert(sequence)
+        }
+        notePinned(sequence)
+    }
+
+    /// Moves on to an entry where one is held to.
+    mutating func notePinned(_ sequence: SequenceNumber) {
+        if pinned != nil { pinned = sequence }
+    }
+
+    /// Holds to an entry. What comes after it has yet to be merged, even where it was merged before.
+    mutating func pin(at sequence: SequenceNumber?) {
+        pinned = sequence
+        if let sequence { base = min(base, sequence) }
+    }
+}

@@ -1,0 +1,252 @@
+import DaybookStopping
+package import Foundation
+
+/// Bytes that do not mean what they should.
+///
+/// Carries the offset at which reading failed and what was expected there. The layer that knows
+/// which record it was reading adds the place in the store.
+package struct DecodingFailure: Error, Sendable, CustomStringConvertible {
+    /// Bytes from the start of the record.
+    package let offset: Int
+    /// What stood to be read.
+    package let expected: String
+
+    /// Describes a failure at `offset`.
+    package init(at offset: Int, expected: String) {
+        self.offset = offset
+        self.expected = expected
+    }
+
+    /// A clause without a full stop, to be put into a sentence.
+    package var description: String {
+        "\(expected) was expected at byte \(offset)"
+    }
+}
+
+// Reading is done by functions on the span rather than by a reader type that would hold it: a span
+// may not be stored, and an offset is all the state there is. Every read is bounds-checked.
+extension RawSpan {
+    /// Reads one byte.
+    @inline(__always)
+    package func readByte(at offset: inout Int) throws(DecodingFailure) -> UInt8 {
+        guard offset >= 0, offset < byteCount else {
+            throw DecodingFailure(at: offset, expected: "a byte")
+        }
+        let byte = unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt8.self)
+        offset += 1
+        return byte
+    }
+
+    // Plain overloads, not one generic function: callers in other modules would run that
+    // unspecialized, at many times the cost.
+
+    /// Reads two bytes, the most significant first.
+    package func readBigEndian(
+        _ type: UInt16.Type, at offset: inout Int
+    ) throws(DecodingFailure) -> UInt16 {
+        UInt16(bigEndian: try readInteger(at: &offset))
+    }
+
+    /// Reads four bytes, the most significant first.
+    package func readBigEndian(
+        _ type: UInt32.Type, at offset: inout Int
+    ) throws(DecodingFailure) -> UInt32 {
+        UInt32(bigEndian: try readInteger(at: &offset))
+    }
+
+    /// Reads eight bytes, the most significant first.
+    package func readBigEndian(
+        _ type: UInt64.Type, at offset: inout Int
+    ) throws(DecodingFailure) -> UInt64 {
+        UInt64(bigEndian: try readInteger(at: &offset))
+    }
+
+    /// Reads sixteen bytes, the most significant first.
+    package func readBigEndian(
+        _ type: UInt128.Type, at offset: inout Int
+    ) throws(DecodingFailure) -> UInt128 {
+        UInt128(bigEndian: try readInteger(at: &offset))
+    }
+
+    private func readInteger<Integer: FixedWidthInteger & BitwiseCopyable>(
+        at offset: inout Int
+    ) throws(DecodingFailure) -> Integer {
+        let width = Integer.bitWidth / 8
+        guard offset >= 0, width <= byteCount - offset else {
+            throw DecodingFailure(at: offset, expected: "an integer of \(width) bytes")
+        }
+        let integer = unsafeLoadUnaligned(fromByteOffset: offset, as: Integer.self)
+        offset += width
+        return integer
+    }
+
+    /// Reads an unsigned integer of variable length; an encoding longer than needed is refused.
+    @inline(__always)
+    package func readVariable(at offset: inout Int) throws(DecodingFailure) -> UInt64 {
+        if offset >= 0, offset < byteCount {
+            // Most numbers have one byte.
+            let byte = unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt8.self)
+            if byte < 0x80 {
+                offset += 1
+                return UInt64(byte)
+            }
+        }
+        return try readLongVariable(at: &offset)
+    }
+
+    @inline(never)
+    private func readLongVariable(at offset: inout Int) throws(DecodingFailure) -> UInt64 {
+        let start = offset
+        var result: UInt64 = 0
+        var shift: UInt64 = 0
+        while true {
+            let byte = try readByte(at: &offset)
+            let bits = UInt64(byte & 0x7f)
+            guard shift < 63 || (shift == 63 && bits <= 1) else {
+                throw DecodingFailure(at: start, expected: "a number of at most 64 bits")
+            }
+            result |= bits << shift
+            if byte & 0x80 == 0 {
+                guard byte != 0 || shift == 0 else {
+                    throw DecodingFailure(at: start, expected: "a number in its shortest form")
+                }
+                return result
+            }
+            shift += 7
+        }
+    }
+
+    /// Reads a signed integer of variable length.
+    package func readVariableSigned(at offset: inout Int) throws(DecodingFailure) -> Int64 {
+        let zigzag = try readVariable(at: &offset)
+        return Int64(bitPattern: zigzag >> 1) ^ -Int64(bitPattern: zigzag & 1)
+    }
+
+    /// Reads a count that must not exceed the bytes that are left.
+    @inline(__always)
+    package func readCount(at offset: inout Int) throws(DecodingFailure) -> Int {
+        let start = offset
+        let count = try readVariable(at: &offset)
+        guard count <= UInt64(byteCount - offset) else {
+            throw DecodingFailure(at: start, expected: "a count within the record")
+        }
+        return Int(count)
+    }
+
+    /// Reads `count` bytes as an array.
+    package func readBytes(
+        _ count: Int, at offset: inout Int
+    ) throws(DecodingFailure) -> [UInt8] {
+        let range = try take(count, at: &offset)
+        return withUnsafeBytes { Array($0[range]) }
+    }
+
+    /// Reads `count` bytes as data.
+    package func readData(_ count: Int, at offset: inout Int) throws(DecodingFailure) -> Data {
+        let range = try take(count, at: &offset)
+        return withUnsafeBytes { Data($0[range]) }
+    }
+
+    /// Reads text of `count` bytes; bytes that are not UTF-8 are refused.
+    package func readText(_ count: Int, at offset: inout Int) throws(DecodingFailure) -> String {
+        let start = offset
+        let range = try take(count, at: &offset)
+        // Looking for anything but ASCII is far cheaper than validating, and mostly there is none.
+        let isPlain = isASCII(range)
+        let text = withUnsafeBytes { (bytes) -> String? in
+            let bytes = UnsafeRawBufferPointer(rebasing: bytes[range])
+            return isPlain
+                ? String(decoding: bytes, as: UTF8.self) : String(validating: bytes, as: UTF8.self)
+        }
+        guard let text else { throw DecodingFailure(at: start, expected: "UTF-8 text") }
+        return text
+    }
+
+    /// Reads text behind its count.
+    package func readText(at offset: inout Int) throws(DecodingFailure) -> String {
+        let count = try readCount(at: &offset)
+        return try readText(count, at: &offset)
+    }
+
+    /// Steps over text behind its count, and checks that it is UTF-8.
+    package func skipText(at offset: inout Int) throws(DecodingFailure) {
+        let count = try readCount(at: &offset)
+        if isASCII(offset..<(offset + count)) {
+            offset += count
+        } else {
+            _ = try readText(count, at: &offset)
+        }
+    }
+
+    /// Whether the bytes of a range within the span are ASCII, eight of them looked at at a time.
+    func isASCII(_ range: Range<Int>) -> Bool {
+        require(
+            range.lowerBound >= 0 && range.upperBound <= byteCount, "The range is within the bytes."
+        )
+        var seen: UInt64 = 0
+        var place = range.lowerBound
+        let last = range.upperBound - 8
+        if place <= last {
+            while place < last {
+                seen |= unsafeLoadUnaligned(fromUncheckedByteOffset: place, as: UInt64.self)
+                place += 8
+            }
+            // The last eight may have been looked at in part.
+            seen |= unsafeLoadUnaligned(fromUncheckedByteOffset: last, as: UInt64.self)
+        } else {
+            while place < range.upperBound {
+                seen |= UInt64(unsafeLoadUnaligned(fromUncheckedByteOffset: place, as: UInt8.self))
+                place += 1
+            }
+        }
+        return seen & 0x8080_8080_8080_8080 == 0
+    }
+
+    /// Reads text behind a byte that tells whether there is any.
+    package func readOptionalText(at offset: inout Int) throws(DecodingFailure) -> String? {
+        let start = offset
+        switch try readByte(at: &offset) {
+        case 0: return nil
+        case 1: return try readText(at: &offset)
+        default: throw DecodingFailure(at: start, expected: "0 or 1")
+        }
+    }
+
+    /// Everything as an array.
+    package var array: [UInt8] {
+        withUnsafeBytes { Array($0) }
+    }
+
+    /// Whether both hold the same bytes.
+    package func hasSameBytes(as other: RawSpan) -> Bool {
+        guard byteCount == other.byteCount else { return false }
+        var offset = 0
+        while offset + 8 <= byteCount {
+            let word = unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            guard word == other.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self) else {
+                return false
+            }
+            offset += 8
+        }
+        while offset < byteCount {
+            let byte = unsafeLoadUnaligned(fromByteOffset: offset, as: UInt8.self)
+            guard byte == other.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt8.self) else {
+                return false
+            }
+            offset += 1
+        }
+        return true
+    }
+
+    /// Checks that `count` bytes stand at `offset`, steps over them, and tells where they are.
+    private func take(
+        _ count: Int, at offset: inout Int
+    ) throws(DecodingFailure) -> Range<Int> {
+        guard offset >= 0, count >= 0, count <= byteCount - offset else {
+            throw DecodingFailure(at: offset, expected: "\(count) bytes")
+        }
+        let range = offset..<(offset + count)
+        offset += count
+        return range
+    }
+}

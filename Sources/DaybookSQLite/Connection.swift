@@ -1,0 +1,69 @@
+internal import CDaybookSQLite
+
+/// A database of SQLite, as far as it is needed to write one and to look into it.
+///
+/// All pointers to SQLite are in this module. A connection and its statements belong to one thread.
+package final class Connection {
+    private let handle: OpaquePointer
+    private var isOpen = true
+
+    /// Opens the database in a file; an empty file is an empty database.
+    ///
+    /// - Throws: ``SQLiteError`` when the file is not there or cannot be opened for writing.
+    package init(path: String) throws(SQLiteError) {
+        var opened: OpaquePointer?
+        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX
+        let status = sqlite3_open_v2(path, &opened, flags, nil)
+        guard let opened else { throw SQLiteError("No memory is left for a database.") }
+        guard status == SQLITE_OK else {
+            let error = SQLiteError(of: opened)
+            sqlite3_close_v2(opened)
+            throw error
+        }
+        handle = opened
+    }
+
+    deinit {
+        if isOpen { sqlite3_close_v2(handle) }
+    }
+
+    /// Runs statements without parameters, one after the other.
+    package func run(_ text: String) throws(SQLiteError) {
+        guard sqlite3_exec(handle, text, nil, nil, nil) == SQLITE_OK else {
+            throw SQLiteError(of: handle)
+        }
+    }
+
+    /// Prepares a statement.
+    package func statement(_ text: String) throws(SQLiteError) -> Statement {
+        var prepared: OpaquePointer?
+        let status = sqlite3_prepare_v3(
+            handle, text, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
+        guard status == SQLITE_OK, let prepared else { throw SQLiteError(of: handle) }
+        return Statement(prepared, of: self)
+    }
+
+    /// The message of the last failure.
+    var failure: SQLiteError { SQLiteError(of: handle) }
+
+    /// Closes the database; one with statements still open closes with the last of them.
+    package func close() throws(SQLiteError) {
+        guard isOpen else { return }
+        guard sqlite3_close_v2(handle) == SQLITE_OK else { throw SQLiteError(of: handle) }
+        isOpen = false
+    }
+}
+
+/// Why SQLite refused.
+package struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What SQLite says.
+    package let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+
+    init(of handle: OpaquePointer) {
+        self.init(String(cString: sqlite3_errmsg(handle)))
+    }
+}

@@ -1,0 +1,79 @@
+internal import DaybookJournalLog
+internal import DaybookLMDB
+internal import DaybookObjectModel
+
+/// Strict mode: reads back what folding an entry has written, by the way any reader goes.
+enum EntryCheck {
+    /// Compares, for every object of an entry, the state before taken over the change with the
+    /// state after.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` and every object that differs.
+    static func check(
+        _ changes: [Change], of sequence: SequenceNumber, _ projection: Projection,
+        in transaction: borrowing WriteTransaction
+    ) throws {
+        var problems: [String] = []
+        for change in changes {
+            guard let entity = projection.schema.entity(change.object.entity) else { continue }
+            var expected = try projection.state(
+                of: change.object, at: sequence.previous, in: transaction)
+            let name = projection.schema.name(of: change.object)
+            do {
+                try change.apply(to: &expected, of: entity)
+            } catch {
+                problems.append("\(name) was not in the state that the entry starts from.")
+                continue
+            }
+            let found = try projection.state(of: change.object, at: sequence, in: transaction)
+            if found != expected {
+                problems.append("\(name) is not what the entry makes of it.")
+            }
+            problems += try connections(of: change.object, found, entity, projection, transaction)
+        }
+        guard problems.isEmpty else {
+            throw StoreError(
+                .corrupt,
+                "The tables do not agree with entry \(sequence), which was taken back. Run 'daybook "
+                    + "verify' to see how far the damage goes.",
+                details: problems)
+        }
+    }
+
+    private static func connections(
+        of object: ObjectID, _ state: ObjectState?, _ entity: SchemaEntity,
+        _ projection: Projection, _ transaction: borrowing WriteTransaction
+    ) throws -> [String] {
+        guard let state else { return [] }
+        let name = projection.schema.name(of: object)
+        var problems: [String] = []
+        for property in entity.indexedSlots {
+            guard let value = property.slot.map({ state.values[$0] }),
+                !value.isNull || property.indexHoldsNulls
+            else { continue }
+            let key = StoreKey.index(property.number, value, object)
+            if try !transaction.contains(projection.tables.index, key.span.bytes) {
+                problems.append("The index of '\(property.name)' does not have \(name).")
+            }
+        }
+        for constraint in entity.constraints where constraint.isCompound {
+            guard let key = constraint.key(of: constraint.values(in: state.values)) else {
+                continue
+            }
+            let record = key + StoreKey.object(object)
+            if try !transaction.contains(projection.tables.index, record.span.bytes) {
+                let names = constraint.properties.map(\.name).joined(separator: ", ")
+                problems.append("The index of (\(names)) does not have \(name).")
+            }
+        }
+        for property in entity.referenceSlots {
+            guard let target = property.slot.flatMap({ state.values[$0].reference }) else {
+                continue
+            }
+            let key = StoreKey.link(from: target, property.number, to: object)
+            if try !transaction.contains(projection.tables.referrers, key.span.bytes) {
+                problems.append("'\(property.name)' of \(name) is not found from its other end.")
+            }
+        }
+        return problems
+    }
+}

@@ -1,0 +1,347 @@
+internal import DaybookJournalLog
+internal import DaybookLMDB
+internal import DaybookObjectModel
+internal import Foundation
+
+/// What some objects shall be, and what becomes of that so that the graph stays whole.
+///
+/// Undo and restore say what they want; then ``settle(in:)`` leaves out, or reports, what would leave a
+/// reference without its object, an object with two owners where there can be one, or a unique value
+/// twice; ``changes(in:)`` tells how to get there from what stands in the tables.
+struct GraphRepair {
+    /// What an object shall be; nil for gone.
+    private(set) var wanted: [ObjectID: ObjectState?] = [:]
+    private(set) var obstacles: [UndoObstacle] = []
+    let policy: UndoPolicy
+    private let parts: StoreParts
+    private let ignored: Set<SequenceNumber>
+    private var states: [ObjectID: ObjectState?] = [:]
+    private var queue = RepairQueue()
+    private var noted: Set<UndoObstacle> = []
+    private var entries: [SequenceNumber: (author: String?, time: Int64)] = [:]
+
+    private var projection: Projection { parts.projection }
+    private var schema: Schema { parts.projection.schema }
+
+    /// Starts with nothing wanted; some entries may stand in nobody's way.
+    init(_ parts: StoreParts, _ policy: UndoPolicy, ignoring ignored: Set<SequenceNumber> = []) {
+        self.parts = parts
+        self.policy = policy
+        self.ignored = ignored
+    }
+
+    // MARK: - Wanting
+
+    /// Says what an object shall be.
+    mutating func want(_ state: ObjectState?, for object: ObjectID) {
+        wanted[object] = .some(state)
+    }
+
+    /// An object as it will be, or as it is.
+    mutating func state(
+        of object: ObjectID, in transaction: borrowing ReadTransaction
+    ) throws -> ObjectState? {
+        if let state = wanted[object] { return state }
+        return try current(object, in: transaction)
+    }
+
+    /// An object as it is.
+    mutating func current(
+        _ object: ObjectID, in transaction: borrowing ReadTransaction
+    ) throws -> ObjectState? {
+        if let known = states[object] { return known }
+        let state = try projection.state(of: object, at: .latest, in: transaction)
+        states[object] = .some(state)
+        return state
+    }
+
+    /// How to get from what there is to what is wanted, in the order of an entry.
+    mutating func changes(in transaction: borrowing ReadTransaction) throws -> [Change] {
+        var changes: [Change] = []
+        for (object, state) in wanted {
+            guard let entity = schema.entity(object.entity) else { continue }
+            let current = try current(object, in: transaction)
+            if let change = Change(of: object, from: current, to: state, entity) {
+                changes.append(change)
+            }
+        }
+        return changes.sorted { $0.precedes($1) }
+    }
+
+    // MARK: - Settling
+
+    /// Makes what is wanted fit together and fit everything else.
+    ///
+    /// Under ``UndoPolicy/refuse`` nothing is changed, only reported.
+    mutating func settle(in transaction: borrowing ReadTransaction) throws {
+        queue = RepairQueue(wanted, schema)
+        while let object = queue.next() {
+            guard let state = wanted[object] else { continue }
+            if let state {
+                try settleReferences(of: object, state, in: transaction)
+                try settleUniqueValues(of: object, in: transaction)
+            } else {
+                try settleReferrers(of: object, in: transaction)
+            }
+        }
+    }
+
+    /// How many times settling has looked at an object.
+    var visitCount: Int { queue.visitCount }
+
+    /// Whether a plan is only to say what is wrong.
+    private var onlyReports: Bool { policy == .refuse }
+
+    /// Leaves an object as it is.
+    private mutating func leave(
+        _ object: ObjectID, in transaction: borrowing ReadTransaction
+    ) throws {
+        guard !onlyReports else { return }
+        wanted[object] = nil
+        queue.noteLeft(object, as: try current(object, in: transaction), schema)
+    }
+
+    /// Gives a property another value than the wanted one.
+    private mutating func set(
+        _ value: Value, _ slot: Int, of object: ObjectID,
+        in transaction: borrowing ReadTransaction
+    ) throws {
+        guard !onlyReports, case .some(.some(var state)) = wanted[object] else { return }
+        state.values[slot] = value
+        wanted[object] = .some(state)
+        queue.noteSet(object, as: try current(object, in: transaction), schema)
+    }
+
+    // MARK: - References that would be made
+
+    private mutating func settleReferences(
+        of object: ObjectID, _ state: ObjectState, in transaction: borrowing ReadTransaction
+    ) throws {
+        guard let entity = schema.entity(object.entity) else { return }
+        let current = try current(object, in: transaction)
+        for property in entity.referenceSlots {
+            guard let slot = property.slot, let target = state.values[slot].reference,
+                current?.values[slot].reference != target,
+                try !mayRefer(object, property, to: target, in: transaction)
+            else { continue }
+            if let current {
+                try set(current.values[slot], slot, of: object, in: transaction)
+            } else if property.relationship?.isOptional == true {
+                try set(.null, slot, of: object, in: transaction)
+            } else {
+                return try leave(object, in: transaction)
+            }
+        }
+        for property in entity.storedToMany {
+            let old = current?.members[property.number] ?? [:]
+            for member in (state.members[property.number] ?? [:]).keys.sorted()
+            where old[member] == nil {
+                guard try !mayRefer(object, property, to: member, in: transaction) else { continue }
+                leaveOut(member, property.number, of: object)
+            }
+        }
+    }
+
+    private mutating func leaveOut(
+        _ member: ObjectID, _ property: PropertyNumber, of object: ObjectID
+    ) {
+        guard !onlyReports, case .some(.some(var state)) = wanted[object] else { return }
+        state.members[property]?[member] = nil
+        if state.members[property]?.isEmpty == true { state.members[property] = nil }
+        wanted[object] = .some(state)
+        queue.add(object)
+    }
+
+    /// Whether a reference can be made: its object is there, and nobody else holds what only one can
+    /// hold.
+    private mutating func mayRefer(
+        _ owner: ObjectID, _ property: SchemaProperty, to target: ObjectID,
+        in transaction: borrowing ReadTransaction
+    ) throws -> Bool {
+        guard try state(of: target, in: transaction) != nil else {
+            let deletion = try projection.deletion(of: target, at: .latest, in: transaction)
+            let verb = deletion == nil ? "made" : "deleted"
+            try note(
+                deletion, "\(verb) \(schema.name(of: target)), which is needed by",
+                property.number, owner, in: transaction)
+            return false
+        }
+        guard property.isExclusive else { return true }
+        for link in try links(to: target, property.number, in: transaction)
+        where link.other != owner {
+            guard try refers(link.other, property, to: target, in: transaction) else { continue }
+            if policy == .overwrite, try letGo(link.other, property, of: target, in: transaction) {
+                continue
+            }
+            try note(
+                link.since,
+                "gave \(schema.name(of: target)) to \(schema.name(of: link.other)), which is "
+                    + "needed by", property.number, owner, in: transaction)
+            return false
+        }
+        return true
+    }
+
+    // MARK: - References to what would go
+
+    private mutating func settleReferrers(
+        of object: ObjectID, in transaction: borrowing ReadTransaction
+    ) throws {
+        for link in try links(to: object, nil, in: transaction) {
+            guard let property = schema.entity(link.other.entity)?.property(link.property),
+                !schema.leavesDangling(property),
+                try refers(link.other, property, to: object, in: transaction)
+            else { continue }
+            if policy == .overwrite, try letGo(link.other, property, of: object, in: transaction) {
+                continue
+            }
+            try note(
+                link.since, "made a reference to \(schema.name(of: object)) of", link.property,
+                link.other, in: transaction)
+            if !onlyReports { return try leave(object, in: transaction) }
+        }
+    }
+
+    /// Takes a reference out of what an owner shall be.
+    ///
+    /// - Returns: Whether the owner can be without.
+    private mutating func letGo(
+        _ owner: ObjectID, _ property: SchemaProperty, of target: ObjectID,
+        in transaction: borrowing ReadTransaction
+    ) throws -> Bool {
+        guard var state = try state(of: owner, in: transaction) else { return true }
+        if let slot = property.slot {
+            guard property.relationship?.isOptional == true else { return false }
+            state.values[slot] = .null
+        } else {
+            state.members[property.number]?[target] = nil
+            if state.members[property.number]?.isEmpty == true {
+                state.members[property.number] = nil
+            }
+        }
+        want(state, for: owner)
+        queue.add(owner)
+        return true
+    }
+
+    /// Whether an owner will refer to an object.
+    private mutating func refers(
+        _ owner: ObjectID, _ property: SchemaProperty, to target: ObjectID,
+        in transaction: borrowing ReadTransaction
+    ) throws -> Bool {
+        guard let state = try state(of: owner, in: transaction) else { return false }
+        if let slot = property.slot { return state.values[slot].reference == target }
+        return state.members[property.number]?[target] != nil
+    }
+
+    /// The references to an object that stand in the tables, through one property or all.
+    private func links(
+        to object: ObjectID, _ property: PropertyNumber?, in transaction: borrowing ReadTransaction
+    ) throws -> [Link] {
+        let prefix =
+            property.map { StoreKey.links(of: object, $0) } ?? StoreKey.object(object)
+        let end = StoreKey.end(of: prefix) ?? []
+        var found: [Link] = []
+        try transaction.scan(
+            projection.tables.referrers, from: prefix.span.bytes, to: end.span.bytes,
+            order: .ascending
+        ) { key, value in
+            found.append(try Link(key, value))
+            return .proceed
+        }
+        return found
+    }
+
+    // MARK: - Unique values
+
+    private mutating func settleUniqueValues(
+        of object: ObjectID, in transaction: borrowing ReadTransaction
+    ) throws {
+        for constraint in schema.entity(object.entity)?.constraints ?? [] {
+            guard let state = try state(of: object, in: transaction),
+                let key = constraint.key(of: constraint.values(in: state.values))
+            else { continue }
+            let current = try current(object, in: transaction)
+            let old = current.flatMap { constraint.key(of: constraint.values(in: $0.values)) }
+            guard old != key, let holder = try holder(of: key, constraint, object, in: transaction)
+            else { continue }
+            let since = try projection.withRow(of: holder, at: .latest, in: transaction) {
+                _, layout in layout.since
+            }
+            try note(
+                since, "gave \(schema.name(of: holder)) the same unique value as",
+                constraint.properties.first?.number, object, in: transaction)
+            try leaveOut(constraint, of: object, current, in: transaction)
+        }
+    }
+
+    /// Who else will have a unique value.
+    private mutating func holder(
+        of key: [UInt8], _ constraint: SchemaConstraint, _ object: ObjectID,
+        in transaction: borrowing ReadTransaction
+    ) throws -> ObjectID? {
+        for other in try projection.holders(of: key, in: transaction) where other != object {
+            // Entities that inherit a property keep it in slots of their own.
+            let own = schema.entity(other.entity)?.constraints.first {
+                $0.number == constraint.number
+            }
+            guard let own, let state = try state(of: other, in: transaction) else { continue }
+            if own.key(of: own.values(in: state.values)) == key { return other }
+        }
+        return nil
+    }
+
+    private mutating func leaveOut(
+        _ constraint: SchemaConstraint, of object: ObjectID, _ current: ObjectState?,
+        in transaction: borrowing ReadTransaction
+    ) throws {
+        let slots = constraint.properties.compactMap(\.slot)
+        if let current {
+            for slot in slots {
+                try set(current.values[slot], slot, of: object, in: transaction)
+            }
+        } else if let spare = constraint.properties.first(where: {
+            $0.attribute?.isOptional == true
+        })?.slot {
+            try set(.null, spare, of: object, in: transaction)
+        } else {
+            try leave(object, in: transaction)
+        }
+    }
+
+    // MARK: - Words
+
+    /// Notes an obstacle: the entry in the way, if it is one in particular, and what it did, as it reads
+    /// before "'name' of Country/17".
+    mutating func note(
+        _ sequence: SequenceNumber?, _ verb: String, _ property: PropertyNumber?,
+        _ object: ObjectID, in transaction: borrowing ReadTransaction
+    ) throws {
+        if let sequence, ignored.contains(sequence) { return }
+        let name = schema.name(of: object)
+        let propertyName = property.flatMap { schema.entity(object.entity)?.property($0)?.name }
+        let place = propertyName.map { "'\($0)' of \(name)" } ?? name
+        let entry = try sequence.flatMap { try self.entry($0, in: transaction) }
+        let by = entry?.author.map { " by \($0)" } ?? ""
+        let at = entry.map { " at \(DateText.text(microseconds: $0.time))" } ?? ""
+        let subject = sequence.map { "Entry \($0)\(by)\(at)" } ?? "What is to be taken back"
+        let obstacle = UndoObstacle(
+            entry: sequence, author: entry?.author,
+            date: entry.map { Date(timeIntervalSince1970: Double($0.time) / 1_000_000) },
+            object: object, objectName: name, propertyName: propertyName,
+            description: "\(subject) \(verb) \(place).")
+        if noted.insert(obstacle).inserted { obstacles.append(obstacle) }
+    }
+
+    /// Who saved an entry, and when it happened.
+    private mutating func entry(
+        _ sequence: SequenceNumber, in transaction: borrowing ReadTransaction
+    ) throws -> (author: String?, time: Int64)? {
+        if let known = entries[sequence] { return known }
+        guard let found = try parts.journal.entry(at: sequence, in: transaction) else { return nil }
+        let header = try EntryPayload.header(of: found.payload)
+        let entry = (header.author, header.occurredAt ?? found.recordedAt)
+        entries[sequence] = entry
+        return entry
+    }
+}

@@ -1,0 +1,306 @@
+internal import DaybookLMDB
+internal import DaybookObjectModel
+
+/// Checks that after an entry every reference leads to an object, and settles what does not.
+///
+/// - A new reference to an object that is not there is a conflict; unless the policy is
+///   ``MergePolicy/error``, the reference is left out.
+/// - A delete of an object that somebody still refers to is a conflict; where our side wins, the
+///   entry takes the references back as well. A relationship without inverse has nobody on the
+///   other side to do so, and is always taken back.
+/// - A new reference over a relationship whose other end is to-one is a conflict when somebody else
+///   holds the object; where our side wins, the other one lets go of it.
+/// - References over a relationship whose delete rule at the deleted object is
+///   ``DeleteRule/noAction`` are left as they are.
+struct ReferenceCheck {
+    private let policy: MergePolicy
+    private let projection: Projection
+    private var changes: [Change]
+    private var positions: [ObjectID: Int] = [:]
+    private var known: [ObjectID: Bool] = [:]
+    private var claims: [[UInt8]: ObjectID] = [:]
+    /// What collided, whichever side then won.
+    private(set) var conflicts: [MergeConflict] = []
+    /// Whether the changes came out as they went in.
+    private(set) var isUntouched = true
+
+    init(_ changes: [Change], policy: MergePolicy, _ projection: Projection) {
+        self.changes = changes
+        self.policy = policy
+        self.projection = projection
+    }
+
+    /// Settles the changes.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/conflict`` for what no policy can settle.
+    mutating func settle(in transaction: borrowing some Reading & ~Copyable) throws -> [Change] {
+        let refers = projection.schema.entities.contains {
+            !$0.referenceSlots.isEmpty || !$0.storedToMany.isEmpty
+        }
+        guard refers else { return changes }
+        for (position, change) in changes.enumerated() {
+            if change.isInsert {
+                known[change.object] = true
+            } else {
+                positions[change.object] = position
+                if change.isDelete { known[change.object] = false }
+            }
+        }
+        for position in changes.indices { try settleReferences(position, in: transaction) }
+        for change in changes where change.isDelete {
+            try settleReferrers(of: change, in: transaction)
+        }
+        if policy == .error, !conflicts.isEmpty { throw conflict }
+        if !isUntouched {
+            changes.removeAll(where: \.isEmpty)
+            changes.sort { $0.precedes($1) }
+            do {
+                try SaveRequestValidation.check(changes, schema: projection.schema)
+            } catch {
+                // What the policy left out or took back had to be there.
+                throw conflicts.isEmpty ? error : conflict
+            }
+        }
+        return changes
+    }
+
+    private var conflict: StoreError {
+        .conflict(conflicts, in: projection.schema)
+    }
+
+    // MARK: - References that the entry makes
+
+    private mutating func settleReferences(
+        _ position: Int, in transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        let change = changes[position]
+        guard let entity = projection.schema.entity(change.object.entity) else { return }
+        switch change.kind {
+        case .insert(var values, let members):
+            var isChanged = false
+            for property in entity.referenceSlots {
+                guard let slot = property.slot, let target = values[slot].reference,
+                    try !mayRefer(change.object, property, to: target, in: transaction)
+                else { continue }
+                note(change.object, property.number, base: .null, ours: values[slot])
+                values[slot] = .null
+                isChanged = true
+            }
+            let kept = try settle(members, of: change, in: transaction)
+            guard isChanged || kept != members else { return }
+            replace(position, .insert(values: values, members: kept))
+        case .update(let edits, let members):
+            var keptEdits: [Edit] = []
+            for edit in edits {
+                if let target = edit.new.reference,
+                    let property = entity.property(edit.property),
+                    try !mayRefer(change.object, property, to: target, in: transaction)
+                {
+                    note(change.object, edit.property, base: edit.old, ours: edit.new)
+                } else {
+                    keptEdits.append(edit)
+                }
+            }
+            let kept = try settle(members, of: change, in: transaction)
+            guard keptEdits.count != edits.count || kept != members else { return }
+            let isDropped = policy == .rollback
+            replace(
+                position,
+                .update(edits: isDropped ? [] : keptEdits, members: isDropped ? [] : kept))
+        case .delete: return
+        }
+    }
+
+    private mutating func settle(
+        _ members: [MembershipEdit], of change: Change,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws -> [MembershipEdit] {
+        var kept: [MembershipEdit] = []
+        for var edit in members {
+            guard
+                let property = projection.schema.entity(change.object.entity)?
+                    .property(edit.property)
+            else { continue }
+            for member in edit.added
+            where try !mayRefer(change.object, property, to: member.object, in: transaction) {
+                note(change.object, edit.property, base: .null, ours: .object(member.object))
+                edit.added.removeAll { $0 == member }
+            }
+            if !edit.isEmpty { kept.append(edit) }
+        }
+        return kept
+    }
+
+    /// Whether an owner may refer to a target: it is there, and nobody else holds what only one can
+    /// hold.
+    private mutating func mayRefer(
+        _ owner: ObjectID, _ property: SchemaProperty, to target: ObjectID,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws -> Bool {
+        guard try isThere(target, in: transaction) else { return false }
+        guard let end = property.end, end.inverse != nil, !end.inverseIsToMany else { return true }
+        let key = StoreKey.links(of: target, property.number)
+        if let other = claims.updateValue(owner, forKey: key), other != owner {
+            let schema = projection.schema
+            throw StoreError.validation([
+                ValidationFailure(
+                    .tooManyObjects, object: owner, property: property.name,
+                    "'\(property.name)' of \(schema.name(of: owner)) and of "
+                        + "\(schema.name(of: other)) cannot both lead to "
+                        + "\(schema.name(of: target)).")
+            ])
+        }
+        let holders = try projection.referrers(
+            to: target, property.number, at: .latest, in: transaction)
+        for other in holders where other != owner && stillRefers(other, property, to: target) {
+            guard policy == .mergeByPropertyObjectTrump || policy == .overwrite else {
+                return false
+            }
+            note(owner, property.number, base: .null, ours: .object(target))
+            try takeBack(other, property, from: target, cause: nil, in: transaction)
+        }
+        return true
+    }
+
+    private mutating func isThere(
+        _ object: ObjectID, in transaction: borrowing some Reading & ~Copyable
+    ) throws -> Bool {
+        if let known = known[object] { return known }
+        let key = StoreKey.object(object)
+        let isThere = try transaction.contains(projection.tables.rows, key.span.bytes)
+        known[object] = isThere
+        return isThere
+    }
+
+    // MARK: - References to what the entry deletes
+
+    private mutating func settleReferrers(
+        of change: Change, in transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        var links: [(PropertyNumber, ObjectID)] = []
+        let prefix = StoreKey.object(change.object)
+        let end = StoreKey.end(of: prefix) ?? []
+        try transaction.scan(
+            projection.tables.referrers, from: prefix.span.bytes, to: end.span.bytes,
+            order: .ascending
+        ) { key, value in
+            let link = try Link(key, value)
+            links.append((link.property, link.other))
+            return .proceed
+        }
+        for (number, owner) in links {
+            guard
+                let property = projection.schema.entity(owner.entity)?.property(number),
+                !projection.schema.leavesDangling(property),
+                stillRefers(owner, property, to: change.object)
+            else { continue }
+            try release(owner, property, from: change.object, in: transaction)
+        }
+    }
+
+    /// Whether an owner that refers to an object now will do so after the entry.
+    private func stillRefers(
+        _ owner: ObjectID, _ property: SchemaProperty, to object: ObjectID
+    ) -> Bool {
+        guard let position = positions[owner] else { return true }
+        switch changes[position].kind {
+        case .delete: return false
+        case .insert: return true
+        case .update(let edits, let members):
+            let isEdited = edits.contains {
+                $0.property == property.number && $0.new.reference != object
+            }
+            let isRemoved = members.contains { edit in
+                edit.property == property.number
+                    && edit.removed.contains { $0.object == object }
+            }
+            return !isEdited && !isRemoved
+        }
+    }
+
+    /// Takes a reference back, or reports it where theirs wins.
+    private mutating func release(
+        _ owner: ObjectID, _ property: SchemaProperty, from object: ObjectID,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        if property.end?.inverse != nil {
+            let conflict = MergeConflict(
+                kind: .reference, object: owner, property: property.number,
+                theirs: .object(object))
+            conflicts.append(conflict)
+            guard policy == .mergeByPropertyObjectTrump || policy == .overwrite else {
+                throw self.conflict
+            }
+        }
+        try takeBack(owner, property, from: object, cause: object, in: transaction)
+    }
+
+    /// Adds the edit by which an owner lets go of an object.
+    private mutating func takeBack(
+        _ owner: ObjectID, _ property: SchemaProperty, from object: ObjectID, cause: ObjectID?,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        var edits: [Edit] = []
+        var members: [MembershipEdit] = []
+        if property.isStoredToMany {
+            let key = StoreKey.link(from: owner, property.number, to: object)
+            let order = try transaction.get(projection.tables.members, key.span.bytes) { value in
+                try Link(key.span.bytes, value).order
+            }
+            members = [
+                MembershipEdit(
+                    property: property.number,
+                    removed: [Member(object: object, order: order ?? 0)])
+            ]
+        } else {
+            edits = [Edit(property: property.number, old: .object(object), new: .null)]
+        }
+        let back = Change(
+            object: owner, kind: .update(edits: edits, members: members), cause: cause)
+        try add(back)
+    }
+
+    private mutating func add(_ change: Change) throws {
+        isUntouched = false
+        guard let position = positions[change.object] else {
+            positions[change.object] = changes.count
+            changes.append(change)
+            return
+        }
+        guard let entity = projection.schema.entity(change.object.entity) else { return }
+        do {
+            let both = try changes[position].followed(by: change, of: entity)
+            changes[position].kind =
+                both?.kind ?? .update(edits: [], members: [])
+        } catch {
+            throw StoreError.corrupt(
+                "The references to \(projection.schema.name(of: change.object)) do not agree",
+                cause: error)
+        }
+    }
+
+    // MARK: - Notes
+
+    private mutating func note(
+        _ object: ObjectID, _ property: PropertyNumber, base: Value, ours: Value
+    ) {
+        conflicts.append(
+            MergeConflict(
+                kind: .reference, object: object, property: property, base: base, theirs: .null,
+                ours: ours))
+    }
+
+    private mutating func replace(_ position: Int, _ kind: Change.Kind) {
+        changes[position].kind = kind
+        isUntouched = false
+    }
+}
+
+extension Schema {
+    /// Whether the model wants references over a relationship left when their object is deleted.
+    func leavesDangling(_ property: SchemaProperty) -> Bool {
+        guard let end = property.end, let inverse = end.inverse else { return false }
+        let opposite = entity(end.destination)?.property(inverse)
+        return opposite?.relationship?.deleteRule == .noAction
+    }
+}

@@ -1,0 +1,98 @@
+package import DaybookJournalLog
+package import DaybookObjectModel
+
+/// What makes a change collide with what others have saved meanwhile.
+package enum ConflictDetection: Sendable, Hashable {
+    /// The same property was changed.
+    case perProperty
+    /// Anything about the object was changed.
+    case perRow
+}
+
+/// Changes on their way to becoming an entry.
+package struct SaveRequest: Sendable {
+    /// What is said of the entry.
+    package var header: EntryHeader
+    /// The net changes, one for each object, in any order.
+    package var changes: [Change]
+    /// All values, as they were read, of objects that are updated. Used by
+    /// ``MergePolicy/overwrite`` and to bring back an object deleted meanwhile; may be empty.
+    package var seen: [ObjectID: [Value]]
+    /// The entry that last changed each row when it was read, for ``ConflictDetection/perRow``.
+    package var seenSince: [ObjectID: SequenceNumber]
+    /// Objects that need not have changed here, but must not have been changed by others: the entry
+    /// that last changed each row when it was read.
+    package var watched: [ObjectID: SequenceNumber]
+    /// What to do about conflicts.
+    package var policy: MergePolicy
+    /// What to do, instead, about values of some objects that must be unique and are taken.
+    package var constraintPolicies: [ObjectID: MergePolicy]
+    /// What counts as one.
+    package var detection: ConflictDetection
+    /// The recording time to keep, when an exported entry is loaded.
+    package var recordedAt: Int64?
+    /// What users keep about the store from this save on; nil to leave it as it is. It is written
+    /// with the entry, but is no part of it.
+    package var userValues: [String: Value]?
+
+    /// Describes a request.
+    package init(
+        header: EntryHeader = EntryHeader(), changes: [Change] = [],
+        seen: [ObjectID: [Value]] = [:], seenSince: [ObjectID: SequenceNumber] = [:],
+        watched: [ObjectID: SequenceNumber] = [:], policy: MergePolicy = .error,
+        constraintPolicies: [ObjectID: MergePolicy] = [:],
+        detection: ConflictDetection = .perProperty,
+        recordedAt: Int64? = nil
+    ) {
+        self.header = header
+        self.changes = changes
+        self.seen = seen
+        self.seenSince = seenSince
+        self.watched = watched
+        self.policy = policy
+        self.constraintPolicies = constraintPolicies
+        self.detection = detection
+        self.recordedAt = recordedAt
+    }
+}
+
+/// What became of a request.
+package struct SaveResult: Sendable {
+    /// The entry; nil when nothing was left to append.
+    package let sequence: SequenceNumber?
+    /// Its digest.
+    package let digest: Digest?
+    /// The changes as they were saved.
+    package let changes: [Change]
+    /// The conflicts that the policy settled.
+    package var conflicts: [MergeConflict]
+    /// The values that had to be unique and were taken, as the policy settled it.
+    package var constraintConflicts: [ConstraintConflict] = []
+    /// Where others had changed the same and both changes have become one.
+    package var merged: [MergedValue] = []
+    /// The objects of the store that new objects became one with.
+    package var replaced: [ObjectID: ObjectID] = [:]
+    /// Whether what was saved is the request, change for change.
+    package var isUntouched = false
+
+    /// Whether the changes were saved as they stood in the request.
+    package var isAsSent: Bool {
+        conflicts.isEmpty && constraintConflicts.isEmpty && merged.isEmpty
+    }
+}
+
+extension SaveRequest {
+    /// The entry from which on any change of an object by others is a conflict; nil when only changes
+    /// of the same properties are.
+    func rowSeen(_ object: ObjectID) -> SequenceNumber? {
+        watched[object] ?? (detection == .perRow ? seenSince[object] : nil)
+    }
+}
+
+/// Whether a walk goes on.
+package enum WalkStep: Sendable, Hashable {
+    /// To the next.
+    case proceed
+    /// No further.
+    case stop
+}

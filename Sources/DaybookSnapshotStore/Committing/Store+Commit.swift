@@ -1,0 +1,272 @@
+internal import DaybookJournalLog
+internal import DaybookLMDB
+internal import DaybookObjectModel
+
+extension Store {
+    /// Appends one entry with the changes of a request and folds it into the projection.
+    ///
+    /// Returns when both are durable. Saves that arrive at the same time share one sync. Changes of
+    /// others since the request's base are merged property by property under the request's policy.
+    ///
+    /// - Returns: What was saved; its sequence number is nil when nothing was left to save.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/conflict``, ``StoreError/Code/validation`` or
+    ///   ``StoreError/Code/duplicate`` for changes that cannot be saved; with
+    ///   ``StoreError/Code/readOnly``, ``StoreError/Code/closed``, ``StoreError/Code/busy``,
+    ///   ``StoreError/Code/full`` or ``StoreError/Code/inputOutput`` for a file that cannot be written;
+    ///   with ``StoreError/Code/corrupt`` when something that the save has to read is damaged: a row of
+    ///   its objects, the last entry, one that a conflict is traced to, or a page. Other entries may be
+    ///   damaged. The store is unchanged then.
+    /// - Complexity: O(*k* log *n*) page reads and writes, *k* the number of changes. Every 64th save
+    ///   reads the short ones of the 63 entries before it besides, to note their times.
+    @discardableResult
+    package func commit(_ request: SaveRequest) throws -> SaveResult {
+        let prepared = try wrapping { try ValidatedSave(request, schema: schema) }
+        guard !prepared.changes.isEmpty else {
+            return SaveResult(sequence: nil, digest: nil, changes: [], conflicts: [])
+        }
+        let commit = Commit(
+            prepared, parts: parts, clock: options.clock,
+            verifies: options.verification == .afterCommit, takesNumbers: numbers.isLow,
+            numbersTaken: numbers.bound)
+        let outcome = try writing { try commit.run(in: $0) }
+        if let block = outcome.block { numbers.add(block) }
+        if let sequence = outcome.result.sequence { feed.publish(sequence) }
+        freePages(after: outcome.result.changes)
+        return outcome.result
+    }
+}
+
+extension Store {
+    /// What committing a request now would come to, without committing it: nothing is written, and
+    /// nobody who writes waits.
+    ///
+    /// - Returns: What would be saved, without a number.
+    /// - Throws: ``StoreError`` as ``commit(_:)`` would: with ``StoreError/Code/conflict``,
+    ///   ``StoreError/Code/validation``, ``StoreError/Code/duplicate``.
+    /// - Complexity: O(*k* log *n*) page reads, *k* the number of changes.
+    package func preview(_ request: SaveRequest) throws -> SaveResult {
+        let commit = Commit(
+            try wrapping { try ValidatedSave(request, schema: schema) }, parts: parts,
+            clock: options.clock, verifies: false, takesNumbers: false)
+        return try reading { try commit.preview(in: $0) }
+    }
+}
+
+/// One save, inside the LMDB transaction. It may run more than once, so it changes nothing else.
+final class Commit: Sendable {
+    private let prepared: ValidatedSave
+    private let parts: StoreParts
+    private let clock: @Sendable () -> Int64
+    private let verifies: Bool
+    private let takesNumbers: Bool
+    /// All object numbers below are known to be taken.
+    private let numbersTaken: UInt64
+
+    /// What a save came to.
+    struct Outcome: Sendable {
+        var result: SaveResult
+        /// Object numbers taken along.
+        var block: Range<UInt64>?
+    }
+
+    init(
+        _ prepared: ValidatedSave, parts: StoreParts, clock: @escaping @Sendable () -> Int64,
+        verifies: Bool, takesNumbers: Bool, numbersTaken: UInt64 = 0
+    ) {
+        self.prepared = prepared
+        self.parts = parts
+        self.clock = clock
+        self.verifies = verifies
+        self.takesNumbers = takesNumbers
+        self.numbersTaken = numbersTaken
+    }
+
+    /// What is left to save once everything has been settled.
+    private struct Settlement {
+        let changes: [Change]
+        let conflicts: [MergeConflict]
+        let constraintConflicts: [ConstraintConflict]
+        var merged: [MergedValue] = []
+        let replaced: [ObjectID: ObjectID]
+        /// Whether the changes are those of the request.
+        let isUntouched: Bool
+
+        func result(_ entry: JournalEntry? = nil) -> SaveResult {
+            SaveResult(
+                sequence: entry?.sequence, digest: entry?.digest, changes: changes,
+                conflicts: conflicts, constraintConflicts: constraintConflicts, merged: merged,
+                replaced: replaced, isUntouched: isUntouched)
+        }
+    }
+
+    /// Saves, or refuses with conflicts that name the entries behind them.
+    func run(in transaction: borrowing WriteTransaction) throws -> Outcome {
+        let tip = LastCommitState.known(in: transaction)
+        let head = try tip?.head.sequence ?? parts.journal.head(in: transaction)
+        var projector = Projector(parts.projection, greatest: tip?.greatest)
+        let fits = try foldsAsItIs(into: &projector, after: head, in: transaction)
+        let settlement = try settled(fits: fits, in: transaction)
+        if !fits || !settlement.isUntouched {
+            projector = Projector(parts.projection, greatest: tip?.greatest)
+        }
+        return try save(
+            settlement, &projector, isFolded: fits && settlement.isUntouched, after: head, tip,
+            in: transaction)
+    }
+
+    /// What a save would come to.
+    func preview(in transaction: borrowing some Reading & ~Copyable) throws -> SaveResult {
+        try settled(fits: false, in: transaction).result()
+    }
+
+    /// Folds the request as it is, on the chance that its changes fit what stands in the tables, as most
+    /// do: then each row is read once. Nothing is written yet.
+    ///
+    /// - Returns: Whether it fits; otherwise something has to be looked at more closely.
+    private func foldsAsItIs(
+        into projector: inout Projector, after head: SequenceNumber,
+        in transaction: borrowing WriteTransaction
+    ) throws -> Bool {
+        guard !prepared.changes.isEmpty, !prepared.mayHaveMoved(parts.projection.schema) else {
+            return false
+        }
+        do {
+            try projector.take(
+                try EntryPayload.Encoded(prepared.payload), of: head.next, in: transaction)
+        } catch let error as StoreError where error.code == .corrupt {
+            return false
+        }
+        return true
+    }
+
+    // MARK: - Settling
+
+    private func settled(
+        fits: Bool, in transaction: borrowing some Reading & ~Copyable
+    ) throws -> Settlement {
+        do {
+            return try settle(fits: fits, in: transaction)
+        } catch let error as StoreError where error.code == .conflict {
+            let conflicts = try traced(error.conflicts, in: transaction)
+            throw StoreError.conflict(conflicts, in: parts.projection.schema)
+        }
+    }
+
+    private func traced(
+        _ conflicts: [MergeConflict], in transaction: borrowing some Reading & ~Copyable
+    ) throws -> [MergeConflict] {
+        guard !conflicts.isEmpty else { return [] }
+        var origins = ConflictTracer(parts, after: prepared.request.header.base)
+        return try origins.traced(conflicts, in: transaction)
+    }
+
+    /// Brings the changes onto what the store has, under the policy, and checks what came out.
+    ///
+    /// - Parameters:
+    ///   - fits: Whether it is known that they fit as they are.
+    ///   - transaction: The state to look at.
+    /// - Returns: What is left to save.
+    /// - Throws: ``StoreError`` with what the policy does not settle.
+    private func settle(
+        fits: Bool, in transaction: borrowing some Reading & ~Copyable
+    ) throws -> Settlement {
+        if fits, !parts.projection.hasConstraints {
+            return Settlement(
+                changes: prepared.changes, conflicts: [], constraintConflicts: [], replaced: [:],
+                isUntouched: true)
+        }
+        var merger = Merger(prepared.request, parts.projection)
+        let merged =
+            fits ? prepared.changes : try merger.merge(prepared.changes, in: transaction)
+        try refuseConflicts(merger.conflicts)
+
+        var union = UniquenessMerge(prepared.request, parts.projection)
+        let united = try union.settle(merged, in: transaction)
+        var references = ReferenceCheck(united, policy: prepared.request.policy, parts.projection)
+        let changes = try references.settle(in: transaction)
+        try refuseConflicts(references.conflicts)
+        let conflicts = try traced(merger.conflicts + references.conflicts, in: transaction)
+        try CountCheck.check(changes, parts.projection, in: transaction)
+        if !union.hasSeenAll || !references.isUntouched {
+            try UniquenessCheck.check(changes, parts.projection, in: transaction)
+        }
+        return Settlement(
+            changes: changes, conflicts: conflicts, constraintConflicts: union.conflicts,
+            merged: merger.merged, replaced: union.replaced,
+            isUntouched: merger.isUntouched && union.isUntouched && references.isUntouched)
+    }
+
+    private func refuseConflicts(_ conflicts: [MergeConflict]) throws {
+        guard prepared.request.policy == .error, !conflicts.isEmpty else { return }
+        throw StoreError.conflict(conflicts, in: parts.projection.schema)
+    }
+
+    // MARK: - Writing
+
+    /// Appends what has been settled, and folds it, unless that has been done.
+    private func save(
+        _ settlement: Settlement, _ projector: inout Projector, isFolded: Bool,
+        after head: SequenceNumber, _ tip: LastCommitState?,
+        in transaction: borrowing WriteTransaction
+    ) throws -> Outcome {
+        let changes = settlement.changes
+        guard !changes.isEmpty else { return Outcome(result: settlement.result()) }
+        let last = try tip?.head ?? JournalHead(head, of: parts.journal, in: transaction)
+        // Never before the entry before, even when the clock was set back.
+        let recordedAt = prepared.request.recordedAt ?? max(clock(), last.recordedAt)
+        let payload =
+            settlement.isUntouched
+            ? prepared.payload : EntryPayload.bytes(prepared.request.header, changes)
+        if !isFolded {
+            try projector.take(
+                try EntryPayload.Encoded(payload), of: head.next, in: transaction)
+        }
+        if let values = prepared.request.userValues {
+            try StoreMetadata.setUserValues(values, parts.tables.meta, in: transaction)
+        }
+        let entry = try parts.journal.append(
+            payload: payload, recordedAt: recordedAt, after: last, in: transaction)
+        if entry.isLong {
+            let time = prepared.request.header.occurredAt ?? recordedAt
+            projector.take(time, of: entry.sequence)
+        }
+        if entry.sequence.writesTimes {
+            let times = try parts.timesWritten(by: entry.sequence, in: transaction)
+            projector.take(times, through: entry.sequence)
+        }
+        try projector.write(in: transaction)
+        if verifies {
+            try EntryCheck.check(changes, of: entry.sequence, parts.projection, in: transaction)
+        }
+        let block = try takeNumbers(for: changes, in: transaction)
+        transaction.remember(LastCommitState(JournalHead(entry), greatest: projector.greatestKnown))
+        return Outcome(result: settlement.result(entry), block: block)
+    }
+
+    /// Extends the reservation when it runs low, and over numbers that came from elsewhere.
+    private func takeNumbers(
+        for changes: [Change], in transaction: borrowing WriteTransaction
+    ) throws -> Range<UInt64>? {
+        let meta = parts.tables.meta
+        var greatest: UInt64 = 0
+        for change in changes where change.isInsert {
+            greatest = max(greatest, change.object.number)
+        }
+        if greatest >= numbersTaken,
+            try greatest >= StoreMetadata.reserved(meta, in: transaction)
+        {
+            try StoreMetadata.setReserved(greatest + 1, meta, in: transaction)
+        }
+        return takesNumbers ? try ObjectNumbers.reserve(meta, in: transaction) : nil
+    }
+}
+
+extension Change {
+    var isInsert: Bool {
+        if case .insert = kind { true } else { false }
+    }
+
+    var isDelete: Bool {
+        if case .delete = kind { true } else { false }
+    }
+}

@@ -1,0 +1,179 @@
+internal import DaybookLMDB
+internal import DaybookObjectModel
+
+/// Finds objects that would end up with the same values where the model wants them unique.
+///
+/// A value that the same entry takes from one object may be given to another.
+struct UniquenessCheck {
+    /// Who wants some values of a constraint.
+    private struct Claim {
+        let constraint: SchemaConstraint
+        let values: [Value]
+        var objects: [ObjectID]
+    }
+
+    private let projection: Projection
+    private var claims: [[UInt8]: Claim] = [:]
+    private var order: [[UInt8]] = []
+    private var freed: [[UInt8]: ObjectID] = [:]
+
+    /// - Throws: ``StoreError`` with ``StoreError/Code/duplicate`` and every value that is taken.
+    static func check(
+        _ changes: [Change], _ projection: Projection,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        let conflicts = try conflicts(of: changes, projection, in: transaction)
+        guard conflicts.isEmpty else {
+            throw StoreError.duplicate(conflicts, in: projection.schema)
+        }
+    }
+
+    /// Every clash, in the order of the changes.
+    static func conflicts(
+        of changes: [Change], _ projection: Projection,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws -> [ConstraintConflict] {
+        let isConstrained = projection.schema.entities.contains { !$0.constraints.isEmpty }
+        guard isConstrained else { return [] }
+        var check = UniquenessCheck(projection: projection)
+        // Deletes stand last in an entry, so what is freed is gathered first.
+        for change in changes { try check.noteFreed(change, in: transaction) }
+        for change in changes { try check.take(change, in: transaction) }
+        return try check.clashes(in: transaction)
+    }
+
+    private init(projection: Projection) {
+        self.projection = projection
+    }
+
+    private mutating func noteFreed(
+        _ change: Change, in transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        guard let entity = projection.schema.entity(change.object.entity) else { return }
+        for constraint in entity.constraints {
+            let key: [UInt8]?
+            switch change.kind {
+            case .insert: continue
+            case .update(let edits, _):
+                guard constraint.isTouched(by: edits) else { continue }
+                key = try values(constraint, before: change, in: transaction)
+                    .flatMap(constraint.key)
+            case .delete(let values, _): key = constraint.key(of: constraint.values(in: values))
+            }
+            if let key { freed[key] = change.object }
+        }
+    }
+
+    private mutating func take(
+        _ change: Change, in transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        guard let entity = projection.schema.entity(change.object.entity) else { return }
+        for constraint in entity.constraints {
+            let wanted: [Value]
+            switch change.kind {
+            case .insert(let values, _): wanted = constraint.values(in: values)
+            case .update(let edits, _):
+                guard constraint.isTouched(by: edits),
+                    let before = try values(constraint, before: change, in: transaction)
+                else { continue }
+                wanted = zip(constraint.properties, before).map { property, old in
+                    edits.first { $0.property == property.number }?.new ?? old
+                }
+            case .delete: continue
+            }
+            guard let key = constraint.key(of: wanted) else { continue }
+            if claims[key] == nil { order.append(key) }
+            claims[key, default: Claim(constraint: constraint, values: wanted, objects: [])]
+                .objects.append(change.object)
+        }
+    }
+
+    /// What an updated object has, as the update's old values and the tables tell.
+    private func values(
+        _ constraint: SchemaConstraint, before change: Change,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws -> [Value]? {
+        guard case .update(let edits, _) = change.kind else { return nil }
+        if constraint.properties.count == 1,
+            let edit = edits.first(where: {
+                $0.property == constraint.properties[0].number
+            })
+        {
+            return [edit.old]
+        }
+        return try projection.row(of: change.object, at: .latest, in: transaction)
+            .map { constraint.values(in: $0.values) }
+    }
+
+    private func clashes(
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws -> [ConstraintConflict] {
+        var found: [ConstraintConflict] = []
+        for key in order {
+            guard let claim = claims[key] else { continue }
+            let owner = try projection.holders(of: key, in: transaction).first {
+                !claim.objects.contains($0) && freed[key] != $0
+            }
+            guard owner != nil || claim.objects.count > 1 else { continue }
+            let conflict = ConstraintConflict(
+                properties: claim.constraint.properties.map(\.name), values: claim.values,
+                owner: owner, objects: claim.objects
+            ).named(in: projection.schema)
+            if !found.contains(conflict) { found.append(conflict) }
+        }
+        return found
+    }
+}
+
+extension SchemaProperty {
+    var isUnique: Bool {
+        attribute?.isUnique == true
+    }
+}
+
+extension SchemaConstraint {
+    /// What the index records of objects with these values begin with; nil when one of the values is
+    /// null, because any number of objects may have none.
+    func key(of values: [Value]) -> [UInt8]? {
+        guard !values.contains(where: \.isNull) else { return nil }
+        if !isCompound, let value = values.first {
+            return StoreKey.index(number, value)
+        }
+        return StoreKey.index(number, digestOf: values)
+    }
+
+    /// The values of the constraint among those of a row.
+    func values(in row: [Value]) -> [Value] {
+        properties.map { property in
+            guard let slot = property.slot, slot < row.count else { return .null }
+            return row[slot]
+        }
+    }
+
+    /// Whether one of the edits changes a value of the constraint.
+    func isTouched(by edits: [Edit]) -> Bool {
+        edits.contains { edit in
+            edit.old != edit.new && properties.contains { $0.number == edit.property }
+        }
+    }
+}
+
+extension Projection {
+    /// The objects whose index record for a property begins with `key`: property and value.
+    func holders(
+        of key: [UInt8], in transaction: borrowing some Reading & ~Copyable
+    ) throws -> [ObjectID] {
+        var objects: [ObjectID] = []
+        let end = StoreKey.end(of: key) ?? []
+        try transaction.scan(
+            tables.index, from: key.span.bytes, to: end.span.bytes, order: .ascending
+        ) { found, _ in
+            if found.byteCount == key.count + StoreKey.objectSize {
+                var reader = KeyReader(at: key.count)
+                objects.append(try reader.object(found))
+            }
+            return .proceed
+        }
+        return objects
+    }
+}

@@ -1,0 +1,125 @@
+internal import DaybookJournalLog
+internal import DaybookObjectModel
+
+/// A request that has passed every check that needs no look into the store.
+///
+/// Made on the caller's thread, so that what one save has to wait for of another is as little as can be.
+struct ValidatedSave: Sendable {
+    /// The changes in the order of the entry, values in their one form.
+    let changes: [Change]
+    /// The bytes of the entry if nothing has to be merged.
+    let payload: [UInt8]
+    let request: SaveRequest
+
+    /// Sorts and checks.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/noSuchEntity``, or with
+    ///   ``StoreError/Code/validation`` and every value that does not fit.
+    init(_ request: SaveRequest, schema: Schema) throws {
+        self.request = request
+        var changes = request.changes
+        changes.sortAsInEntry()
+        if let payload = try Self.payload(request.header, changes, schema) {
+            self.changes = changes
+            self.payload = payload
+            return
+        }
+        if changes.contains(where: \.isEmpty) { changes.removeAll(where: \.isEmpty) }
+        for position in changes.indices where changes[position].mayNeedNormalizing {
+            changes[position].normalize()
+        }
+        self.changes = changes
+        try SaveRequestValidation.check(changes, schema: schema)
+        payload = changes.isEmpty ? [] : EntryPayload.bytes(request.header, changes)
+    }
+
+    /// Checks changes and encodes them in one pass.
+    ///
+    /// - Returns: The bytes of the entry; nil when something has to be brought into order or into its
+    ///   one form first.
+    /// - Throws: As ``init(_:schema:)``.
+    private static func payload(
+        _ header: EntryHeader, _ changes: [Change], _ schema: Schema
+    ) throws -> [UInt8]? {
+        guard !changes.isEmpty else { return nil }
+        var writer = EntryPayload.writer(header, count: changes.count)
+        var validation = SaveRequestValidation(schema: schema, count: changes.count)
+        var previous: Change.Place?
+        let span = changes.span
+        for index in span.indices {
+            let change = span[index]
+            let place = change.place
+            if let previous, !(previous < place) { return nil }
+            previous = place
+            guard change.isInItsForm else { return nil }
+            try validation.take(change)
+            writer.append(change)
+        }
+        try validation.finish()
+        return writer.bytes
+    }
+
+    /// Whether a row may have moved on in a way that the values of the changes do not tell: others may
+    /// have touched what must be untouched, or given a member to an object that is deleted.
+    func mayHaveMoved(_ schema: Schema) -> Bool {
+        if !request.watched.isEmpty || request.detection == .perRow { return true }
+        guard schema.entities.contains(where: { !$0.storedToMany.isEmpty }) else { return false }
+        return changes.contains { change in
+            change.isDelete && schema.entity(change.object.entity)?.storedToMany.isEmpty == false
+        }
+    }
+}
+
+extension Change {
+    /// Whether something is changed, and no new value needs normalizing.
+    fileprivate var isInItsForm: Bool {
+        switch kind {
+        case .insert(let values, _):
+            let values = values.span
+            for slot in values.indices where values[slot].mayNeedNormalizing { return false }
+            return true
+        case .update(let edits, let members):
+            var isEmpty = members.allSatisfy(\.isEmpty)
+            let edits = edits.span
+            for index in edits.indices {
+                if edits[index].new.mayNeedNormalizing { return false }
+                if isEmpty, edits[index].old != edits[index].new { isEmpty = false }
+            }
+            return !isEmpty
+        case .delete: return true
+        }
+    }
+
+    /// Whether a new value is not in the one form in which it is kept.
+    fileprivate var mayNeedNormalizing: Bool {
+        switch kind {
+        case .insert(let values, _): values.contains(where: \.mayNeedNormalizing)
+        case .update(let edits, _): edits.contains { $0.new.mayNeedNormalizing }
+        case .delete: false
+        }
+    }
+
+    /// Brings new values into the one form in which they are kept.
+    fileprivate mutating func normalize() {
+        switch kind {
+        case .insert(let values, let members):
+            kind = .insert(values: values.map(\.normalized), members: members)
+        case .update(let edits, let members):
+            let normalized = edits.map {
+                Edit(property: $0.property, old: $0.old, new: $0.new.normalized)
+            }
+            kind = .update(edits: normalized, members: members)
+        case .delete: return
+        }
+    }
+}
+
+extension Value {
+    fileprivate var mayNeedNormalizing: Bool {
+        switch self {
+        case .double(let number): number.isNaN || (number == 0 && number.sign == .minus)
+        case .date: self != normalized
+        default: false
+        }
+    }
+}

@@ -1,0 +1,100 @@
+package import DaybookJournalLog
+package import DaybookObjectModel
+
+/// What made an entry.
+package enum EntryKind: UInt8, Sendable, Hashable {
+    /// A context saved.
+    case save = 1
+    /// A batch of changes without a context.
+    case batch = 2
+    /// An earlier entry was undone.
+    case undo = 3
+    /// The model was set.
+    case model = 4
+}
+
+/// What is said of an entry besides what it changes.
+package struct EntryHeader: Sendable, Hashable {
+    /// What made the entry.
+    package var kind: EntryKind
+    /// Who.
+    package var author: String?
+    /// Why, in the author's words.
+    package var note: String?
+    /// The name of the context that saved.
+    package var context: String?
+    /// When it happened, in microseconds since 1970, if that is not when it was recorded.
+    package var occurredAt: Int64?
+    /// The sequence number on which the changes were based.
+    package var base: SequenceNumber
+    /// The entries that are undone, one or several in a row.
+    package var undoes: ClosedRange<SequenceNumber>?
+
+    /// Describes an entry.
+    package init(
+        kind: EntryKind = .save, author: String? = nil, note: String? = nil,
+        context: String? = nil, occurredAt: Int64? = nil, base: SequenceNumber = .zero,
+        undoes: ClosedRange<SequenceNumber>? = nil
+    ) {
+        self.kind = kind
+        self.author = author
+        self.note = note
+        self.context = context
+        self.occurredAt = occurredAt
+        self.base = base
+        self.undoes = undoes
+    }
+}
+
+/// One saved unit of the journal, decoded.
+package struct Entry: Sendable {
+    /// Its place.
+    package let sequence: SequenceNumber
+    /// When it was recorded, in microseconds since 1970.
+    package let recordedAt: Int64
+    /// The digest of the entry.
+    package let digest: Digest
+    /// The digest of the entry before.
+    package let previous: Digest
+    /// What is said of it.
+    package let header: EntryHeader
+    /// The model, in an entry that sets it.
+    package let model: ManagedObjectModel?
+    /// What it changes, in the order of ``Change/precedes(_:)``.
+    package let changes: [Change]
+
+    /// Describes an entry.
+    package init(
+        sequence: SequenceNumber, recordedAt: Int64, digest: Digest, previous: Digest,
+        header: EntryHeader, model: ManagedObjectModel? = nil, changes: [Change] = []
+    ) {
+        self.sequence = sequence
+        self.recordedAt = recordedAt
+        self.digest = digest
+        self.previous = previous
+        self.header = header
+        self.model = model
+        self.changes = changes
+    }
+
+    /// When it happened, as far as is known.
+    package var time: Int64 {
+        header.occurredAt ?? recordedAt
+    }
+}
+
+extension Entry {
+    /// Decodes an entry of the journal.
+    init(_ entry: JournalEntry) throws {
+        let payload: EntryPayload
+        do {
+            payload = try EntryPayload(entry.payload)
+        } catch {
+            throw StoreError.entryUnreadable(entry.sequence, cause: error)
+        }
+        self.init(
+            sequence: entry.sequence, recordedAt: entry.recordedAt, digest: entry.digest,
+            previous: entry.previous, header: payload.header, model: payload.model,
+            changes: payload.changes)
+    }
+}

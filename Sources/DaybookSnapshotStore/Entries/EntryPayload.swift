@@ -1,0 +1,214 @@
+internal import DaybookJournalLog
+internal import DaybookObjectModel
+
+// | field | bytes |
+// |---|---|
+// | version | 1: 1, or 2 where several entries are undone |
+// | kind | 1: save 1, batch 2, undo 3, model 4 |
+// | author, note, context | each 0, or 1 and text |
+// | occurred at | 0, or 1 and 8: microseconds since 1970, two's complement |
+// | base | variable length |
+// | undoes | 0 for none, or the sequence number, variable length; the first of several |
+// | undoes through (version 2) | the last of several, variable length |
+// | changes (all kinds but model) | count, then each change |
+// | model (kind model) | canonical model, to the end |
+
+/// The bytes of an entry that the journal does not look into.
+struct EntryPayload {
+    var header: EntryHeader
+    var model: ManagedObjectModel?
+    var changes: [Change] = []
+
+    /// The format of an entry. Version 2 is kept for what version 1 cannot say, so that every entry has
+    /// one form only.
+    private enum Version {
+        static let single: UInt8 = 1
+        static let range: UInt8 = 2
+
+        static func of(_ header: EntryHeader) -> UInt8 {
+            header.undoes?.isSingle == false ? range : single
+        }
+    }
+
+    /// The canonical bytes of an entry of changes.
+    static func bytes(_ header: EntryHeader, _ changes: [Change]) -> [UInt8] {
+        var writer = writer(header, count: changes.count)
+        for change in changes { writer.append(change) }
+        return writer.bytes
+    }
+
+    /// What the bytes of an entry begin with, to which its changes are to be appended.
+    static func writer(_ header: EntryHeader, count: Int) -> ByteWriter {
+        var writer = ByteWriter(capacity: 64 + count * 112)
+        writer.append(Version.of(header))
+        writer.append(header)
+        writer.append(variable: UInt64(count))
+        return writer
+    }
+
+    /// The canonical bytes of an entry that sets the model.
+    static func bytes(_ header: EntryHeader, _ model: ManagedObjectModel) -> [UInt8] {
+        var writer = ByteWriter(capacity: 1024)
+        writer.append(Version.of(header))
+        writer.append(header)
+        writer.append(raw: model.canonicalBytes)
+        return writer.bytes
+    }
+
+    /// What canonical bytes say besides the changes, which are not read.
+    static func header(of bytes: [UInt8]) throws(DecodingFailure) -> EntryHeader {
+        let span = bytes.span.bytes
+        var offset = 0
+        return try header(of: span, at: &offset)
+    }
+
+    /// When an entry happened, if that was told, from the first of its bytes; nothing else is read.
+    static func occurredAt(in beginning: RawSpan) throws(DecodingFailure) -> Int64? {
+        var offset = 0
+        let version = try beginning.readByte(at: &offset)
+        guard version == Version.single || version == Version.range else {
+            throw DecodingFailure(at: 0, expected: "payload format 1 or 2")
+        }
+        _ = try beginning.readByte(at: &offset)
+        // Author, note and context.
+        for _ in 0..<3 { try beginning.passOptionalText(at: &offset) }
+        return try beginning.readOptionalTime(at: &offset)
+    }
+
+    private static func header(
+        of span: RawSpan, at offset: inout Int
+    ) throws(DecodingFailure) -> EntryHeader {
+        switch try span.readByte(at: &offset) {
+        case Version.single: return try span.readHeader(at: &offset, undoesSeveral: false)
+        case Version.range: return try span.readHeader(at: &offset, undoesSeveral: true)
+        default: throw DecodingFailure(at: 0, expected: "payload format 1 or 2")
+        }
+    }
+
+    /// The bytes of an entry whose changes have not been decoded.
+    struct Encoded {
+        let bytes: [UInt8]
+        let header: EntryHeader
+        /// How many changes there are, and where the first begins.
+        let changesCount: Int
+        let changesOffset: Int
+
+        init(_ bytes: [UInt8]) throws(DecodingFailure) {
+            let span = bytes.span.bytes
+            var offset = 0
+            header = try EntryPayload.header(of: span, at: &offset)
+            changesCount = header.kind == .model ? 0 : try span.readCount(at: &offset)
+            changesOffset = offset
+            self.bytes = bytes
+        }
+
+        /// The payload of an entry of the journal.
+        ///
+        /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt``.
+        init(_ entry: JournalEntry) throws {
+            do {
+                try self.init(entry.payload)
+            } catch {
+                throw StoreError.entryUnreadable(entry.sequence, cause: error)
+            }
+        }
+
+        /// The model, in an entry that sets it.
+        ///
+        /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt``.
+        func model(of entry: JournalEntry) throws -> ManagedObjectModel {
+            do {
+                return try ManagedObjectModel(canonicalBytes: Array(bytes[changesOffset...]))
+            } catch {
+                throw StoreError.entryUnreadable(entry.sequence, cause: error)
+            }
+        }
+    }
+
+    /// Reads canonical bytes.
+    init(_ bytes: [UInt8]) throws(DecodingFailure) {
+        let span = bytes.span.bytes
+        var offset = 0
+        header = try Self.header(of: span, at: &offset)
+        guard header.kind != .model else {
+            let rest = try span.readBytes(span.byteCount - offset, at: &offset)
+            model = try ManagedObjectModel(canonicalBytes: rest)
+            return
+        }
+        let count = try span.readCount(at: &offset)
+        changes.reserveCapacity(count)
+        for _ in 0..<count { changes.append(try span.readChange(at: &offset)) }
+        guard offset == span.byteCount else {
+            throw DecodingFailure(at: offset, expected: "the end of the entry")
+        }
+    }
+}
+
+extension ByteWriter {
+    fileprivate mutating func append(_ header: EntryHeader) {
+        append(header.kind.rawValue)
+        append(optional: header.author)
+        append(optional: header.note)
+        append(optional: header.context)
+        if let occurredAt = header.occurredAt {
+            append(UInt8(1))
+            append(bigEndian: UInt64(bitPattern: occurredAt))
+        } else {
+            append(UInt8(0))
+        }
+        append(variable: header.base.rawValue)
+        append(variable: header.undoes?.lowerBound.rawValue ?? 0)
+        if let undoes = header.undoes, !undoes.isSingle {
+            append(variable: undoes.upperBound.rawValue)
+        }
+    }
+}
+
+extension RawSpan {
+    fileprivate func readOptionalTime(at offset: inout Int) throws(DecodingFailure) -> Int64? {
+        let start = offset
+        switch try readByte(at: &offset) {
+        case 0: return nil
+        case 1: return Int64(bitPattern: try readBigEndian(UInt64.self, at: &offset))
+        default: throw DecodingFailure(at: start, expected: "0 or 1")
+        }
+    }
+
+    fileprivate func passOptionalText(at offset: inout Int) throws(DecodingFailure) {
+        let start = offset
+        switch try readByte(at: &offset) {
+        case 0: return
+        case 1:
+            let count = try readCount(at: &offset)
+            offset += count
+        default: throw DecodingFailure(at: start, expected: "0 or 1")
+        }
+    }
+
+    fileprivate func readHeader(
+        at offset: inout Int, undoesSeveral: Bool
+    ) throws(DecodingFailure) -> EntryHeader {
+        let start = offset
+        guard let kind = EntryKind(rawValue: try readByte(at: &offset)) else {
+            throw DecodingFailure(at: start, expected: "the kind of an entry")
+        }
+        var header = EntryHeader(kind: kind)
+        header.author = try readOptionalText(at: &offset)
+        header.note = try readOptionalText(at: &offset)
+        header.context = try readOptionalText(at: &offset)
+        header.occurredAt = try readOptionalTime(at: &offset)
+        header.base = SequenceNumber(rawValue: try readVariable(at: &offset))
+        let place = offset
+        let first = SequenceNumber(rawValue: try readVariable(at: &offset))
+        guard undoesSeveral else {
+            header.undoes = first == .zero ? nil : first...first
+            return header
+        }
+        let last = SequenceNumber(rawValue: try readVariable(at: &offset))
+        guard first > .zero, first < last else {
+            throw DecodingFailure(at: place, expected: "the first and last of several entries")
+        }
+        header.undoes = first...last
+        return header
+    }
+}

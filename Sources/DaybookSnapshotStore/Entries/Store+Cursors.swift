@@ -1,0 +1,139 @@
+package import DaybookJournalLog
+internal import DaybookLMDB
+internal import DaybookObjectModel
+
+// | record `cursors` of `meta` | bytes |
+// |---|---|
+// | version | 1: 1 |
+// | count | variable length |
+// | each cursor, sorted by name | name, sequence (variable length), digest of the entry: 32 |
+//
+// Cursors are no part of any entry, so reading with one does not move the head.
+
+/// How far somebody has read the journal, kept in the store under a name.
+package struct StoreCursor: Sendable, Hashable {
+    /// The name.
+    package let name: String
+    /// The last entry that was read; zero for none.
+    package let sequence: SequenceNumber
+    /// The digest of that entry, by which a journal that has become another one is noticed.
+    package let digest: Digest
+}
+
+extension Store {
+    /// All cursors, sorted by name.
+    package func cursors() throws -> [StoreCursor] {
+        try reading { transaction in
+            try StoreMetadata.cursors(parts.tables.meta, in: transaction)
+        }
+    }
+
+    /// The last entry that was read under a name; nil when there is no such cursor.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/generation`` when the entry is no longer what
+    ///   was read, or is gone: the store is not the one that was read, or was put back to an earlier
+    ///   state.
+    package func position(ofCursor name: String) throws -> SequenceNumber? {
+        try reading { transaction in
+            let cursors = try StoreMetadata.cursors(parts.tables.meta, in: transaction)
+            guard let cursor = cursors.first(where: { $0.name == name }) else { return nil }
+            guard cursor.sequence > .zero else { return .zero }
+            let entry = try parts.journal.entry(at: cursor.sequence, in: transaction)
+            guard let entry else {
+                let head = try parts.journal.head(in: transaction)
+                throw StoreError.cursorLost(
+                    cursor, "but the journal ends at entry \(head)")
+            }
+            guard entry.digest == cursor.digest else {
+                throw StoreError.cursorLost(cursor, "which was another entry then")
+            }
+            return cursor.sequence
+        }
+    }
+
+    /// Keeps how far somebody has read.
+    ///
+    /// - Parameters:
+    ///   - name: The name, which is not empty.
+    ///   - sequence: The last entry that was read; zero for none; nil to forget the cursor.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/noSuchEntry`` for one after the head; with
+    ///   ``StoreError/Code/readOnly``.
+    package func setCursor(_ name: String, to sequence: SequenceNumber?) throws {
+        try writing { [parts] transaction in
+            var cursors = try StoreMetadata.cursors(parts.tables.meta, in: transaction)
+            cursors.removeAll { $0.name == name }
+            if let sequence {
+                let entry = try parts.journal.entry(at: sequence, in: transaction)
+                guard sequence == .zero || entry != nil else {
+                    throw StoreError.noSuchEntry(
+                        sequence, head: try parts.journal.head(in: transaction))
+                }
+                cursors.append(
+                    StoreCursor(name: name, sequence: sequence, digest: entry?.digest ?? .zero))
+            }
+            try StoreMetadata.setCursors(cursors, parts.tables.meta, in: transaction)
+        }
+    }
+}
+
+extension StoreError {
+    fileprivate static func cursorLost(_ cursor: StoreCursor, _ reason: String) -> StoreError {
+        StoreError(
+            .generation,
+            "The cursor '\(cursor.name)' stands after entry \(cursor.sequence), \(reason). The store "
+                + "is another one, or was put back to an earlier state; set the cursor anew.")
+    }
+}
+
+extension StoreMetadata {
+    private static let cursorsVersion: UInt8 = 1
+
+    static func cursors(
+        _ meta: Table, in transaction: borrowing some Reading & ~Copyable
+    ) throws -> [StoreCursor] {
+        guard let bytes = try record(Name.cursors, meta, in: transaction) else { return [] }
+        do {
+            return try decode(bytes)
+        } catch {
+            throw StoreError.corrupt(
+                "The record '\(Name.cursors)' of the store cannot be read", cause: error)
+        }
+    }
+
+    fileprivate static func setCursors(
+        _ cursors: [StoreCursor], _ meta: Table, in transaction: borrowing WriteTransaction
+    ) throws {
+        var writer = ByteWriter(capacity: 256)
+        writer.append(cursorsVersion)
+        writer.append(variable: UInt64(cursors.count))
+        for cursor in cursors.sorted(by: { $0.name < $1.name }) {
+            writer.append(cursor.name)
+            writer.append(variable: cursor.sequence.rawValue)
+            writer.append(raw: cursor.digest.bytes)
+        }
+        try put(Name.cursors, writer.bytes, meta, in: transaction)
+    }
+
+    private static func decode(_ bytes: [UInt8]) throws(DecodingFailure) -> [StoreCursor] {
+        let span = bytes.span.bytes
+        var offset = 0
+        guard try span.readByte(at: &offset) == cursorsVersion else {
+            throw DecodingFailure(at: 0, expected: "version \(cursorsVersion) of cursors")
+        }
+        var cursors: [StoreCursor] = []
+        for _ in 0..<(try span.readCount(at: &offset)) {
+            let name = try span.readText(at: &offset)
+            let sequence = SequenceNumber(rawValue: try span.readVariable(at: &offset))
+            let start = offset
+            let raw = try span.readBytes(Digest.byteCount, at: &offset)
+            guard let digest = Digest(raw.span.bytes) else {
+                throw DecodingFailure(at: start, expected: "a digest")
+            }
+            cursors.append(StoreCursor(name: name, sequence: sequence, digest: digest))
+        }
+        guard offset == span.byteCount else {
+            throw DecodingFailure(at: offset, expected: "the end of the cursors")
+        }
+        return cursors
+    }
+}

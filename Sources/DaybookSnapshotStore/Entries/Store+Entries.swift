@@ -1,0 +1,83 @@
+package import DaybookJournalLog
+internal import DaybookLMDB
+internal import DaybookObjectModel
+
+extension Store {
+    /// An entry, its digest checked.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/noSuchEntry``; with
+    ///   ``StoreError/Code/corrupt`` when it is not what was written.
+    /// - Complexity: O(log *n* + *b*) page reads, *b* the number of the entry's pages.
+    package func entry(_ sequence: SequenceNumber) throws -> Entry {
+        let found = try reading { transaction in
+            guard let entry = try parts.journal.entry(at: sequence, in: transaction) else {
+                let head = try parts.journal.head(in: transaction)
+                throw StoreError.noSuchEntry(sequence, head: head)
+            }
+            return entry
+        }
+        return try Entry(found)
+    }
+
+    /// Who saved an entry, why and when; its digest is checked, and its changes are not decoded.
+    ///
+    /// - Throws: As ``entry(_:)``.
+    package func heading(of sequence: SequenceNumber) throws -> EntryHeading {
+        try reading { transaction in
+            guard let heading = try parts.heading(of: sequence, in: transaction) else {
+                let head = try parts.journal.head(in: transaction)
+                throw StoreError.noSuchEntry(sequence, head: head)
+            }
+            return heading
+        }
+    }
+
+    /// Hands entries in order to `body`, each one checked.
+    ///
+    /// Entries are read a few megabytes at a time, each time in a read transaction of its own, and
+    /// `body` runs outside of it: it may take long, and it may save to this store.
+    ///
+    /// - Parameters:
+    ///   - first: The first entry.
+    ///   - last: The last one; nil for the head as it is when the walk begins.
+    ///   - body: Says whether to go on.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` at the first entry that cannot be
+    ///   trusted; what `body` throws.
+    package func entries(
+        from first: SequenceNumber = SequenceNumber(1), through last: SequenceNumber? = nil,
+        _ body: (Entry) throws -> WalkStep
+    ) throws {
+        try journalEntries(from: first, through: try last ?? head()) { try body(try Entry($0)) }
+    }
+
+    /// The same with the entries as the journal keeps them.
+    func journalEntries(
+        from first: SequenceNumber, through last: SequenceNumber,
+        _ body: (JournalEntry) throws -> WalkStep
+    ) throws {
+        var next = max(first, SequenceNumber(1))
+        while next <= last {
+            let batch = try batch(from: next, through: last)
+            guard let reached = batch.last?.sequence else { return }
+            for entry in batch {
+                if try body(entry) == .stop { return }
+            }
+            next = reached.next
+        }
+    }
+
+    private func batch(
+        from first: SequenceNumber, through last: SequenceNumber
+    ) throws -> [JournalEntry] {
+        try reading { transaction in
+            var batch: [JournalEntry] = []
+            var size = 0
+            try parts.journal.entries(from: first, through: last, in: transaction) { entry in
+                batch.append(entry)
+                size += entry.payload.count
+                return size < StoreLayout.walkedBytesLimit ? .proceed : .stop
+            }
+            return batch
+        }
+    }
+}

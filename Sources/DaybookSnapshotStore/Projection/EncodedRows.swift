@@ -1,0 +1,124 @@
+internal import DaybookLMDB
+package import DaybookObjectModel
+
+/// Rows of objects whose numbers are neighbours, copied out of the store in one piece.
+///
+/// A row by itself costs an allocation; of these, which are at most 64, all together do.
+///
+/// Invariants:
+/// - All objects are of one entity, and have numbers that differ in their last six bits only.
+/// - Rows stand in the order of the numbers, each behind the one before.
+package struct EncodedRows: Sendable {
+    /// The entity of the objects.
+    package let entity: EntityNumber
+    /// What the numbers of the objects have in common: all but their last six bits.
+    package let page: UInt64
+    /// Which numbers there are: a bit for each.
+    package let places: UInt64
+    private let bytes: [UInt8]
+    /// Where rows end, but for the last one, in their order.
+    private let ends: RowCollector.Ends
+
+    fileprivate init(
+        _ entity: EntityNumber, page: UInt64, places: UInt64, _ bytes: [UInt8],
+        _ ends: RowCollector.Ends
+    ) {
+        self.entity = entity
+        self.page = page
+        self.places = places
+        self.bytes = bytes
+        self.ends = ends
+    }
+
+    /// How many rows there are.
+    package var count: Int { places.nonzeroBitCount }
+
+    /// The bit that stands for an object's number.
+    package static func place(of number: UInt64) -> UInt64 { 1 << (number & 63) }
+
+    /// The row of an object; nil when it is not among these.
+    package func row(of object: ObjectID) -> EncodedRow? {
+        let place = Self.place(of: object.number)
+        guard object.entity == entity, object.number >> 6 == page, places & place != 0 else {
+            return nil
+        }
+        return row(at: (places & (place - 1)).nonzeroBitCount)
+    }
+
+    /// Hands out the rows in their order.
+    package func forEach(_ body: (ObjectID, EncodedRow) -> Void) {
+        var rest = places
+        var index = 0
+        while rest != 0 {
+            let number = page << 6 | UInt64(rest.trailingZeroBitCount)
+            body(ObjectID(entity: entity, number: number), row(at: index))
+            rest &= rest - 1
+            index += 1
+        }
+    }
+
+    /// Which objects have older rows among these than among some that were read at another time: a
+    /// bit for each.
+    package func places(olderThan others: EncodedRows) -> UInt64 {
+        var places: UInt64 = 0
+        forEach { object, row in
+            guard let other = others.row(of: object), row.since < other.since else { return }
+            places |= Self.place(of: object.number)
+        }
+        return places
+    }
+
+    private func row(at index: Int) -> EncodedRow {
+        let start = index == 0 ? 0 : Int(ends[index - 1])
+        let end = index == count - 1 ? bytes.count : Int(ends[index])
+        return EncodedRow(checked: bytes, start..<end)
+    }
+}
+
+/// Gathers rows that have been checked, until they are handed on together.
+struct RowCollector {
+    typealias Ends = InlineArray<64, UInt16>
+
+    /// With so many bytes there is no room for another row: who keeps one keeps all of them.
+    private static let bytesLimit = 16_384
+
+    private var writer = KeyWriter(capacity: 4_096)
+    private var entity = EntityNumber(rawValue: 0)
+    private var page: UInt64 = 0
+    private var places: UInt64 = 0
+    private var count = 0
+    private var ends = Ends(repeating: 0)
+
+    /// Whether there are no rows.
+    var isEmpty: Bool { count == 0 }
+
+    /// Whether the row of an object may stand behind those that are here.
+    func hasRoom(for object: ObjectID) -> Bool {
+        object.number >> 6 == page && object.entity == entity
+            && EncodedRows.place(of: object.number) > places
+            && writer.bytes.count < Self.bytesLimit
+    }
+
+    /// Puts a row behind the others.
+    mutating func append(_ object: ObjectID, _ row: RawSpan) {
+        if count == 0 {
+            entity = object.entity
+            page = object.number >> 6
+        } else {
+            ends[count - 1] = UInt16(writer.bytes.count)
+        }
+        places |= EncodedRows.place(of: object.number)
+        count += 1
+        writer.append(bytes: row)
+    }
+
+    /// Hands the rows on, and is empty then.
+    mutating func take() -> EncodedRows {
+        let bytes = writer.bytes.span.bytes.array
+        let rows = EncodedRows(entity, page: page, places: places, bytes, ends)
+        writer.removeAll()
+        places = 0
+        count = 0
+        return rows
+    }
+}

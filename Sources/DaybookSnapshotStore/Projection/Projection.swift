@@ -1,0 +1,226 @@
+internal import DaybookJournalLog
+internal import DaybookLMDB
+internal import DaybookObjectModel
+
+/// The tables that follow from the journal, read as of any sequence number.
+///
+/// A row stands for its object from the entry in its `since` on. What stood there before is in
+/// `versions`, under the entry that replaced it. So at a sequence number *s* an object is its row,
+/// if that is not younger than *s*, and otherwise the first version replaced after *s*, if that is
+/// not younger than *s* either; else it is not there. Connections work alike.
+struct Projection: Sendable {
+    let tables: StoreTables
+    let schema: Schema
+    /// What folding asks of the entities, from number 1 at index 0.
+    private let foldedEntities: [FoldedEntity]
+    /// Whether the model asks anything of changes that concerns other objects: that references lead
+    /// to objects, that values are unique, that there are so many members.
+    let hasConstraints: Bool
+
+    init(tables: StoreTables, schema: Schema) {
+        self.tables = tables
+        self.schema = schema
+        foldedEntities = schema.entities.map(FoldedEntity.init)
+        hasConstraints = schema.entities.contains {
+            !$0.referenceSlots.isEmpty || !$0.storedToMany.isEmpty || !$0.constraints.isEmpty
+                || !$0.counted.isEmpty
+        }
+    }
+
+    /// What folding asks of the entity of that number.
+    func foldedEntity(_ number: EntityNumber) -> FoldedEntity? {
+        let index = Int(number.rawValue) - 1
+        return foldedEntities.indices.contains(index) ? foldedEntities[index] : nil
+    }
+
+    // MARK: - Rows
+
+    /// Calls `body` with the bytes of an object's row as of `sequence`.
+    ///
+    /// - Complexity: O(log *n*) page reads.
+    func withRow<R>(
+        of object: ObjectID, at sequence: SequenceNumber,
+        in transaction: borrowing some Reading & ~Copyable,
+        _ body: (RawSpan, RowLayout) throws -> R
+    ) throws -> R? {
+        let current: R?? = try transaction.get(tables.rows, ObjectKey(object)) { bytes -> R? in
+            let layout = try decoding(object) { () throws(DecodingFailure) in
+                try RowLayout(bytes)
+            }
+            return layout.since <= sequence ? try body(bytes, layout) : nil
+        }
+        if let found = current.flatMap(\.self) { return found }
+        guard sequence < .latest else { return nil }
+        let key = StoreKey.object(object)
+        let later = StoreKey.version(object, sequence.next)
+        let past: R?? = try transaction.seek(tables.versions, atOrAfter: later.span.bytes) {
+            found, bytes -> R? in
+            guard found.starts(with: key) else { return nil }
+            let layout = try decoding(object) { () throws(DecodingFailure) in
+                try RowLayout(bytes)
+            }
+            guard layout.since <= sequence else { return nil }
+            return try body(bytes, layout)
+        }
+        return past.flatMap(\.self)
+    }
+
+    /// An object's row as of `sequence`; nil when there is none.
+    func row(
+        of object: ObjectID, at sequence: SequenceNumber,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws -> Row? {
+        try withRow(of: object, at: sequence, in: transaction) { bytes, layout in
+            Row(
+                since: layout.since,
+                values: try decoding(object) { () throws(DecodingFailure) in
+                    try layout.values(in: bytes)
+                })
+        }
+    }
+
+    /// An object's values and members as of `sequence`; nil when there is no such object.
+    func state(
+        of object: ObjectID, at sequence: SequenceNumber,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws -> ObjectState? {
+        guard let row = try row(of: object, at: sequence, in: transaction) else { return nil }
+        var state = ObjectState(values: row.values)
+        for property in schema.entity(object.entity)?.storedToMany ?? [] {
+            var members: [ObjectID: Double] = [:]
+            try links(
+                of: object, property.number, tables.members, tables.membersPast, at: sequence,
+                in: transaction
+            ) { members[$0] = $1 }
+            if !members.isEmpty { state.members[property.number] = members }
+        }
+        return state
+    }
+
+    // MARK: - Connections
+
+    /// Walks the objects connected with one over a relationship as of `sequence`, in no order.
+    ///
+    /// - Complexity: O(log *n* + *k*) page reads, *k* the number of connections it ever had.
+    func links(
+        of object: ObjectID, _ property: PropertyNumber, _ current: Table, _ past: Table,
+        at sequence: SequenceNumber, in transaction: borrowing some Reading & ~Copyable,
+        _ body: (ObjectID, Double) -> Void
+    ) throws {
+        let prefix = StoreKey.links(of: object, property)
+        let end = StoreKey.end(of: prefix) ?? []
+        try transaction.scan(
+            current, from: prefix.span.bytes, to: end.span.bytes, order: .ascending
+        ) { key, value in
+            let link = try Link(key, value)
+            if link.since <= sequence { body(link.other, link.order) }
+            return .proceed
+        }
+        try transaction.scan(
+            past, from: prefix.span.bytes, to: end.span.bytes, order: .ascending
+        ) { key, value in
+            let link = try Link(key, value)
+            if let removal = link.removal, removal > sequence, link.since <= sequence {
+                body(link.other, link.order)
+            }
+            return .proceed
+        }
+    }
+
+    /// The objects that refer to one through a stored relationship as of `sequence`.
+    func referrers(
+        to object: ObjectID, _ property: PropertyNumber, at sequence: SequenceNumber,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws -> [ObjectID] {
+        var owners: [ObjectID] = []
+        try links(
+            of: object, property, tables.referrers, tables.referrersPast, at: sequence,
+            in: transaction
+        ) { owner, _ in owners.append(owner) }
+        return owners.sorted()
+    }
+
+    /// The members of a relationship of any kind as of `sequence`, sorted by (order, object).
+    func members(
+        of property: SchemaProperty, in object: ObjectID, at sequence: SequenceNumber,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws -> [Member] {
+        guard let end = property.end else { return [] }
+        if property.isStoredToMany {
+            var members: [Member] = []
+            try links(
+                of: object, property.number, tables.members, tables.membersPast, at: sequence,
+                in: transaction
+            ) { members.append(Member(object: $0, order: $1)) }
+            return members.sorted { ($0.order, $0.object) < ($1.order, $1.object) }
+        }
+        if end.isStored {
+            let value = try value(of: property, in: object, at: sequence, in: transaction)
+            return value.reference.map { [Member(object: $0)] } ?? []
+        }
+        guard let stored = end.inverse else { return [] }
+        return try referrers(to: object, stored, at: sequence, in: transaction)
+            .map { Member(object: $0) }
+    }
+
+    /// One field of a row; null when there is no such object.
+    func value(
+        of property: SchemaProperty, in object: ObjectID, at sequence: SequenceNumber,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws -> Value {
+        guard let own = schema.entity(object.entity)?.property(property.number) else {
+            return .null
+        }
+        guard let slot = own.slot else {
+            return try members(of: own, in: object, at: sequence, in: transaction).first
+                .map { .object($0.object) } ?? .null
+        }
+        return try withRow(of: object, at: sequence, in: transaction) { bytes, layout in
+            try decoding(object) { () throws(DecodingFailure) in
+                try layout.value(slot, in: bytes)
+            }
+        } ?? .null
+    }
+
+    /// Runs a decoder, and gives its failure the object's name.
+    func decoding<R>(_ object: ObjectID, _ body: () throws(DecodingFailure) -> R) throws -> R {
+        do {
+            return try body()
+        } catch {
+            throw unreadable(object, error)
+        }
+    }
+
+    /// That the row of an object is not what a row has.
+    func unreadable(_ object: ObjectID, _ failure: DecodingFailure) -> StoreError {
+        .rowUnreadable(schema.name(of: object), cause: failure)
+    }
+}
+
+/// A record of `members` or `referrers`, or of what they held in the past.
+struct Link {
+    let object: ObjectID
+    let property: PropertyNumber
+    let other: ObjectID
+    /// The entry that ended the connection; nil while it stands.
+    let removal: SequenceNumber?
+    let since: SequenceNumber
+    let order: Double
+
+    init(_ key: RawSpan, _ value: RawSpan) throws(LMDBError) {
+        var reader = KeyReader()
+        object = try reader.object(key)
+        property = PropertyNumber(rawValue: try reader.uint32(key))
+        other = try reader.object(key)
+        removal = reader.remaining(in: key) == 0 ? nil : try reader.sequence(key)
+        var fields = KeyReader()
+        since = try fields.sequence(value)
+        let hasOrder = fields.remaining(in: value) > 0
+        order = hasOrder ? Double(bitPattern: try fields.uint64(value)) : 0
+    }
+}
+
+extension SequenceNumber {
+    /// Stands for whatever is newest in the transaction at hand.
+    static let latest = SequenceNumber(rawValue: .max)
+}

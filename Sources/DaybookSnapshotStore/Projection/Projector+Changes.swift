@@ -1,0 +1,283 @@
+internal import DaybookJournalLog
+internal import DaybookLMDB
+internal import DaybookObjectModel
+
+// One change: what it starts from, and the records it comes to.
+extension Projector {
+    mutating func foldedEntity() throws -> FoldedEntity {
+        if entity?.number != change.object.entity {
+            entity = projection.foldedEntity(change.object.entity)
+        }
+        guard let entity else { throw mismatch() }
+        return entity
+    }
+
+    mutating func fold(
+        _ entry: RawSpan, _ isLeading: Bool, in transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        let entity = try foldedEntity()
+        switch change.kind {
+        case .insert: try insert(entity, entry, isLeading, in: transaction)
+        case .update: try update(entity, entry, in: transaction)
+        case .delete: try delete(entity, entry, in: transaction)
+        }
+        if !change.members.isEmpty { try fold(change.members, in: transaction) }
+    }
+
+    private mutating func insert(
+        _ entity: FoldedEntity, _ entry: RawSpan, _ isLeading: Bool,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        let key = VersionKey(change.object)
+        guard change.fields.count <= Int(UInt16.max),
+            (1...StoreLayout.objectNumberMaximum).contains(change.object.number),
+            try isNew(change.object, key, in: transaction)
+        else { throw mismatch() }
+        if !isLeading {
+            encodeBirth(entity, entry)
+            let row = encoder.bytes
+            rows.add(
+                key.bytes.span.bytes.extracting(first: VersionKey.rowSize), row.span.bytes)
+        }
+        for property in entity.indexed {
+            try addIndex(property, try field(property), entry)
+        }
+        if !entity.compounds.isEmpty {
+            fields.removeAll(keepingCapacity: true)
+            for field in change.fields { fields.append(RowField(place: field, isNew: true)) }
+            indexConstraints(entity, from: nil, to: try decoded(entry, entry))
+        }
+        for property in entity.references { try connect(property, try field(property), entry) }
+    }
+
+    mutating func encodeBirth(_ entity: FoldedEntity, _ entry: RawSpan) {
+        encoder.encode(
+            since: sequence, new: change.fields, from: entry,
+            parts: 1 + change.fields.count + entity.storedToMany.count)
+    }
+
+    private mutating func update(
+        _ entity: FoldedEntity, _ entry: RawSpan,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        let found: Void? = try withRow(in: transaction) { (projector, before, layout) in
+            try projector.splice(entity, entry, before, layout)
+        }
+        guard found != nil else { throw mismatch() }
+        for edit in change.edits {
+            guard let property = entity.property(edit.property),
+                property.isIndexed || property.isReference,
+                !entry.hasSame(edit.old, edit.new)
+            else { continue }
+            if property.isIndexed {
+                try removeIndex(property, edit.old, entry)
+                try addIndex(property, edit.new, entry)
+            } else {
+                try disconnect(property, edit.old, entry, in: transaction)
+                try connect(property, edit.new, entry)
+            }
+        }
+    }
+
+    /// Makes the row after an update out of the one before, which is kept as a version.
+    private mutating func splice(
+        _ entity: FoldedEntity, _ entry: RawSpan, _ before: RawSpan, _ layout: RowLayout
+    ) throws {
+        do throws(DecodingFailure) {
+            try layout.fields(in: before, &fields)
+            try layout.ages(in: before, relationships: entity.storedToMany.count, &ages)
+        } catch {
+            throw unreadable(error)
+        }
+        let old = entity.compounds.isEmpty ? nil : try decoded(entry, before)
+        let passed = sequence.rawValue - layout.since.rawValue
+        for part in ages.indices { ages[part] += passed }
+        for edit in change.edits {
+            // A second edit of one property would start from the first, which no entry has.
+            guard let slot = entity.property(edit.property)?.slot, slot < fields.count,
+                !fields[slot].isNew, entry.hasSame(edit.old, as: fields[slot].place, in: before)
+            else { throw mismatch(edit.property) }
+            guard !entry.hasSame(edit.old, edit.new) else { continue }
+            fields[slot] = RowField(place: edit.new, isNew: true)
+            ages[1 + slot] = 0
+        }
+        for edit in change.members where !edit.isEmpty {
+            let place = entity.storedToMany.firstIndex(of: edit.property)
+            if let place { ages[1 + fields.count + place] = 0 }
+        }
+        // Fields that the entry does not touch are copied as they are: damage in them stays for
+        // `verify` to find.
+        encoder.encode(since: sequence, fields, from: entry, before, ages: ages)
+        let key = VersionKey(change.object, sequence)
+        let row = encoder.bytes
+        rows.add(key.bytes.span.bytes.extracting(first: VersionKey.rowSize), row.span.bytes)
+        versions.add(key.bytes.span.bytes, before)
+        if let old { indexConstraints(entity, from: old, to: try decoded(entry, before)) }
+    }
+
+    private mutating func delete(
+        _ entity: FoldedEntity, _ entry: RawSpan,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        let found: Void? = try withRow(in: transaction) { (projector, before, layout) in
+            try projector.retire(entity, entry, before, layout)
+        }
+        guard found != nil else { throw mismatch() }
+        for property in entity.indexed {
+            try removeIndex(property, try field(property), entry)
+        }
+        for property in entity.references {
+            try disconnect(property, try field(property), entry, in: transaction)
+        }
+    }
+
+    /// Keeps the row before a delete as a version.
+    private mutating func retire(
+        _ entity: FoldedEntity, _ entry: RawSpan, _ before: RawSpan, _ layout: RowLayout
+    ) throws {
+        do throws(DecodingFailure) {
+            try layout.fields(in: before, &fields)
+        } catch {
+            throw unreadable(error)
+        }
+        guard fields.count == change.fields.count,
+            zip(change.fields, fields).allSatisfy({
+                entry.hasSame($0, as: $1.place, in: before)
+            }), account?.end(change.object) ?? true
+        else { throw mismatch() }
+        let key = VersionKey(change.object, sequence)
+        versions.add(key.bytes.span.bytes, before)
+        removals.append((projection.tables.rows, StoreKey.object(change.object)))
+        if !entity.compounds.isEmpty {
+            indexConstraints(entity, from: try decoded(entry, before), to: nil)
+        }
+    }
+
+    /// The values of the fields at hand.
+    private func decoded(_ entry: RawSpan, _ before: RawSpan) throws -> [Value] {
+        var values: [Value] = []
+        for field in fields {
+            do {
+                values.append(
+                    field.isNew
+                        ? try entry.value(at: field.place) : try before.value(at: field.place))
+            } catch {
+                throw unreadable(error)
+            }
+        }
+        return values
+    }
+
+    /// Where the change has the value of a property.
+    private func field(_ property: FoldedEntity.Property) throws -> EncodedField {
+        guard property.slot < change.fields.count else { throw mismatch(property.number) }
+        return change.fields[property.slot]
+    }
+
+    private mutating func isNew(
+        _ object: ObjectID, _ key: VersionKey, in transaction: borrowing some Reading & ~Copyable
+    ) throws -> Bool {
+        if let account { return account.begin(object) }
+        if object.entity != greatest.entity {
+            if greatest != Self.noObject { numbersMaximum[greatest.entity] = greatest.number }
+            let known = numbersMaximum[object.entity]
+            greatest = ObjectID(
+                entity: object.entity,
+                number: try known
+                    ?? projection.tables.rows.numberMaximum(of: object.entity, in: transaction))
+        }
+        if object.number > greatest.number {
+            greatest = object
+            return true
+        }
+        return try !transaction.contains(
+            projection.tables.rows, key.bytes.span.bytes.extracting(first: VersionKey.rowSize))
+    }
+
+    // MARK: - What stands before an entry
+
+    /// Calls `body` with the row of the object of the change, as it stands before the entry: in the
+    /// table of the present, or for an entry of long ago in that of the past.
+    private mutating func withRow<R>(
+        in transaction: borrowing some Reading & ~Copyable,
+        _ body: (inout Projector, RawSpan, RowLayout) throws -> R
+    ) throws -> R? {
+        let object = change.object
+        if let account, !account.isThere(object) { return nil }
+        let key = VersionKey(object, sequence)
+        let place = key.bytes.span.bytes
+        guard account != nil else {
+            let row = place.extracting(first: VersionKey.rowSize)
+            return try transaction.get(projection.tables.rows, row) { bytes in
+                let layout = try layout(bytes)
+                return try body(&self, bytes, layout)
+            }
+        }
+        return try transaction.get(projection.tables.versions, place) { bytes -> R? in
+            guard bytes.isOlder(than: sequence) else { return nil }
+            let layout = try layout(bytes)
+            return try body(&self, bytes, layout)
+        } ?? nil
+    }
+
+    private mutating func layout(_ bytes: RawSpan) throws -> RowLayout {
+        let layout: RowLayout
+        do {
+            layout = try RowLayout(bytes)
+        } catch {
+            throw unreadable(error)
+        }
+        guard layout.since < sequence else {
+            throw StoreError.corrupt(
+                "The record of \(projection.schema.name(of: change.object)) says that it is of "
+                    + "entry \(layout.since), which cannot be before entry \(sequence)")
+        }
+        return layout
+    }
+
+    private func unreadable(_ failure: DecodingFailure) -> StoreError {
+        .rowUnreadable(projection.schema.name(of: change.object), cause: failure)
+    }
+
+    func mismatch(_ property: PropertyNumber? = nil) -> StoreError {
+        let object = change.object
+        let name = projection.schema.name(of: object)
+        let entity = projection.schema.entity(object.entity)
+        let place = property.flatMap { entity?.property($0)?.name }.map { "'\($0)' of \(name)" }
+        return .corrupt(
+            "Entry \(sequence) does not fit what stands in the tables for \(place ?? name)")
+    }
+}
+
+extension RawSpan {
+    /// The value of a field.
+    func value(at field: EncodedField) throws(DecodingFailure) -> Value {
+        guard !field.isEmpty else { return .null }
+        var offset = field.start
+        let value = try readValue(at: &offset)
+        guard offset == field.end else {
+            throw DecodingFailure(at: offset, expected: "the end of a field")
+        }
+        return value
+    }
+
+    /// Whether two fields have the same value.
+    fileprivate func hasSame(_ field: EncodedField, _ other: EncodedField) -> Bool {
+        hasSame(field, as: other, in: self)
+    }
+
+    /// Whether a field has the same value as one of other bytes.
+    fileprivate func hasSame(
+        _ field: EncodedField, as other: EncodedField, in bytes: RawSpan
+    ) -> Bool {
+        guard field.byteCount == other.byteCount else { return false }
+        return extracting(field.start..<field.end)
+            .hasSameBytes(as: bytes.extracting(other.start..<other.end))
+    }
+
+    /// Whether a record of the past begins with a sequence number before another.
+    func isOlder(than sequence: SequenceNumber) -> Bool {
+        byteCount >= 8
+            && UInt64(bigEndian: unsafeLoadUnaligned(as: UInt64.self)) < sequence.rawValue
+    }
+}

@@ -1,0 +1,145 @@
+internal import DaybookJournalLog
+internal import DaybookLMDB
+internal import DaybookObjectModel
+
+// Index records, and connections between objects.
+extension Projector {
+    mutating func addIndex(
+        _ property: FoldedEntity.Property, _ field: EncodedField, _ entry: RawSpan
+    ) throws {
+        guard property.indexHolds(field) else { return }
+        index.add(try indexKey(property, field, entry))
+    }
+
+    mutating func removeIndex(
+        _ property: FoldedEntity.Property, _ field: EncodedField, _ entry: RawSpan
+    ) throws {
+        guard property.indexHolds(field) else { return }
+        removals.append((projection.tables.index, try indexKey(property, field, entry)))
+    }
+
+    private func indexKey(
+        _ property: FoldedEntity.Property, _ field: EncodedField, _ entry: RawSpan
+    ) throws -> [UInt8] {
+        StoreKey.index(property.number, try value(field, entry), change.object)
+    }
+
+    mutating func indexConstraints(
+        _ entity: FoldedEntity, from old: [Value]?, to new: [Value]?
+    ) {
+        for constraint in entity.compounds {
+            let before = old.flatMap { constraint.key(of: constraint.values(in: $0)) }
+            let after = new.flatMap { constraint.key(of: constraint.values(in: $0)) }
+            guard before != after else { continue }
+            let id = StoreKey.object(change.object)
+            if let before { removals.append((projection.tables.index, before + id)) }
+            if let after { index.add(after + id) }
+        }
+    }
+
+    mutating func connect(
+        _ property: FoldedEntity.Property, _ field: EncodedField, _ entry: RawSpan
+    ) throws {
+        guard let destination = try value(field, entry).reference else { return }
+        try addReferrer(StoreKey.link(from: destination, property.number, to: change.object))
+    }
+
+    private mutating func addReferrer(_ key: [UInt8]) throws {
+        guard account?.begin(projection.tables.referrers, key) ?? true else {
+            throw StoreError.corrupt(
+                "The reference of \(projection.schema.name(of: change.object)) that entry "
+                    + "\(sequence) begins is there already")
+        }
+        referrers.add(key, StoreKey.sequence(sequence))
+    }
+
+    mutating func disconnect(
+        _ property: FoldedEntity.Property, _ field: EncodedField, _ entry: RawSpan,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        guard let destination = try value(field, entry).reference else { return }
+        try endReferrer(
+            StoreKey.link(from: destination, property.number, to: change.object),
+            in: transaction)
+    }
+
+    private mutating func endReferrer(
+        _ key: [UInt8], in transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        let table = projection.tables.referrers
+        let past = projection.tables.referrersPast
+        guard account?.end(table, key) ?? true,
+            let since = try before(table, past, key, in: transaction)
+        else {
+            throw StoreError.corrupt(
+                "The reference of \(projection.schema.name(of: change.object)) that entry "
+                    + "\(sequence) ends is not in the tables")
+        }
+        referrersPast.add(key + StoreKey.sequence(sequence), since)
+        removals.append((table, key))
+    }
+
+    mutating func fold(
+        _ edits: [MembershipEdit], in transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        let owner = change.object
+        for edit in edits {
+            for member in edit.removed {
+                let key = StoreKey.link(from: owner, edit.property, to: member.object)
+                let table = projection.tables.members
+                guard account?.end(table, key) ?? true,
+                    let found = try before(
+                        table, projection.tables.membersPast, key, in: transaction),
+                    found.suffix(8) == member.orderBytes[...]
+                else {
+                    throw mismatch(edit.property)
+                }
+                membersPast.add(key + StoreKey.sequence(sequence), found)
+                removals.append((table, key))
+                let back = StoreKey.link(from: member.object, edit.property, to: owner)
+                try endReferrer(back, in: transaction)
+            }
+            for member in edit.added {
+                let key = StoreKey.link(from: owner, edit.property, to: member.object)
+                let isMoved = edit.removed.contains { $0.object == member.object }
+                let table = projection.tables.members
+                let isThere =
+                    try account.map { !$0.begin(table, key) }
+                    ?? (!isMoved && transaction.contains(table, key.span.bytes))
+                if isThere { throw mismatch(edit.property) }
+                members.add(key, StoreKey.sequence(sequence) + member.orderBytes)
+                try addReferrer(StoreKey.link(from: member.object, edit.property, to: owner))
+            }
+        }
+    }
+
+    /// What stands under a key before the entry: in the table of the present, or for an entry of long
+    /// ago in that of the past.
+    private func before(
+        _ present: Table, _ past: Table, _ key: [UInt8],
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws -> [UInt8]? {
+        guard account != nil else {
+            return try transaction.get(present, key.span.bytes) { $0.array }
+        }
+        let place = key + StoreKey.sequence(sequence)
+        let found = try transaction.get(past, place.span.bytes) { $0.array }
+        return found.flatMap { $0.span.bytes.isOlder(than: sequence) ? $0 : nil }
+    }
+
+    private func value(_ field: EncodedField, _ entry: RawSpan) throws -> Value {
+        do {
+            return try entry.value(at: field)
+        } catch {
+            throw StoreError.entryUnreadable(sequence, cause: error)
+        }
+    }
+}
+
+extension Member {
+    fileprivate var orderBytes: [UInt8] {
+        var writer = KeyWriter(capacity: 8)
+        writer.append(order.bitPattern)
+        return writer.bytes
+    }
+}

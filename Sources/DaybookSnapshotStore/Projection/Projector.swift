@@ -1,0 +1,258 @@
+internal import DaybookJournalLog
+internal import DaybookLMDB
+internal import DaybookObjectModel
+
+/// Folds entries into the projection.
+///
+/// First every change is compared with what stands in the tables and turned into records; then the
+/// records are written, table by table and sorted. So a change that does not fit is found before
+/// anything is written. Saving, rebuilding and verifying all fold through here; where verifying only
+/// keeps account, nothing is written, and what stood before is found in the tables of the past.
+///
+/// What is folded are the bytes of an entry. As every value has one encoding, old values are compared
+/// and new ones copied as bytes, and a row is read once.
+struct Projector {
+    let projection: Projection
+    /// What verifying keeps; nil when records are written.
+    unowned let account: ProjectionAccount?
+    /// The entry being folded.
+    private(set) var sequence = SequenceNumber.zero
+    var encoder = RowEncoder()
+    var fields: [RowField] = []
+    var ages: [UInt64] = []
+    private(set) var change = EncodedChange()
+    var entity: FoldedEntity?
+    /// The new objects that the entry begins with.
+    private var births: InsertPrefix?
+    var rows = PutBatch()
+    var versions = PutBatch()
+    private var times = PutBatch()
+    /// The times of the last entries, as long as they are not to be written; nil for a long one,
+    /// which has written its own.
+    private(set) var recentTimes: [Int64?]
+    var index = PutBatch()
+    var members = PutBatch()
+    var membersPast = PutBatch()
+    var referrers = PutBatch()
+    var referrersPast = PutBatch()
+    var removals: [(Table, [UInt8])] = []
+    /// The greatest object number of each entity met so far, to tell that an object is new without
+    /// looking for it.
+    var numbersMaximum: [EntityNumber: UInt64] = [:]
+    /// The same for the entity met last; no entity has number 0.
+    var greatest = Self.noObject
+    static let noObject = ObjectID(entity: EntityNumber(rawValue: 0), number: 0)
+
+    /// - Parameters:
+    ///   - projection: Where to.
+    ///   - account: What verifying keeps.
+    ///   - recentTimes: For who goes on with folding one entry after the other: where that has come.
+    init(
+        _ projection: Projection, _ account: ProjectionAccount? = nil, recentTimes: [Int64?] = []
+    ) {
+        self.projection = projection
+        self.account = account
+        self.recentTimes = recentTimes
+    }
+
+    /// Folds for a save.
+    ///
+    /// - Parameters:
+    ///   - projection: The tables.
+    ///   - greatest: An upper bound: no object of that entity has a greater number; nil when none is
+    ///     known. There need not be an object of that number.
+    init(_ projection: Projection, greatest: ObjectID?) {
+        self.init(projection)
+        self.greatest = greatest ?? Self.noObject
+    }
+
+    /// An upper bound, for the entity of the object met last that was to be new, or else the one known
+    /// before: no object of that entity has a greater number. There need not be one of that number.
+    var greatestKnown: ObjectID? { greatest == Self.noObject ? nil : greatest }
+
+    // MARK: - Whole entries
+
+    /// Takes in the changes of an entry; nothing is written yet.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when a change does not start from
+    ///   what stands in the tables, or cannot be read.
+    mutating func take(
+        _ payload: EntryPayload.Encoded, of sequence: SequenceNumber,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        self.sequence = sequence
+        // What is there is of an entry before, which has not been written.
+        var leading =
+            account == nil && births == nil && payload.changesCount >= Self.birthsMinimum
+            ? InsertPrefix(payload) : nil
+        let bytes = payload.bytes.span.bytes
+        var offset = payload.changesOffset
+        for done in 0..<payload.changesCount {
+            if done == Self.sampleSize {
+                // A little more than it takes if the rest is like the beginning.
+                let whole = Double(bytes.byteCount - payload.changesOffset)
+                makeRoom(times: 1.125 * whole / Double(offset - payload.changesOffset))
+            }
+            do throws(DecodingFailure) {
+                try change.read(bytes, at: &offset)
+            } catch {
+                throw StoreError.entryUnreadable(sequence, cause: error)
+            }
+            let isLeading = change.kind == .insert && leading?.take(change.object, at: done) == true
+            try fold(bytes, isLeading, in: transaction)
+        }
+        if let leading, leading.count > 0 { births = leading }
+        guard offset == bytes.byteCount else {
+            throw StoreError.entryUnreadable(
+                sequence, cause: DecodingFailure(at: offset, expected: "the end of the entry"))
+        }
+    }
+
+    /// How many changes an entry has at least for the memory of its new rows to matter.
+    private static let birthsMinimum = 64
+
+    /// After how many changes of a long entry room is made for the records of all.
+    private static let sampleSize = 1024
+
+    private mutating func makeRoom(times factor: Double) {
+        rows.makeRoom(times: factor)
+        versions.makeRoom(times: factor)
+        index.makeRoom(times: factor)
+        members.makeRoom(times: factor)
+        membersPast.makeRoom(times: factor)
+        referrers.makeRoom(times: factor)
+        referrersPast.makeRoom(times: factor)
+    }
+
+    /// Takes in when entries happened that have their times written together; nil leaves one out.
+    mutating func take(_ times: [Int64?], through last: SequenceNumber) {
+        for (passed, time) in times.reversed().enumerated() {
+            guard let time else { continue }
+            let sequence = SequenceNumber(last.rawValue - UInt64(passed))
+            self.times.add(StoreKey.time(time, sequence))
+        }
+    }
+
+    /// Takes in when a long entry happened, which writes its own time.
+    mutating func take(_ time: Int64, of long: SequenceNumber) {
+        times.add(StoreKey.time(time, long))
+    }
+
+    /// Takes in when an entry happened that follows the one taken in before.
+    private mutating func takeNext(_ time: Int64, of entry: JournalEntry) {
+        if entry.isLong { take(time, of: entry.sequence) }
+        recentTimes.append(entry.isLong ? nil : time)
+        guard entry.sequence.writesTimes else { return }
+        take(recentTimes, through: entry.sequence)
+        recentTimes.removeAll(keepingCapacity: true)
+    }
+
+    /// Folds an entry of the journal, whatever its kind, that follows the one folded before.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when it cannot be read, or does not
+    ///   start from what stands in the tables; nothing of it has been written then.
+    mutating func fold(
+        _ entry: JournalEntry, in transaction: borrowing WriteTransaction
+    ) throws {
+        let payload = try EntryPayload.Encoded(entry)
+        if payload.header.kind == .model {
+            let key = StoreKey.sequence(entry.sequence)
+            let model = try payload.model(of: entry).canonicalBytes
+            try transaction.put(
+                projection.tables.models, key.span.bytes, model.span.bytes, .upsert)
+        } else {
+            try take(payload, of: entry.sequence, in: transaction)
+        }
+        takeNext(payload.header.occurredAt ?? entry.recordedAt, of: entry)
+        try write(in: transaction)
+    }
+
+    /// Keeps account of an entry in a store that has it already; it follows the one before.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when the tables cannot be what folding
+    ///   gives.
+    mutating func count(
+        _ entry: JournalEntry, in transaction: borrowing ReadTransaction
+    ) throws {
+        guard let account else { return }
+        let tables = projection.tables
+        let payload = try EntryPayload.Encoded(entry)
+        if payload.header.kind == .model {
+            let key = StoreKey.sequence(entry.sequence)
+            let model = try payload.model(of: entry).canonicalBytes
+            account.add(tables.models, key.span.bytes, model.span.bytes)
+        } else {
+            try take(payload, of: entry.sequence, in: transaction)
+        }
+        takeNext(payload.header.occurredAt ?? entry.recordedAt, of: entry)
+        account.add(times, to: tables.times)
+        account.add(rows, to: tables.rows)
+        account.add(versions, to: tables.versions, from: tables.rows)
+        account.add(index, to: tables.index)
+        account.add(members, to: tables.members)
+        account.add(membersPast, to: tables.membersPast, from: tables.members)
+        account.add(referrers, to: tables.referrers)
+        account.add(referrersPast, to: tables.referrersPast, from: tables.referrers)
+        let nothing: [UInt8] = []
+        for (table, key) in removals where table == tables.index {
+            account.subtract(table, key.span.bytes, nothing.span.bytes)
+        }
+        removeAll()
+    }
+
+    /// Writes what has been taken in.
+    mutating func write(in transaction: borrowing WriteTransaction) throws {
+        let tables = projection.tables
+        for (table, key) in removals {
+            guard try transaction.delete(table, key.span.bytes) else {
+                throw StoreError.corrupt(
+                    "A record of '\(table.name)' that entry \(sequence) ends is not there")
+            }
+        }
+        try writeBirths(in: transaction)
+        try rows.write(to: tables.rows, in: transaction)
+        try versions.mergeIntoTail(of: tables.versions, in: transaction)
+        try index.write(to: tables.index, in: transaction)
+        try members.write(to: tables.members, in: transaction)
+        try membersPast.mergeIntoTail(of: tables.membersPast, in: transaction)
+        try referrers.write(to: tables.referrers, in: transaction)
+        try referrersPast.mergeIntoTail(of: tables.referrersPast, in: transaction)
+        try times.write(to: tables.times, in: transaction)
+        removeAll()
+    }
+
+    /// Writes the rows of the new objects that the entry begins with, out of its bytes: gathered
+    /// first, as other records, they would take as much memory once more.
+    private mutating func writeBirths(in transaction: borrowing WriteTransaction) throws {
+        guard let births else { return }
+        let bytes = births.payload.bytes.span.bytes
+        try transaction.putAscendingRun(projection.tables.rows) { run in
+            var offset = births.payload.changesOffset
+            for _ in 0..<births.count {
+                do throws(DecodingFailure) {
+                    try change.read(bytes, at: &offset)
+                } catch {
+                    throw StoreError.entryUnreadable(sequence, cause: error)
+                }
+                encodeBirth(try foldedEntity(), bytes)
+                let key = VersionKey(change.object)
+                try run.put(
+                    key.bytes.span.bytes.extracting(first: VersionKey.rowSize),
+                    encoder.bytes.span.bytes)
+            }
+        }
+    }
+
+    private mutating func removeAll() {
+        births = nil
+        rows.removeAll()
+        versions.removeAll()
+        times.removeAll()
+        index.removeAll()
+        members.removeAll()
+        membersPast.removeAll()
+        referrers.removeAll()
+        referrersPast.removeAll()
+        if !removals.isEmpty { removals.removeAll(keepingCapacity: true) }
+    }
+}

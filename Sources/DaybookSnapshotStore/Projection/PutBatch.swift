@@ -1,0 +1,196 @@
+internal import DaybookLMDB
+internal import DaybookObjectModel
+
+/// Records to be written to one table, in one run and in the order of their keys.
+///
+/// Sorting them first makes neighbours meet on the same page, and lets records that belong behind
+/// the last one be appended, which fills pages to the end.
+struct PutBatch {
+    private var bytes: [UInt8] = []
+    private var records: [Record] = []
+    private var isSorted = true
+
+    private struct Record {
+        var start: Int
+        var keyEnd: Int
+        var valueEnd: Int
+
+        func precedes(_ other: Record, in bytes: [UInt8]) -> Bool {
+            let all = bytes.span.bytes
+            return all.extracting(start..<keyEnd)
+                .precedes(all.extracting(other.start..<other.keyEnd))
+        }
+    }
+
+    /// Adds a record. No two have the same key.
+    mutating func add(_ key: [UInt8], _ value: [UInt8] = []) {
+        add(key.span.bytes, value.span.bytes)
+    }
+
+    /// Adds a record. No two have the same key.
+    mutating func add(_ key: RawSpan, _ value: RawSpan) {
+        let start = bytes.count
+        bytes.append(addingCapacity: key.byteCount + value.byteCount) { room in
+            room.append(raw: key)
+            room.append(raw: value)
+        }
+        let keyEnd = start + key.byteCount
+        let record = Record(start: start, keyEnd: keyEnd, valueEnd: keyEnd + value.byteCount)
+        if isSorted, let last = records.last { isSorted = last.precedes(record, in: bytes) }
+        records.append(record)
+    }
+
+    /// Makes room for so many times the records that are here.
+    ///
+    /// An array that doubles as it grows would be copied several times over, and each time into
+    /// memory that the system has to clear.
+    mutating func makeRoom(times factor: Double) {
+        guard !records.isEmpty else { return }
+        bytes.reserveCapacity(Int(Double(bytes.count) * factor))
+        records.reserveCapacity(Int(Double(records.count) * factor))
+    }
+
+    /// Forgets the records and keeps the room.
+    mutating func removeAll() {
+        guard !records.isEmpty else { return }
+        bytes.removeAll(keepingCapacity: true)
+        records.removeAll(keepingCapacity: true)
+        isSorted = true
+    }
+
+    /// Hands every record to `body`, in the order in which they were added.
+    func forEach(_ body: (_ key: RawSpan, _ value: RawSpan) -> Void) {
+        let all = bytes.span.bytes
+        for record in records {
+            body(
+                all.extracting(record.start..<record.keyEnd),
+                all.extracting(record.keyEnd..<record.valueEnd))
+        }
+    }
+
+    /// Writes everything.
+    mutating func write(to table: Table, in transaction: borrowing WriteTransaction) throws {
+        guard !records.isEmpty else { return }
+        sort()
+        let all = bytes.span.bytes
+        try transaction.putAscendingRun(table) { run in
+            for record in records {
+                try run.put(
+                    all.extracting(record.start..<record.keyEnd),
+                    all.extracting(record.keyEnd..<record.valueEnd))
+            }
+        }
+    }
+
+    private mutating func sort() {
+        guard !isSorted else { return }
+        let bytes = bytes
+        records.sort { $0.precedes($1, in: bytes) }
+        isSorted = true
+    }
+}
+
+// MARK: - Between others
+
+extension PutBatch {
+    /// Writes everything to a table where it belongs between other records, as what an object was
+    /// belongs between what it and its neighbours were before (decision 0012).
+    ///
+    /// LMDB halves a page that has no room for one record more, unless that is the last of all, so
+    /// pages would be two thirds full, and half as many more would be written. Many records at once
+    /// are therefore put in behind the last one that stays: those that stand from the first of them
+    /// on are taken out before and put back among them.
+    mutating func mergeIntoTail(of table: Table, in transaction: borrowing WriteTransaction) throws
+    {
+        sort()
+        guard records.count >= Self.mergedMinimum, let tail = try tail(of: table, in: transaction)
+        else { return try write(to: table, in: transaction) }
+        try transaction.removeLast(tail.records.count, of: table)
+        let others = tail.bytes.span.bytes
+        let all = bytes.span.bytes
+        var next = 0
+        try transaction.putAscendingRun(table) { run in
+            for record in records {
+                let key = all.extracting(record.start..<record.keyEnd)
+                while next < tail.records.count {
+                    let other = tail.records[next]
+                    let otherKey = others.extracting(other.start..<other.keyEnd)
+                    guard !key.precedes(otherKey) else { break }
+                    next += 1
+                    // One of the same key is replaced.
+                    guard otherKey.precedes(key) else { break }
+                    try run.put(otherKey, others.extracting(other.keyEnd..<other.valueEnd))
+                }
+                try run.put(key, all.extracting(record.keyEnd..<record.valueEnd))
+            }
+            for other in tail.records[next...] {
+                try run.put(
+                    others.extracting(other.start..<other.keyEnd),
+                    others.extracting(other.keyEnd..<other.valueEnd))
+            }
+        }
+    }
+
+    /// What stands in a table from the first record on; nil for nothing, and for so much that to
+    /// write it anew would cost more than it saves.
+    private func tail(
+        of table: Table, in transaction: borrowing WriteTransaction
+    ) throws -> PutBatch? {
+        guard let first = records.first, bytes.count <= records.count * Self.averageMaximum else {
+            return nil
+        }
+        let start = bytes.span.bytes.extracting(first.start..<first.keyEnd)
+        let limit = (count: records.count * Self.tailMaximum, bytes: bytes.count * Self.tailMaximum)
+        var found = (count: 0, bytes: 0)
+        try transaction.scan(table, from: start, to: nil, order: .ascending) { key, value in
+            found.count += 1
+            found.bytes += key.byteCount + value.byteCount
+            return found.count <= limit.count && found.bytes <= limit.bytes ? .proceed : .stop
+        }
+        guard found.count > 0, found.count <= limit.count, found.bytes <= limit.bytes else {
+            return nil
+        }
+        // Nothing is copied before it is known to be little.
+        var tail = PutBatch()
+        tail.bytes.reserveCapacity(found.bytes)
+        tail.records.reserveCapacity(found.count)
+        try transaction.scan(table, from: start, to: nil, order: .ascending) { key, value in
+            tail.add(key, value)
+            return .proceed
+        }
+        return tail
+    }
+
+    /// How many records are many: some pages full, so that it matters how full.
+    private static let mergedMinimum = 1024
+
+    /// How many bytes the records may have on average: of larger ones so few share a page that
+    /// halving it costs little beside them.
+    private static let averageMaximum = 1024
+
+    /// How many times the records that are written, and their bytes, may stand behind the first of
+    /// them. Were half of these behind the last one, as many pages would be written as without
+    /// merging.
+    private static let tailMaximum = 2
+}
+
+extension RawSpan {
+    /// Whether these bytes come before others: the first different byte decides, then the length.
+    func precedes(_ other: RawSpan) -> Bool {
+        let shared = Swift.min(byteCount, other.byteCount)
+        var offset = 0
+        while offset + 8 <= shared {
+            let left = unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            let right = other.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            if left != right { return UInt64(bigEndian: left) < UInt64(bigEndian: right) }
+            offset += 8
+        }
+        while offset < shared {
+            let left = unsafeLoadUnaligned(fromByteOffset: offset, as: UInt8.self)
+            let right = other.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt8.self)
+            if left != right { return left < right }
+            offset += 1
+        }
+        return byteCount < other.byteCount
+    }
+}

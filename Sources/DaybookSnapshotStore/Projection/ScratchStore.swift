@@ -1,0 +1,70 @@
+internal import DaybookJournalLog
+internal import DaybookLMDB
+internal import DaybookNewFiles
+internal import DaybookObjectModel
+
+/// A projection without a journal, in the system's temporary folder, that goes away with this
+/// value.
+final class ScratchStore {
+    /// Why there is none, or no more of it: for one thing, the temporary folder may be full.
+    struct Failure: Error {
+        /// A full sentence.
+        let message: String
+    }
+
+    private let folder: ScratchFolder
+    private let environment: Environment
+    private let projection: Projection
+    private var recentTimes: [Int64?] = []
+
+    /// - Throws: ``Failure``.
+    init(_ schema: Schema) throws {
+        do {
+            folder = try ScratchFolder(for: "verify")
+            environment = try Environment.open(
+                at: folder.path("scratch"),
+                options: EnvironmentOptions(
+                    tables: StoreLayout.projectionNames + [StoreLayout.metaName],
+                    durability: .relaxed))
+        } catch {
+            throw Failure(message: "\(error)")
+        }
+        projection = Projection(tables: try StoreTables(in: environment), schema: schema)
+    }
+
+    /// Folds the next entries together: all of them or none.
+    ///
+    /// - Throws: ``Failure`` when there is no room; what folding throws of an entry that does not fit.
+    func fold(_ entries: [JournalEntry]) throws {
+        do {
+            recentTimes = try environment.write { [projection, recentTimes] transaction in
+                var projector = Projector(projection, recentTimes: recentTimes)
+                for entry in entries { try projector.fold(entry, in: transaction) }
+                return projector.recentTimes
+            }
+        } catch let error as LMDBError where error.concernsFile {
+            throw Failure(message: error.message)
+        }
+    }
+
+    func table(_ name: String) throws -> Table {
+        try environment.table(name)
+    }
+
+    func read<R>(_ body: (borrowing ReadTransaction) throws -> R) throws -> R {
+        try environment.read(body)
+    }
+}
+
+extension LMDBError {
+    /// Whether the file and the system are to blame, and not what was to be written.
+    fileprivate var concernsFile: Bool {
+        switch code {
+        case .diskFull, .mapFull, .inputOutput, .noMemory, .noPermission, .closedToWrites,
+            .replaced,
+            .locked, .other:
+            true
+        default: false
+        }
+    }
+}

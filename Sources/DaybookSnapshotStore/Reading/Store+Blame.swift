@@ -1,0 +1,335 @@
+package import DaybookJournalLog
+internal import DaybookLMDB
+package import DaybookObjectModel
+import DaybookStopping
+
+/// Who wrote the value that one property of an object has.
+package struct BlameRecord: Sendable {
+    /// The property.
+    package let property: SchemaProperty
+    /// The entry that wrote the value; the one that inserted the object when none has since.
+    package let sequence: SequenceNumber
+    /// Who saved that entry.
+    package let author: String?
+    /// Why, in the author's words.
+    package let note: String?
+    /// When that entry happened, in microseconds since 1970: as its author said, else when it was
+    /// recorded.
+    package let time: Int64
+    /// Whether that entry inserted the object, so that there was nothing before it.
+    package let isInsert: Bool
+    /// The value; null for a to-many relationship.
+    package let value: Value
+    /// The value before that entry; null for a to-many relationship, and after an insert.
+    package let previous: Value
+    /// The members of a to-many relationship.
+    package let members: [Member]
+    /// Its members before that entry.
+    package let previousMembers: [Member]
+    /// The last entry that brought the value back after it had been taken away; nil when it has been
+    /// there all the time.
+    package let returning: Return?
+
+    /// An entry that brought a value back.
+    package struct Return: Sendable {
+        /// The entry.
+        package let sequence: SequenceNumber
+        /// What it says of itself.
+        package let heading: EntryHeading
+    }
+}
+
+extension Store {
+    /// Who wrote what the properties of an object are: one answer for each property that is kept, by
+    /// number, relationships that are derived from their inverse included.
+    ///
+    /// What brings deleted objects back writes nothing that they had, and no reference to them: the
+    /// answer names the entry that had written it, and the one that brought it back.
+    ///
+    /// - Parameters:
+    ///   - object: The object.
+    ///   - sequence: The entry as of which to ask; nil for the last one.
+    /// - Returns: The answers; nil when there was no such object yet.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/objectDeleted``, which names the entry, its
+    ///   author and time, when it was deleted by then; with ``StoreError/Code/noSuchEntry`` for a
+    ///   number after the head; with ``StoreError/Code/corrupt`` when the row or an entry cannot be
+    ///   trusted.
+    /// - Complexity: O(*r* (log *n* + *b*)) page reads for each value and each to-one relationship,
+    ///   however many versions the object has, *b* the number of pages of an entry that is named and
+    ///   *r* one more than how often the value was brought back. For a to-many relationship, and for
+    ///   the side of any that is derived from its inverse, also O(*r k*), *k* the number of
+    ///   connections it ever had.
+    package func blame(
+        of object: ObjectID, at sequence: SequenceNumber? = nil
+    ) throws -> [BlameRecord]? {
+        try blaming(object, at: sequence) { blaming, place throws in
+            let entity = schema.entity(object.entity)
+            var blames: [BlameRecord] = []
+            for property in entity?.properties ?? [] where property.isPersistent {
+                blames.append(try blaming.blame(property, at: place))
+            }
+            return blames
+        }
+    }
+
+    /// Who wrote what one property of an object is.
+    ///
+    /// - Throws: As ``blame(of:at:)`` does.
+    /// - Complexity: As of ``blame(of:at:)``, for one property.
+    /// - Precondition: The property is one of the object's entity, and not transient.
+    package func blame(
+        of property: SchemaProperty, in object: ObjectID, at sequence: SequenceNumber? = nil
+    ) throws -> BlameRecord? {
+        require(property.isPersistent, "A transient property is in no entry.")
+        return try blaming(object, at: sequence) { blaming, place throws in
+            try blaming.blame(property, at: place)
+        }
+    }
+
+    private func blaming<R>(
+        _ object: ObjectID, at sequence: SequenceNumber?,
+        _ body: (inout Blaming, _ place: SequenceNumber) throws -> R
+    ) throws -> R? {
+        try reading { transaction in
+            let place = try resolve(sequence, in: transaction)
+            var blaming = Blaming(parts: parts, object: object, transaction: transaction.shared())
+            guard try blaming.origins(at: place) != nil else {
+                let deletion = try parts.projection.deletion(of: object, at: place, in: transaction)
+                guard let deletion else { return nil }
+                throw StoreError.deleted(
+                    schema.name(of: object), by: deletion,
+                    try parts.heading(of: deletion, in: transaction))
+            }
+            return try body(&blaming, place)
+        }
+    }
+}
+
+/// Answers for the properties of one object.
+private struct Blaming: ~Copyable {
+    let parts: StoreParts
+    let object: ObjectID
+    let transaction: ReadTransaction
+    private var headings: [SequenceNumber: EntryHeading] = [:]
+    /// Where the parts of the object come from, as of the entries that have been asked about.
+    private var origins: [SequenceNumber: RowOrigins?] = [:]
+
+    private var projection: Projection { parts.projection }
+    private var entity: SchemaEntity? { projection.schema.entity(object.entity) }
+
+    init(parts: StoreParts, object: ObjectID, transaction: consuming ReadTransaction) {
+        self.parts = parts
+        self.object = object
+        self.transaction = transaction
+    }
+
+    /// What a property holds, however it is kept.
+    private struct Content: Equatable {
+        let value: Value
+        let members: [Member]
+
+        /// The objects that a relationship leads to.
+        var objects: [ObjectID] { value.reference.map { [$0] } ?? members.map(\.object) }
+    }
+
+    /// - Precondition: The object is there as of that entry.
+    mutating func blame(
+        _ property: SchemaProperty, at place: SequenceNumber
+    ) throws -> BlameRecord {
+        let content = try content(of: property, at: place)
+        var sequence = try origin(of: property, at: place)
+        var returning: SequenceNumber?
+        while let source = try source(of: content, in: property, at: sequence) {
+            returning = returning ?? sequence
+            sequence = try origin(of: property, at: source)
+        }
+        let heading = try heading(of: sequence)
+        let isInsert = try isBirth(sequence)
+        let before =
+            isInsert
+            ? Content(value: .null, members: [])
+            : try self.content(of: property, at: sequence.previous)
+        return BlameRecord(
+            property: property, sequence: sequence, author: heading.author, note: heading.note,
+            time: heading.time, isInsert: isInsert, value: content.value, previous: before.value,
+            members: content.members, previousMembers: before.members,
+            returning: try returning.map {
+                BlameRecord.Return(sequence: $0, heading: try self.heading(of: $0))
+            })
+    }
+
+    /// An earlier entry as of which a property held the same as after the entry that set it, if it
+    /// holds that only because objects have come back: then nothing was written, and what was there
+    /// before they were deleted is there again.
+    private mutating func source(
+        of content: Content, in property: SchemaProperty, at sequence: SequenceNumber
+    ) throws -> SequenceNumber? {
+        let candidates =
+            try isBirth(sequence)
+            ? placesBeforeReturn(at: sequence)
+            : placesBeforeReturn(of: content.objects, in: property, at: sequence)
+        for candidate in candidates where try holds(content, property, at: candidate) {
+            return candidate
+        }
+        return nil
+    }
+
+    /// Where to look for what the object itself had before an entry brought it back: before all that
+    /// the entry undoes, and before the object was deleted.
+    private mutating func placesBeforeReturn(
+        at sequence: SequenceNumber
+    ) throws -> [SequenceNumber] {
+        let deletion = try projection.deletion(of: object, at: sequence.previous, in: transaction)
+        guard let deletion else { return [] }
+        guard let undone = try heading(of: sequence).undoes, undone.upperBound < sequence else {
+            return [deletion.previous]
+        }
+        return [undone.lowerBound.previous, deletion.previous]
+    }
+
+    /// Where to look for what a relationship held before the objects were deleted that it leads to
+    /// again since an entry; nowhere when the entry has also made it lead to objects that were there.
+    private func placesBeforeReturn(
+        of objects: [ObjectID], in property: SchemaProperty, at sequence: SequenceNumber
+    ) throws -> [SequenceNumber] {
+        guard property.relationship != nil else { return [] }
+        let before = Set(try content(of: property, at: sequence.previous).objects)
+        var first: SequenceNumber?
+        for other in objects where !before.contains(other) {
+            let deletion = try projection.deletion(
+                of: other, at: sequence.previous, in: transaction)
+            guard let deletion else { return [] }
+            first = min(first ?? deletion, deletion)
+        }
+        return first.map { [$0.previous] } ?? []
+    }
+
+    /// Whether the object was there as of an entry, and a property of it held just that.
+    private mutating func holds(
+        _ content: Content, _ property: SchemaProperty, at place: SequenceNumber
+    ) throws -> Bool {
+        guard try origins(at: place) != nil else { return false }
+        return try self.content(of: property, at: place) == content
+    }
+
+    /// Whether an entry inserted the object, which is there after it.
+    private mutating func isBirth(_ sequence: SequenceNumber) throws -> Bool {
+        try origins(at: sequence)?.birth == sequence
+    }
+
+    private func content(
+        of property: SchemaProperty, at place: SequenceNumber
+    ) throws -> Content {
+        guard property.relationship?.isToMany == true else {
+            let value = try projection.value(of: property, in: object, at: place, in: transaction)
+            return Content(value: value, members: [])
+        }
+        return Content(
+            value: .null,
+            members: try projection.members(of: property, in: object, at: place, in: transaction))
+    }
+
+    /// Where the parts of the object come from as of an entry; nil when it is not there.
+    mutating func origins(at place: SequenceNumber) throws -> RowOrigins? {
+        if let known = origins[place] { return known }
+        let relationships = entity?.storedToMany.count ?? 0
+        let found = try projection.withRow(of: object, at: place, in: transaction) {
+            bytes, layout in
+            try projection.decoding(object) { () throws(DecodingFailure) in
+                try layout.origins(in: bytes, relationships: relationships)
+            }
+        }
+        origins[place] = .some(found)
+        return found
+    }
+
+    /// The last entry up to a place that changed a property.
+    private mutating func origin(
+        of property: SchemaProperty, at place: SequenceNumber
+    ) throws -> SequenceNumber {
+        guard let origins = try origins(at: place) else { return place }
+        let own = entity?.property(property.number) ?? property
+        if let slot = own.slot {
+            return slot < origins.values.count ? origins.values[slot] : origins.birth
+        }
+        if let row = entity?.storedToMany.firstIndex(where: { $0.number == own.number }) {
+            return origins.members[row]
+        }
+        guard let stored = own.end?.inverse else { return origins.birth }
+        return try max(origins.birth, lastReference(stored, at: place))
+    }
+
+    /// The last entry up to a place by which an object began or ceased to refer to this one.
+    private func lastReference(
+        _ property: PropertyNumber, at place: SequenceNumber
+    ) throws -> SequenceNumber {
+        let prefix = StoreKey.links(of: object, property)
+        let end = StoreKey.end(of: prefix) ?? []
+        var last = SequenceNumber.zero
+        for table in [projection.tables.referrers, projection.tables.referrersPast] {
+            try transaction.scan(
+                table, from: prefix.span.bytes, to: end.span.bytes, order: .ascending
+            ) { key, value in
+                let link = try Link(key, value)
+                for sequence in [link.since, link.removal ?? link.since] where sequence <= place {
+                    last = max(last, sequence)
+                }
+                return .proceed
+            }
+        }
+        return last
+    }
+
+    private mutating func heading(of sequence: SequenceNumber) throws -> EntryHeading {
+        if let known = headings[sequence] { return known }
+        guard let heading = try parts.heading(of: sequence, in: transaction) else {
+            throw StoreError.corrupt("Entry \(sequence) is missing")
+        }
+        headings[sequence] = heading
+        return heading
+    }
+}
+
+/// Who, why and when, of one entry.
+package struct EntryHeading: Sendable, Hashable {
+    /// Who saved it.
+    package let author: String?
+    /// Why, in the author's words.
+    package let note: String?
+    /// When it happened, in microseconds since 1970.
+    package let time: Int64
+    /// The entries that it undoes.
+    package let undoes: ClosedRange<SequenceNumber>?
+}
+
+extension StoreParts {
+    /// What an entry says of itself, its digest checked; nil when there is no such entry.
+    ///
+    /// - Complexity: O(log *n* + *b*) page reads, *b* the number of the entry's pages.
+    func heading(
+        of sequence: SequenceNumber, in transaction: borrowing some Reading & ~Copyable
+    ) throws -> EntryHeading? {
+        guard let entry = try journal.entry(at: sequence, in: transaction) else { return nil }
+        do {
+            let header = try EntryPayload.header(of: entry.payload)
+            return EntryHeading(
+                author: header.author, note: header.note,
+                time: header.occurredAt ?? entry.recordedAt, undoes: header.undoes)
+        } catch {
+            throw StoreError.entryUnreadable(sequence, cause: error)
+        }
+    }
+}
+
+extension StoreError {
+    fileprivate static func deleted(
+        _ name: String, by sequence: SequenceNumber, _ heading: EntryHeading?
+    ) -> StoreError {
+        let author = heading?.author.map { " by '\($0)'" } ?? ""
+        let time = heading.map { " at " + DateText.text(microseconds: $0.time) } ?? ""
+        return StoreError(
+            .objectDeleted,
+            "\(name) was deleted in entry \(sequence)\(author)\(time). Ask as of entry "
+                + "\(sequence.previous), when it was still there.")
+    }
+}

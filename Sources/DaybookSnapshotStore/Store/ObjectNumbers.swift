@@ -1,0 +1,81 @@
+internal import DaybookLMDB
+internal import Synchronization
+
+/// The object numbers that this store may give out without asking the file.
+///
+/// Invariants: every number in a block was taken from the file in a durable write, by this store
+/// and nobody else, and is given out once.
+final class ObjectNumbers: Sendable {
+    private let blocks = Mutex<[Range<UInt64>]>([])
+    private let greatestBound = Atomic<UInt64>(0)
+    private let countTaken = Mutex(StoreLayout.numberBlockSize / 2)
+
+    /// Where the last block ends that was taken: the file knows that all numbers below are taken. Only
+    /// what was not given out is given back when the store is closed.
+    var bound: UInt64 { greatestBound.load(ordering: .relaxed) }
+
+    /// How many numbers to take when none is left: twice as many as the time before, because each
+    /// time is a durable write.
+    func countToTake() -> UInt64 {
+        countTaken.withLock { count in
+            count = min(count * 2, StoreLayout.numberBlockSizeMaximum)
+            return count
+        }
+    }
+
+    /// The next number; nil when a block has to be taken first.
+    func next() -> UInt64? {
+        blocks.withLock { blocks in
+            guard let first = blocks.first else { return nil }
+            if first.count == 1 {
+                blocks.removeFirst()
+            } else {
+                blocks[0] = (first.lowerBound + 1)..<first.upperBound
+            }
+            return first.lowerBound
+        }
+    }
+
+    /// Whether the next save should take a block along. A store that has given out none needs none.
+    var isLow: Bool {
+        blocks.withLock { blocks in
+            !blocks.isEmpty
+                && blocks.reduce(0) { $0 + UInt64($1.count) } < StoreLayout.numberBlockLow
+        }
+    }
+
+    /// Adds a block taken from the file.
+    func add(_ block: Range<UInt64>) {
+        greatestBound.max(block.upperBound, ordering: .relaxed)
+        blocks.withLock { blocks in
+            if let last = blocks.last, last.upperBound == block.lowerBound {
+                blocks[blocks.count - 1] = last.lowerBound..<block.upperBound
+            } else {
+                blocks.append(block)
+            }
+        }
+    }
+
+    /// Takes the last block out, to give it back to the file.
+    func removeLast() -> Range<UInt64>? {
+        blocks.withLock { $0.popLast() }
+    }
+
+    /// Takes a block from the file.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/full`` when there are not so many numbers left.
+    static func reserve(
+        _ meta: Table, count: UInt64 = StoreLayout.numberBlockSize,
+        in transaction: borrowing WriteTransaction
+    ) throws -> Range<UInt64> {
+        let first = try StoreMetadata.reserved(meta, in: transaction)
+        guard count <= StoreLayout.objectNumberMaximum + 1 - first else {
+            throw StoreError(
+                .full,
+                "There are no \(count) object numbers left of \(StoreLayout.objectNumberMaximum).")
+        }
+        let end = first + count
+        try StoreMetadata.setReserved(end, meta, in: transaction)
+        return first..<end
+    }
+}

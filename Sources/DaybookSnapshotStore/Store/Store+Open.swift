@@ -1,0 +1,309 @@
+package import DaybookJournalLog
+internal import DaybookLMDB
+internal import DaybookNewFiles
+package import DaybookObjectModel
+internal import Synchronization
+
+/// Only one thread opens stores at a time, because a file is looked at before it is opened
+/// for good, and LMDB allows one opening of a file in a process.
+private let opening = Mutex(())
+
+extension Store {
+    /// Makes a store whose first entry sets the model, and may say who made the store and why.
+    ///
+    /// Any number of processes may try at once: one of them makes the store, the others are refused.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/exists`` when there is a file, also one that
+    ///   somebody else has made meanwhile; with ``StoreError/Code/model`` when the model does not hold
+    ///   together. No file is left behind then.
+    package static func create(
+        at path: String, model: ManagedObjectModel, author: String? = nil, note: String? = nil,
+        options: StoreOptions = StoreOptions()
+    ) throws -> Store {
+        try create(
+            at: path, model: model, options: options,
+            EntryHeader(kind: .model, author: author, note: note), copying: nil)
+    }
+
+    /// Makes a store as ``create(at:model:author:note:options:)`` does and does not open it.
+    ///
+    /// - Returns: The digest of its first entry.
+    /// - Throws: As ``create(at:model:author:note:options:)``.
+    package static func make(
+        at path: String, model: ManagedObjectModel, author: String? = nil, note: String? = nil,
+        options: StoreOptions = StoreOptions()
+    ) throws -> Digest {
+        try make(
+            at: path, model: model, options: options,
+            EntryHeader(kind: .model, author: author, note: note), copying: nil)
+    }
+
+    /// Makes a store whose first entry has the header, and is the given one, if there is one, to
+    /// the byte.
+    static func create(
+        at path: String, model: ManagedObjectModel, options: StoreOptions, _ header: EntryHeader,
+        copying first: Entry?
+    ) throws -> Store {
+        _ = try make(at: path, model: model, options: options, header, copying: first)
+        return try open(at: path, model: nil, options: options, modelSource: .both)
+    }
+
+    /// The store comes to be under another name and gets its own when it is whole, so that a crash
+    /// leaves nothing there, or all, and nobody opens a part of it.
+    private static func make(
+        at path: String, model: ManagedObjectModel, options: StoreOptions, _ header: EntryHeader,
+        copying first: Entry?
+    ) throws -> Digest {
+        try wrapping(path) {
+            try model.validate()
+            let schema = try Schema(model.persistent)
+            let metadata = StoreMetadata(
+                formatVersion: StoreLayout.formatVersion, uuid: options.makeUUID(),
+                createdAt: options.clock())
+            let draft = try DraftFile(for: path)
+            defer { draft.discard() }
+            return try wrapping(path, besides: draft) {
+                let digest = try write(
+                    at: draft.path, schema, metadata, header, copying: first, options)
+                try draft.place()
+                return digest
+            }
+        }
+    }
+
+    /// Makes the file of a new store and closes it again.
+    private static func write(
+        at path: String, _ schema: Schema, _ metadata: StoreMetadata, _ header: EntryHeader,
+        copying first: Entry?, _ options: StoreOptions
+    ) throws -> Digest {
+        let environment = try Environment.open(
+            at: path, options: options.environment(create: true))
+        let parts = try StoreParts(environment, schema)
+        return try environment.write { transaction in
+            try begin(parts, metadata, header, copying: first, in: transaction)
+        }
+    }
+
+    private static func begin(
+        _ parts: StoreParts, _ metadata: StoreMetadata, _ header: EntryHeader,
+        copying first: Entry?, in transaction: borrowing WriteTransaction
+    ) throws -> Digest {
+        try metadata.write(parts.tables.meta, in: transaction)
+        let entry = try parts.append(
+            parts.projection.schema.model, header: header,
+            at: first?.recordedAt ?? metadata.createdAt, in: transaction)
+        if let first, first.digest != entry.digest {
+            throw StoreError.digestMismatch(first.sequence, entry.sequence)
+        }
+        return entry.digest
+    }
+
+    /// Opens a store.
+    ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - model: The model the caller knows; nil to take the store's.
+    ///   - options: How to open it.
+    /// - Returns: The store, ready for use.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/modelMismatch`` and every difference;
+    ///   with ``StoreError/Code/newerFormat`` or ``StoreError/Code/notAStore`` for a file that is
+    ///   left as it is; with ``StoreError/Code/olderFormat`` when it would have to be brought up to
+    ///   date first and is opened for reading only; with ``StoreError/Code/corrupt`` when it cannot
+    ///   be brought up to date, because it is damaged. It is left as it is then, too.
+    /// - Complexity: O(log *n*) page reads; once, when a store of an older format is opened for
+    ///   writing, what ``rebuild()`` takes.
+    package static func open(
+        at path: String, model: ManagedObjectModel? = nil, options: StoreOptions = StoreOptions()
+    ) throws -> Store {
+        try open(at: path, model: model, options: options, modelSource: .both)
+    }
+
+    /// Where the model of a store is read.
+    enum ModelSource {
+        /// In the first entry, whose digest covers it, and in the projection, as usual; they must be
+        /// the same.
+        case both
+        /// In the first entry, when the projection is not trusted.
+        case journal
+        /// In the projection, when the first entry cannot be read.
+        case table
+    }
+
+    static func open(
+        at path: String, model: ManagedObjectModel?, options: StoreOptions,
+        modelSource: ModelSource
+    ) throws -> Store {
+        try opening.withLock { _ in
+            try wrapping(path) {
+                try openLocked(
+                    at: path, model: model, options: options, modelSource: modelSource)
+            }
+        }
+    }
+
+    private static func openLocked(
+        at path: String, model: ManagedObjectModel?, options: StoreOptions,
+        modelSource: ModelSource
+    ) throws -> Store {
+        if let model { try model.validate() }
+        let formatVersion = try checkFormat(path, options)
+        let isOutdated = formatVersion < StoreLayout.formatVersion
+        guard !isOutdated || !options.isReadOnly else {
+            throw StoreError.olderFormat(path, formatVersion)
+        }
+        var environmentOptions = options.environment(create: false)
+        environmentOptions.tables += StoreLayout.formerTableNames(of: formatVersion)
+        let environment = try Environment.open(at: path, options: environmentOptions)
+        let tables = try StoreTables(in: environment)
+        let (metadata, schema) = try environment.read { transaction in
+            let metadata = try StoreMetadata.read(tables.meta, path: path, in: transaction)
+            // What a first entry has to be read for differs from format to format.
+            let source = isOutdated && modelSource == .both ? ModelSource.table : modelSource
+            let stored =
+                switch source {
+                case .both: try agreedModel(environment, tables, path: path, in: transaction)
+                case .journal: try firstModel(environment, path: path, in: transaction)
+                case .table: try storedModel(tables, path: path, in: transaction)
+                }
+            if let model { try check(model, against: stored, path: path) }
+            return (metadata, try Schema(stored))
+        }
+        let store = Store(
+            path: path, schema: schema, metadata: metadata, options: options,
+            parts: try StoreParts(environment, schema), environment: environment)
+        if isOutdated { try bringUpToDate(store, from: formatVersion) }
+        return store
+    }
+
+    /// Gives a store of an older format the format of today.
+    private static func bringUpToDate(_ store: Store, from formatVersion: UInt32) throws {
+        do {
+            try store.upgrade(from: formatVersion)
+        } catch {
+            let error = StoreError(wrapping: error, path: store.path)
+            guard error.code == .corrupt || error.code == .digestMismatch else { throw error }
+            throw StoreError.notBroughtUpToDate(store.path, formatVersion, error)
+        }
+    }
+
+    /// Looks at the format version before the file is opened for good, and writes nothing.
+    private static func checkFormat(_ path: String, _ options: StoreOptions) throws -> UInt32 {
+        let environment = try Environment.open(
+            at: path,
+            options: EnvironmentOptions(
+                tables: [StoreLayout.metaName], create: false, readOnly: true,
+                patience: options.waiting.patience))
+        let meta = try environment.table(StoreLayout.metaName)
+        return try environment.read { transaction in
+            try StoreMetadata.checkFormat(meta, path: path, in: transaction)
+        }
+    }
+
+    /// The model of the first entry, if the table of models has the same and no other.
+    private static func agreedModel(
+        _ environment: Environment, _ tables: StoreTables, path: String,
+        in transaction: borrowing ReadTransaction
+    ) throws -> ManagedObjectModel {
+        let first = try firstModelBytes(environment, path: path, in: transaction)
+        guard try transaction.count(tables.models) == 1,
+            try storedModelBytes(tables, path: path, in: transaction) == first
+        else {
+            throw StoreError.corrupt(
+                "The model in the tables of '\(path)' is not the one that its first entry sets")
+        }
+        return try ManagedObjectModel(canonicalBytes: first)
+    }
+
+    private static func storedModel(
+        _ tables: StoreTables, path: String, in transaction: borrowing ReadTransaction
+    ) throws -> ManagedObjectModel {
+        try ManagedObjectModel(
+            canonicalBytes: try storedModelBytes(tables, path: path, in: transaction))
+    }
+
+    private static func storedModelBytes(
+        _ tables: StoreTables, path: String, in transaction: borrowing ReadTransaction
+    ) throws -> [UInt8] {
+        let key = StoreKey.sequence(SequenceNumber(1))
+        let bytes = try transaction.get(tables.models, key.span.bytes) { $0.array }
+        guard let bytes else { throw StoreError.corrupt("'\(path)' holds no model") }
+        return bytes
+    }
+
+    private static func firstModel(
+        _ environment: Environment, path: String, in transaction: borrowing ReadTransaction
+    ) throws -> ManagedObjectModel {
+        try ManagedObjectModel(
+            canonicalBytes: try firstModelBytes(environment, path: path, in: transaction))
+    }
+
+    private static func firstModelBytes(
+        _ environment: Environment, path: String, in transaction: borrowing ReadTransaction
+    ) throws -> [UInt8] {
+        let journal = try Journal(in: environment)
+        guard let first = try journal.entry(at: SequenceNumber(1), in: transaction) else {
+            throw StoreError.corrupt("'\(path)' has no first entry, which would set the model")
+        }
+        let payload = try EntryPayload.Encoded(first)
+        guard payload.header.kind == .model else {
+            throw StoreError.corrupt("The first entry of '\(path)' sets no model")
+        }
+        return Array(payload.bytes[payload.changesOffset...])
+    }
+
+    private static func check(
+        _ model: ManagedObjectModel, against stored: ManagedObjectModel, path: String
+    ) throws {
+        let differences = model.differences(from: stored)
+        guard differences.isEmpty else { throw StoreError.modelMismatch(path, differences) }
+    }
+
+    static func wrapping<R>(_ path: String, _ body: () throws -> R) throws -> R {
+        do {
+            return try body()
+        } catch {
+            throw StoreError(wrapping: error, path: path)
+        }
+    }
+
+    /// Runs `body`, which makes a file under another name that concerns nobody.
+    static func wrapping<R>(
+        _ path: String, besides draft: DraftFile, _ body: () throws -> R
+    ) throws -> R {
+        do {
+            return try wrapping(path, body)
+        } catch let error as StoreError {
+            let message = error.message.replacing(draft.path, with: path)
+            throw StoreError(error.code, message, cause: error.cause, details: error.details)
+        }
+    }
+}
+
+extension StoreParts {
+    init(_ environment: Environment, _ schema: Schema) throws {
+        journal = try Journal(in: environment)
+        projection = Projection(tables: try StoreTables(in: environment), schema: schema)
+    }
+
+    /// Appends and folds the first entry, which sets the model.
+    func append(
+        _ model: ManagedObjectModel, header: EntryHeader, at recordedAt: Int64,
+        in transaction: borrowing WriteTransaction
+    ) throws -> JournalEntry {
+        let payload = EntryPayload.bytes(header, model)
+        let entry = try journal.append(
+            payload: payload, recordedAt: recordedAt, in: transaction)
+        var projector = Projector(projection)
+        try projector.fold(entry, in: transaction)
+        return entry
+    }
+}
+
+extension StoreOptions {
+    func environment(create: Bool) -> EnvironmentOptions {
+        EnvironmentOptions(
+            tables: StoreLayout.tableNames, create: create, readOnly: isReadOnly,
+            durability: durability == .durable ? .durable : .relaxed, mapSize: initialMapSize,
+            patience: waiting.patience)
+    }
+}

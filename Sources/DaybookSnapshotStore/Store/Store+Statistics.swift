@@ -1,0 +1,70 @@
+package import DaybookJournalLog
+internal import DaybookLMDB
+internal import DaybookObjectModel
+
+/// How much is in a store, and what it takes.
+package struct StoreStatistics: Sendable {
+    /// What one table takes.
+    package struct Table: Sendable, Hashable {
+        /// The name.
+        package let name: String
+        /// How many records it has.
+        package let records: Int
+        /// How many bytes its pages have.
+        package let bytes: Int
+    }
+
+    /// How many entries the journal has.
+    package let entries: SequenceNumber
+    /// The digest of the last one.
+    package let headDigest: Digest
+    /// How many objects there are now, by the name of their entity; abstract entities left out.
+    package let objects: [String: Int]
+    /// The length of the file in bytes.
+    package let fileSize: Int
+    /// How far the file can grow before its memory map must.
+    package let mapSize: Int
+    /// The size of a page in bytes.
+    package let pageSize: Int
+    /// Pages that hold something.
+    package let pagesUsed: Int
+    /// Pages that wait to be used again.
+    package let pagesFree: Int
+    /// Readers of all processes.
+    package let readers: Int
+    /// The tables by name.
+    package let tables: [Table]
+}
+
+extension Store {
+    /// Counts what is in the store.
+    ///
+    /// - Complexity: O(*n*) page reads, *n* the number of objects.
+    package func statistics() throws -> StoreStatistics {
+        let environment = try openEnvironment()
+        let file = try wrapping { try environment.statistics }
+        return try reading { transaction in
+            var objects: [String: Int] = [:]
+            for entity in schema.entities where !entity.isAbstract {
+                var count = 0
+                try parts.projection.objects(
+                    of: [entity.number], at: .latest, isLatest: true, in: transaction
+                ) { _ in
+                    count += 1
+                    return .proceed
+                }
+                objects[entity.name] = count
+            }
+            return StoreStatistics(
+                entries: try parts.journal.head(in: transaction),
+                headDigest: try parts.journal.headDigest(in: transaction), objects: objects,
+                fileSize: file.fileSize, mapSize: file.mapSize, pageSize: file.pageSize,
+                pagesUsed: file.pagesUsed, pagesFree: file.pagesFree, readers: file.readers,
+                tables: file.tables.map { table in
+                    StoreStatistics.Table(
+                        name: table.name, records: table.entries,
+                        bytes: table.pages * file.pageSize)
+                })
+        }
+    }
+}

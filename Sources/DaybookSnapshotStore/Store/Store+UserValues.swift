@@ -1,0 +1,68 @@
+internal import DaybookLMDB
+package import DaybookObjectModel
+
+// What users keep about a store, beside the journal: the record `userValues` of `meta`. It is no part
+// of any entry, so replaying, rebuilding and exporting know nothing of it.
+
+extension Store {
+    /// What users keep about the store, by name; empty when nothing is kept.
+    ///
+    /// - Complexity: O(log *n*) page reads.
+    package func userValues() throws -> [String: Value] {
+        try reading { try StoreMetadata.userValues(self.parts.tables.meta, in: $0) }
+    }
+
+    /// Keeps other values about the store, in an LMDB transaction of their own. A save takes them
+    /// along in its own, as ``SaveRequest/userValues``.
+    package func setUserValues(_ values: [String: Value]) throws {
+        try writing { [meta = parts.tables.meta] in
+            try StoreMetadata.setUserValues(values, meta, in: $0)
+        }
+    }
+}
+
+extension StoreMetadata {
+    private static let userValuesVersion: UInt8 = 1
+
+    static func userValues(
+        _ meta: Table, in transaction: borrowing some Reading & ~Copyable
+    ) throws -> [String: Value] {
+        guard let bytes = try record(Name.userValues, meta, in: transaction) else { return [:] }
+        do {
+            return try decode(bytes)
+        } catch {
+            throw StoreError.corrupt(
+                "The record '\(Name.userValues)' of the store cannot be read", cause: error)
+        }
+    }
+
+    static func setUserValues(
+        _ values: [String: Value], _ meta: Table, in transaction: borrowing WriteTransaction
+    ) throws {
+        var writer = ByteWriter(capacity: 256)
+        writer.append(userValuesVersion)
+        writer.append(variable: UInt64(values.count))
+        for (name, value) in values.sorted(by: { $0.key < $1.key }) {
+            writer.append(name)
+            writer.append(value.normalized)
+        }
+        try put(Name.userValues, writer.bytes, meta, in: transaction)
+    }
+
+    private static func decode(_ bytes: [UInt8]) throws(DecodingFailure) -> [String: Value] {
+        let span = bytes.span.bytes
+        var offset = 0
+        guard try span.readByte(at: &offset) == userValuesVersion else {
+            throw DecodingFailure(at: 0, expected: "version \(userValuesVersion) of kept values")
+        }
+        var values: [String: Value] = [:]
+        for _ in 0..<(try span.readCount(at: &offset)) {
+            let name = try span.readText(at: &offset)
+            values[name] = try span.readValue(at: &offset)
+        }
+        guard offset == span.byteCount else {
+            throw DecodingFailure(at: offset, expected: "the end of the kept values")
+        }
+        return values
+    }
+}

@@ -1,0 +1,207 @@
+package import DaybookJournalLog
+internal import DaybookLMDB
+package import DaybookObjectModel
+import DaybookStopping
+package import Foundation
+internal import Synchronization
+
+/// A journal and its projection in one file: the only opener of write transactions.
+///
+/// Invariants:
+/// - The projection is what folding the journal from its first entry gives, byte for byte.
+/// - An entry and its projection become durable together or not at all.
+/// - The first entry sets the model.
+///
+/// Nothing about the journal is kept in memory: every call reads the file, and so sees what other
+/// processes have saved. Any thread may call anything.
+package final class Store: Sendable {
+    /// The path under which the store was opened.
+    package let path: String
+    /// The model, ready for use.
+    package let schema: Schema
+    /// What tells this store from others.
+    package let uuid: UUID
+    /// When it was made, in microseconds since 1970.
+    package let createdAt: Int64
+    let options: StoreOptions
+    let parts: StoreParts
+    let numbers = ObjectNumbers()
+    let feed = CommitFeed()
+    private let environment: Mutex<Environment?>
+
+    init(
+        path: String, schema: Schema, metadata: StoreMetadata, options: StoreOptions,
+        parts: StoreParts, environment: Environment
+    ) {
+        self.path = path
+        self.schema = schema
+        self.uuid = metadata.uuid
+        self.createdAt = metadata.createdAt
+        self.options = options
+        self.parts = parts
+        self.environment = Mutex(environment)
+    }
+
+    deinit {
+        do {
+            try close()
+        } catch {
+            // The unused numbers stay taken, which costs nothing but the numbers.
+            return
+        }
+    }
+
+    /// Gives back the object numbers that were not given out, and lets go of the file.
+    ///
+    /// Closing twice is fine; every other call on a closed store throws ``StoreError/Code/closed``.
+    package func close() throws {
+        guard let environment = environment.withLock({ $0.take() }) else { return }
+        guard !options.isReadOnly, let unused = numbers.removeLast() else { return }
+        do {
+            try wrapping {
+                try environment.perform(waiting: LockPatience(limit: .zero)) {
+                    [meta = parts.tables.meta] transaction in
+                    // Somebody may have taken numbers behind ours: then ours are lost.
+                    let reserved = try StoreMetadata.reserved(meta, in: transaction)
+                    guard reserved == unused.upperBound else { return }
+                    try StoreMetadata.setReserved(unused.lowerBound, meta, in: transaction)
+                }
+            }
+        } catch let error as StoreError where error.code == .replaced || error.code == .busy {
+            // Nobody takes numbers from a file that nobody finds; and where another process writes just
+            // now, they stay taken.
+            return
+        }
+    }
+
+    /// Refuses when the path does not lead to the file any more that was opened by it.
+    ///
+    /// Every save does so by itself; whoever only reads goes on reading what there was.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/replaced``.
+    package func checkPlace() throws {
+        let environment = try openEnvironment()
+        try wrapping { try environment.checkPlace() }
+    }
+
+    // MARK: - The head
+
+    /// The number of the last entry, as it stands in the file now.
+    ///
+    /// - Complexity: O(1).
+    package func head() throws -> SequenceNumber {
+        try reading { try self.parts.journal.head(in: $0) }
+    }
+
+    /// The digest of the last entry.
+    package func headDigest() throws -> Digest {
+        try reading { try self.parts.journal.headDigest(in: $0) }
+    }
+
+    // MARK: - Object numbers
+
+    /// A number that no object of this store has had or will be given again.
+    ///
+    /// Numbers come from a block in memory; only an empty block costs a write.
+    package func allocateObjectNumber() throws -> UInt64 {
+        while true {
+            if let number = numbers.next() { return number }
+            let count = numbers.countToTake()
+            let block = try writing { [meta = parts.tables.meta] in
+                try ObjectNumbers.reserve(meta, count: count, in: $0)
+            }
+            numbers.add(block)
+        }
+    }
+
+    /// The first of so many numbers in a row, of which the same holds.
+    ///
+    /// - Precondition: `count` is above 0.
+    /// - Complexity: One write, which is durable when this returns.
+    package func allocateObjectNumbers(_ count: Int) throws -> UInt64 {
+        try writing { [meta = parts.tables.meta] in
+            try ObjectNumbers.reserve(meta, count: UInt64(count), in: $0).lowerBound
+        }
+    }
+
+    // MARK: - Being told
+
+    /// Calls `listener` after each entry saved through this store, on the thread that saved it,
+    /// with no lock held.
+    package func subscribe(
+        _ listener: @escaping @Sendable (SequenceNumber) -> Void
+    ) -> Subscription {
+        Subscription(to: feed, listener)
+    }
+
+    /// Calls the listeners for an entry that another process has saved.
+    package func announce(_ sequence: SequenceNumber) {
+        feed.publish(sequence)
+    }
+
+    // MARK: - The file
+
+    /// Runs `body` in a read transaction of its own.
+    func reading<R>(_ body: (borrowing ReadTransaction) throws -> R) throws -> R {
+        let environment = try openEnvironment()
+        return try wrapping { try environment.read(body) }
+    }
+
+    /// Runs `body` in a write transaction, perhaps more than once.
+    func writing<R: Sendable>(
+        _ body: @escaping @Sendable (borrowing WriteTransaction) throws -> R
+    ) throws -> R {
+        guard !options.isReadOnly else { throw StoreError.readOnly(path) }
+        let environment = try openEnvironment()
+        let outcome = Outcome<R>()
+        try wrapping {
+            try environment.perform { transaction in
+                let result = try body(transaction)
+                outcome.value.withLock { $0 = result }
+            }
+        }
+        guard let result = outcome.value.withLock({ $0 }) else {
+            stop("A write that did not fail has a result.")
+        }
+        return result
+    }
+
+    /// What a write comes to, on the thread that writes.
+    private final class Outcome<R: Sendable>: Sendable {
+        let value = Mutex<R?>(nil)
+    }
+
+    func openEnvironment() throws -> Environment {
+        guard let environment = environment.withLock({ $0 }) else {
+            throw StoreError.closed(path)
+        }
+        return environment
+    }
+
+    /// Turns errors of the layers below into ``StoreError``s.
+    func wrapping<R>(_ body: () throws -> R) throws -> R {
+        do {
+            return try body()
+        } catch let error as any StoreLayerError {
+            throw StoreError(wrapping: error, path: path)
+        } catch let error as StoreError where !error.failures.isEmpty {
+            throw error.inStore(uuid)
+        }
+    }
+}
+
+/// Errors of the layers below, which never leave the store as they are. What a caller's closure
+/// throws does.
+protocol StoreLayerError: Error {}
+
+extension LMDBError: StoreLayerError {}
+extension JournalError: StoreLayerError {}
+extension DecodingFailure: StoreLayerError {}
+
+/// The two halves of a store.
+struct StoreParts: Sendable {
+    let journal: Journal
+    let projection: Projection
+
+    var tables: StoreTables { projection.tables }
+}

@@ -1,0 +1,165 @@
+public import DaybookObjectModel
+import Foundation
+
+/// Why a store refused.
+///
+/// The store is unchanged, unless ``code`` says that it must be opened again.
+///
+/// ```swift
+/// do {
+///     try context.save()
+/// } catch let error as StoreError where error.code == .conflict {
+///     for conflict in error.conflicts { print(conflict.object, conflict.theirs) }
+/// }
+/// ```
+public struct StoreError: Error, Sendable {
+    /// What kind of refusal this is; programs decide by it.
+    public let code: Code
+    /// One full sentence, and the remedy where there is one.
+    public let message: String
+    /// The error of the layer below, or what a hook has thrown, if there is one; each of the
+    /// ``failures`` has its own.
+    public let cause: (any Error)?
+    /// The places where two sides changed the same thing, for ``Code/conflict``.
+    public let conflicts: [MergeConflict]
+    /// Everything that is not valid, for ``Code/validation``, by object and property.
+    public let failures: [ValidationFailure]
+    /// The values that must be unique and are not, for ``Code/duplicate``.
+    public let constraintConflicts: [ConstraintConflict]
+    /// What stands in the way of an undo or a restore, for ``Code/undoBlocked``.
+    public let obstacles: [UndoObstacle]
+    /// One line for each single reason: what differs in a model, which values do not fit, what
+    /// stands in the way of an undo.
+    public let details: [String]
+
+    /// Describes a refusal.
+    package init(
+        _ code: Code, _ message: String, cause: (any Error)? = nil,
+        conflicts: [MergeConflict] = [], constraintConflicts: [ConstraintConflict] = [],
+        failures: [ValidationFailure] = [], obstacles: [UndoObstacle] = [],
+        details: [String] = []
+    ) {
+        self.code = code
+        self.message = message
+        self.cause = cause
+        self.conflicts = conflicts
+        self.failures = failures
+        self.constraintConflicts = constraintConflicts
+        self.obstacles = obstacles
+        self.details = details
+    }
+
+    /// This error with the store of its failures, where none is named yet.
+    func inStore(_ identifier: UUID) -> StoreError {
+        guard failures.contains(where: { $0.storeIdentifier == nil }) else { return self }
+        return StoreError(
+            code, message, cause: cause, conflicts: conflicts,
+            constraintConflicts: constraintConflicts,
+            failures: failures.map { $0.inStore(identifier) }, obstacles: obstacles,
+            details: details)
+    }
+
+    /// A kind of refusal.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        private enum Wrapped: String {
+            case notAStore, newerFormat, corrupt, truncated, missing, exists, permission, readOnly
+            case busy, full, modelMismatch, model, conflict, validation, duplicate, noSuchEntity
+            case noSuchEntry, noSuchObject, objectDeleted, undoBlocked, digestMismatch, closed
+            case unsupportedFileSystem, inputOutput, generation, unsettled
+            case noSuchStore, noSuchConfiguration, assignment, crossStoreRelationship, coordinator
+            case olderFormat, tagName, noSuchTag, replaced, pendingChanges, unreadableValue
+        }
+
+        private let wrapped: Wrapped
+
+        private init(_ wrapped: Wrapped) {
+            self.wrapped = wrapped
+        }
+
+        /// The name of the code.
+        public var description: String { wrapped.rawValue }
+
+        /// The file is not a store.
+        public static let notAStore = Code(.notAStore)
+        /// The store was written by a newer version of this software.
+        public static let newerFormat = Code(.newerFormat)
+        /// The store was written by an older version of this software, and has to be opened for
+        /// writing once before it can be read.
+        public static let olderFormat = Code(.olderFormat)
+        /// Something in the file is not what was written.
+        public static let corrupt = Code(.corrupt)
+        /// The file is shorter than it was.
+        public static let truncated = Code(.truncated)
+        /// There is no such file.
+        public static let missing = Code(.missing)
+        /// There is a file already.
+        public static let exists = Code(.exists)
+        /// The operating system does not permit it.
+        public static let permission = Code(.permission)
+        /// The store was opened for reading only.
+        public static let readOnly = Code(.readOnly)
+        /// The file is in use in a way that excludes what was asked for.
+        public static let busy = Code(.busy)
+        /// The file was deleted, moved or replaced by another while it was open.
+        public static let replaced = Code(.replaced)
+        /// The disk is full.
+        public static let full = Code(.full)
+        /// The model differs from the one in the store.
+        public static let modelMismatch = Code(.modelMismatch)
+        /// The model does not hold together.
+        public static let model = Code(.model)
+        /// Others have changed the same meanwhile.
+        public static let conflict = Code(.conflict)
+        /// A value does not fit the model.
+        public static let validation = Code(.validation)
+        /// Another object has a value that must be unique.
+        public static let duplicate = Code(.duplicate)
+        /// The model has no such entity.
+        public static let noSuchEntity = Code(.noSuchEntity)
+        /// The journal has no such entry.
+        public static let noSuchEntry = Code(.noSuchEntry)
+        /// A tag cannot have that name: it is not allowed, or it is taken.
+        public static let tagName = Code(.tagName)
+        /// The store has no such tag.
+        public static let noSuchTag = Code(.noSuchTag)
+        /// There has never been such an object.
+        public static let noSuchObject = Code(.noSuchObject)
+        /// The object was deleted.
+        public static let objectDeleted = Code(.objectDeleted)
+        /// Later entries stand in the way of an undo or a restore.
+        public static let undoBlocked = Code(.undoBlocked)
+        /// A loaded entry does not come out with the digest it says it has.
+        public static let digestMismatch = Code(.digestMismatch)
+        /// The store is closed, or must be opened again before anything more is written.
+        public static let closed = Code(.closed)
+        /// The file system cannot hold a store.
+        public static let unsupportedFileSystem = Code(.unsupportedFileSystem)
+        /// A context cannot be held to the state that was asked for.
+        public static let generation = Code(.generation)
+        /// The coordinator has no such store, or has it no more.
+        public static let noSuchStore = Code(.noSuchStore)
+        /// The model has no such configuration.
+        public static let noSuchConfiguration = Code(.noSuchConfiguration)
+        /// An object cannot be given to the store it was to go to.
+        public static let assignment = Code(.assignment)
+        /// Objects of different stores were to be related.
+        public static let crossStoreRelationship = Code(.crossStoreRelationship)
+        /// A context keeps the coordinator that it was made with.
+        public static let coordinator = Code(.coordinator)
+        /// Changes that are pending stand in the way of what was asked for.
+        public static let pendingChanges = Code(.pendingChanges)
+        /// Life-cycle or validation hooks go on changing objects without end.
+        public static let unsettled = Code(.unsettled)
+        /// A stored value is none of the values that the property's type has.
+        public static let unreadableValue = Code(.unreadableValue)
+        /// The operating system failed to read or write.
+        public static let inputOutput = Code(.inputOutput)
+    }
+}
+
+extension StoreError: CustomStringConvertible {
+    /// The message, and each single reason on a line of its own.
+    public var description: String {
+        ([message] + details.map { "  " + $0 }).joined(separator: "\n")
+    }
+}

@@ -1,0 +1,153 @@
+internal import DaybookJournalLog
+internal import DaybookLMDB
+internal import DaybookObjectModel
+
+extension KeyWriter {
+    /// Appends the twelve bytes of an object.
+    mutating func append(_ object: ObjectID) {
+        append(object.entity.rawValue)
+        append(object.number)
+    }
+}
+
+extension ObjectKey {
+    /// The key of an object's row.
+    init(_ object: ObjectID) {
+        self.init(object.entity.rawValue, object.number)
+    }
+}
+
+extension KeyReader {
+    mutating func object(_ bytes: RawSpan) throws(LMDBError) -> ObjectID {
+        let entity = EntityNumber(rawValue: try uint32(bytes))
+        return ObjectID(entity: entity, number: try uint64(bytes))
+    }
+
+    mutating func sequence(_ bytes: RawSpan) throws(LMDBError) -> SequenceNumber {
+        SequenceNumber(rawValue: try uint64(bytes))
+    }
+}
+
+/// Builds the keys of the projection.
+enum StoreKey {
+    /// How many bytes an object takes in a key.
+    static let objectSize = 12
+
+    /// How many bytes a connection takes: two objects and the relationship.
+    static let linkSize = 28
+
+    /// A row; also what all versions of an object, and all its members, begin with.
+    static func object(_ object: ObjectID) -> [UInt8] {
+        var writer = KeyWriter(capacity: 12)
+        writer.append(object)
+        return writer.bytes
+    }
+
+    /// What all rows of an entity begin with.
+    static func entity(_ entity: EntityNumber) -> [UInt8] {
+        var writer = KeyWriter(capacity: 4)
+        writer.append(entity.rawValue)
+        return writer.bytes
+    }
+
+    /// What is greater than all keys of rows, versions and connections of an entity.
+    static func end(of entity: EntityNumber) -> [UInt8] {
+        end(of: Self.entity(entity)) ?? [UInt8](repeating: .max, count: 2 * linkSize)
+    }
+
+    /// A version of an object.
+    static func version(_ object: ObjectID, _ sequence: SequenceNumber) -> [UInt8] {
+        var writer = KeyWriter(capacity: 20)
+        writer.append(object)
+        writer.append(sequence.rawValue)
+        return writer.bytes
+    }
+
+    /// What all connections of one object over one relationship begin with.
+    static func links(of object: ObjectID, _ property: PropertyNumber) -> [UInt8] {
+        var writer = KeyWriter(capacity: 16)
+        writer.append(object)
+        writer.append(property.rawValue)
+        return writer.bytes
+    }
+
+    /// One connection: owner, property and member, or destination, property and owner.
+    static func link(
+        from object: ObjectID, _ property: PropertyNumber, to other: ObjectID
+    ) -> [UInt8] {
+        var writer = KeyWriter(capacity: 36)
+        writer.append(object)
+        writer.append(property.rawValue)
+        writer.append(other)
+        return writer.bytes
+    }
+
+    /// What all index records of a property begin with.
+    static func index(_ property: PropertyNumber) -> [UInt8] {
+        var writer = KeyWriter(capacity: 4)
+        writer.append(property.rawValue)
+        return writer.bytes
+    }
+
+    /// What the index records of all objects with one value of a property begin with.
+    static func index(_ property: PropertyNumber, _ value: Value) -> [UInt8] {
+        var ordered = ByteWriter(capacity: 48)
+        for shift in [24, 16, 8, 0] as [UInt32] {
+            ordered.append(UInt8(truncatingIfNeeded: property.rawValue >> shift))
+        }
+        value.appendOrderedKey(to: &ordered)
+        let end = 4 + StoreLayout.indexedBytesLimit
+        guard ordered.bytes.count > end else { return ordered.bytes }
+        return Array(ordered.bytes[..<end]) + Digest.of(Array(ordered.bytes[4...])).bytes
+    }
+
+    /// What the index records of all objects with some values of a compound constraint begin with.
+    static func index(_ constraint: PropertyNumber, digestOf values: [Value]) -> [UInt8] {
+        var writer = ByteWriter(capacity: 64)
+        for value in values { writer.append(value) }
+        return index(constraint) + Digest.of(writer.bytes).bytes
+    }
+
+    /// An index record.
+    static func index(
+        _ property: PropertyNumber, _ value: Value, _ object: ObjectID
+    ) -> [UInt8] {
+        var key = index(property, value)
+        key.append(contentsOf: self.object(object))
+        return key
+    }
+
+    /// A place in time.
+    static func time(_ time: Int64, _ sequence: SequenceNumber) -> [UInt8] {
+        var writer = KeyWriter(capacity: 16)
+        writer.append(time)
+        writer.append(sequence.rawValue)
+        return writer.bytes
+    }
+
+    /// A sequence number.
+    static func sequence(_ sequence: SequenceNumber) -> [UInt8] {
+        var writer = KeyWriter(capacity: 8)
+        writer.append(sequence.rawValue)
+        return writer.bytes
+    }
+
+    /// The least key greater than every key that begins with `prefix`; nil when there is none.
+    static func end(of prefix: [UInt8]) -> [UInt8]? {
+        var end = prefix
+        while let last = end.popLast() {
+            guard last < 0xff else { continue }
+            end.append(last + 1)
+            return end
+        }
+        return nil
+    }
+}
+
+extension RawSpan {
+    /// Whether these bytes begin with others.
+    func starts(with prefix: [UInt8]) -> Bool {
+        guard byteCount >= prefix.count else { return false }
+        return extracting(first: prefix.count).hasSameBytes(as: prefix.span.bytes)
+    }
+}

@@ -1,0 +1,115 @@
+internal import DaybookJournalLog
+internal import DaybookLMDB
+
+// Everything that stands in a store's file. Keys are big-endian and of fixed width, but for the
+// value inside an index key; "object" is entity u32, number u64.
+//
+// | table | key | value |
+// |---|---|---|
+// | journal | see `Journal` | |
+// | rows | object | since u64, row |
+// | versions | object, sequence u64 | the row as it stood before that entry, with its own since |
+// | index | property u32, ordered value, object | nothing |
+// | members | owner, property u32, member | since u64, order f64 |
+// | membersPast | owner, property u32, member, removal u64 | since u64, order f64 |
+// | referrers | destination, property u32, owner | since u64 |
+// | referrersPast | destination, property u32, owner, removal u64 | since u64 |
+// | times | time i64, sequence u64 | nothing; for `timesTogether` short entries at once |
+// | models | sequence u64 | canonical model |
+// | meta | name | bytes, SHA-256 of name and bytes |
+//
+// Beside the tables stands `head`: see `Journal`.
+//
+// Everything but `journal` and `meta` is the projection: it follows from the journal alone, byte for
+// byte.
+
+/// Names and limits of the file format.
+enum StoreLayout {
+    /// The version of everything in the file. A store with a greater one is left alone; one with a
+    /// lesser one is brought up to date when it is opened for writing.
+    ///
+    /// Version 2 added the ages of rows. Version 3 keeps room for them from the insert on, so that a row
+    /// seldom outgrows its page when it is changed, and has short ends in short rows; digests stand in
+    /// the journal and times are noted many together, so that a save writes fewer pages. Version 4 says
+    /// once more, beside the tables, with which entry the journal ends.
+    static let formatVersion: UInt32 = 4
+
+    /// The table that is read before anything else, in every version.
+    static let metaName = "meta"
+
+    /// The tables that follow from the journal.
+    static let projectionNames = [
+        "index", "members", "membersPast", "models", "referrers", "referrersPast", "rows", "times",
+        "versions",
+    ]
+
+    /// All tables.
+    static let tableNames = Journal.tableNames + projectionNames + [metaName]
+
+    /// The tables that only versions 1 and 2 had. A store brought up to date keeps them, empty.
+    static func formerTableNames(of version: UInt32) -> [String] {
+        version < 3 ? [Journal.formerDigestsName] : []
+    }
+
+    /// How many bytes of an indexed value stand in its key. A longer value keeps this many and is
+    /// told from its like by its digest, so that a key fits LMDB's 511 bytes.
+    static let indexedBytesLimit = 400
+
+    /// The greatest number of an object.
+    static let objectNumberMaximum: UInt64 = (1 << 48) - 1
+
+    /// How many object numbers are taken from the file at a time.
+    static let numberBlockSize: UInt64 = 4096
+
+    /// How many are taken at most when many objects are made between two saves.
+    static let numberBlockSizeMaximum: UInt64 = 65_536
+
+    /// From how many changed objects on a save is followed by a write that lets the next one use the
+    /// pages it gave up.
+    static let changesBeforePagesAreFreed = 4096
+
+    /// How few may be left before a save takes the next block in its own LMDB transaction.
+    static let numberBlockLow: UInt64 = 1024
+
+    /// For how many entries together the times are written, by the last of them; a long one writes
+    /// its own.
+    ///
+    /// A page each for so many saves is little, and as many entries are quickly asked one by one.
+    static let timesTogether: UInt64 = 64
+
+    /// How many bytes of entries are read in one read transaction while many are walked.
+    static let walkedBytesLimit = 4 << 20
+}
+
+/// The handles of a store's tables. A class, because handles have names, and whatever looks into tables
+/// has them.
+final class StoreTables: Sendable {
+    let rows: Table
+    let versions: Table
+    let index: Table
+    let members: Table
+    let membersPast: Table
+    let referrers: Table
+    let referrersPast: Table
+    let times: Table
+    let models: Table
+    let meta: Table
+
+    init(in environment: Environment) throws(LMDBError) {
+        rows = try environment.table("rows")
+        versions = try environment.table("versions")
+        index = try environment.table("index")
+        members = try environment.table("members")
+        membersPast = try environment.table("membersPast")
+        referrers = try environment.table("referrers")
+        referrersPast = try environment.table("referrersPast")
+        times = try environment.table("times")
+        models = try environment.table("models")
+        meta = try environment.table(StoreLayout.metaName)
+    }
+
+    /// The tables that follow from the journal, in the order of their names.
+    var projection: [Table] {
+        [index, members, membersPast, models, referrers, referrersPast, rows, times, versions]
+    }
+}

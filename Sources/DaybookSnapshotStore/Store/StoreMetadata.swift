@@ -1,0 +1,139 @@
+internal import DaybookJournalLog
+internal import DaybookLMDB
+internal import DaybookObjectModel
+internal import Foundation
+
+/// What a store says of itself, apart from the journal.
+struct StoreMetadata: Sendable {
+    /// The version of the file format.
+    var formatVersion: UInt32
+    /// What tells this store from others.
+    var uuid: UUID
+    /// When it was made, in microseconds since 1970.
+    var createdAt: Int64
+
+    /// The names under which `meta` keeps the records.
+    enum Name {
+        static let format = "format"
+        static let uuid = "uuid"
+        static let createdAt = "createdAt"
+        static let reserved = "reservedNumbers"
+        static let all = [createdAt, format, reserved, uuid]
+        /// What users keep; there is none until something is kept.
+        static let userValues = "userValues"
+        /// Names that users gave to entries; there is none until a tag is set.
+        static let tags = "tags"
+        /// How far readers have come; there is none until one says so.
+        static let cursors = "cursors"
+    }
+
+    /// Reads the records of a store.
+    static func read(
+        _ meta: Table, path: String, in transaction: borrowing some Reading & ~Copyable
+    ) throws -> StoreMetadata {
+        let formatVersion = try checkFormat(meta, path: path, in: transaction)
+        let uuid = try record(Name.uuid, meta, in: transaction)
+        let created = try record(Name.createdAt, meta, in: transaction)
+        guard let uuid, let created, let text = String(validating: uuid, as: UTF8.self),
+            let identifier = UUID(uuidString: text)
+        else {
+            throw StoreError.corrupt("'\(path)' does not say which store it is")
+        }
+        var reader = KeyReader()
+        return StoreMetadata(
+            formatVersion: formatVersion, uuid: identifier,
+            createdAt: try reader.int64(created.span.bytes))
+    }
+
+    /// Checks that the file is a store of a format that can be read.
+    @discardableResult
+    static func checkFormat(
+        _ meta: Table, path: String, in transaction: borrowing some Reading & ~Copyable
+    ) throws -> UInt32 {
+        guard let format = try record(Name.format, meta, in: transaction) else {
+            throw StoreError.notAStore(path)
+        }
+        var reader = KeyReader()
+        let version = try reader.uint32(format.span.bytes)
+        guard version <= StoreLayout.formatVersion else {
+            throw StoreError.newerFormat(path, version)
+        }
+        guard version > 0 else {
+            throw StoreError.corrupt("'\(path)' says that it has format 0")
+        }
+        return version
+    }
+
+    static func setFormat(
+        _ version: UInt32, _ meta: Table, in transaction: borrowing WriteTransaction
+    ) throws {
+        var format = KeyWriter(capacity: 4)
+        format.append(version)
+        try put(Name.format, format.bytes, meta, in: transaction)
+    }
+
+    /// Writes the records of a new store.
+    func write(_ meta: Table, in transaction: borrowing WriteTransaction) throws {
+        var created = KeyWriter(capacity: 8)
+        created.append(createdAt)
+        try Self.setFormat(formatVersion, meta, in: transaction)
+        try Self.put(Name.uuid, Array(uuid.uuidString.utf8), meta, in: transaction)
+        try Self.put(Name.createdAt, created.bytes, meta, in: transaction)
+        try Self.setReserved(1, meta, in: transaction)
+    }
+
+    // MARK: - Object numbers
+
+    /// The first object number that nobody has taken yet.
+    static func reserved(
+        _ meta: Table, in transaction: borrowing some Reading & ~Copyable
+    ) throws -> UInt64 {
+        guard let bytes = try record(Name.reserved, meta, in: transaction) else {
+            throw StoreError.corrupt("The store does not say which object numbers are taken")
+        }
+        var reader = KeyReader()
+        let number = try reader.uint64(bytes.span.bytes)
+        guard (1...StoreLayout.objectNumberMaximum + 1).contains(number) else {
+            throw StoreError.corrupt(
+                "The store says that the object numbers below \(number) are taken, and there are "
+                    + "only \(StoreLayout.objectNumberMaximum)")
+        }
+        return number
+    }
+
+    static func setReserved(
+        _ number: UInt64, _ meta: Table, in transaction: borrowing WriteTransaction
+    ) throws {
+        var writer = KeyWriter(capacity: 8)
+        writer.append(number)
+        try put(Name.reserved, writer.bytes, meta, in: transaction)
+    }
+
+    // MARK: - Records
+
+    /// A record without its digest; nil when there is none.
+    static func record(
+        _ name: String, _ meta: Table, in transaction: borrowing some Reading & ~Copyable
+    ) throws -> [UInt8]? {
+        let key = Array(name.utf8)
+        guard let bytes = try transaction.get(meta, key.span.bytes, { $0.array }) else {
+            return nil
+        }
+        let content = Array(bytes.dropLast(Digest.byteCount))
+        guard bytes.count >= Digest.byteCount,
+            Digest.of(key + content).bytes == Array(bytes.suffix(Digest.byteCount))
+        else {
+            throw StoreError.corrupt("The record '\(name)' of the store is damaged")
+        }
+        return content
+    }
+
+    static func put(
+        _ name: String, _ content: [UInt8], _ meta: Table,
+        in transaction: borrowing WriteTransaction
+    ) throws {
+        let key = Array(name.utf8)
+        let value = content + Digest.of(key + content).bytes
+        try transaction.put(meta, key.span.bytes, value.span.bytes, .upsert)
+    }
+}

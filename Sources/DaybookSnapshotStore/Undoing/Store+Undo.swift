@@ -1,0 +1,224 @@
+package import DaybookJournalLog
+internal import DaybookLMDB
+package import DaybookObjectModel
+
+extension Store {
+    /// What taking a run of entries back would do: the state in which they never happened, for what
+    /// they touched.
+    ///
+    /// Nothing is saved. Committing the plan's request appends an entry; undoing that one is a redo.
+    ///
+    /// - Parameters:
+    ///   - range: The entries, one or several in a row.
+    ///   - policy: What becomes of what later entries have touched.
+    ///   - author: Who undoes it.
+    ///   - note: Why.
+    ///   - context: The name of the context that undoes it.
+    ///   - ignored: Later entries that are about to be taken back, and so stand in nobody's way. The
+    ///     request is then good for nothing but to see whether it is legal.
+    /// - Returns: The plan. It is refused when something stands in the way under
+    ///   ``UndoPolicy/refuse``, and when nothing is left to take back.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/noSuchEntry``; with
+    ///   ``StoreError/Code/undoBlocked`` for the entry that sets the model.
+    /// - Complexity: O(*k* log *n*) page reads, *k* the number of changes and of later versions of
+    ///   their objects.
+    package func undoPlan(
+        of range: ClosedRange<SequenceNumber>, policy: UndoPolicy = .refuse,
+        author: String? = nil, note: String? = nil, context: String? = nil,
+        ignoring ignored: Set<SequenceNumber> = []
+    ) throws -> UndoPlan {
+        let net = try netChanges(of: range)
+        return try reading { transaction in
+            var planner = UndoPlanner(parts, range, policy, ignoring: ignored)
+            try planner.takeBack(net, in: transaction)
+            let changes = try planner.plan.changes(in: transaction)
+            let header = EntryHeader(
+                kind: .undo, author: author, note: note, context: context,
+                base: try parts.journal.head(in: transaction), undoes: range)
+            return UndoPlan(
+                request: SaveRequest(header: header, changes: changes),
+                obstacles: planner.plan.obstacles,
+                refusal: planner.refusal(isEmpty: changes.isEmpty, isNetEmpty: net.isEmpty),
+                takenBackBy: planner.takenBackBy, takenBack: planner.takenBack)
+        }
+    }
+
+    /// The request that takes a run of entries back; see
+    /// ``undoPlan(of:policy:author:note:context:ignoring:)``.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/undoBlocked`` and one line for each property,
+    ///   object or reference that a later entry has touched; with ``StoreError/Code/noSuchEntry``.
+    package func undoRequest(
+        of range: ClosedRange<SequenceNumber>, policy: UndoPolicy = .refuse,
+        author: String? = nil, note: String? = nil, context: String? = nil
+    ) throws -> SaveRequest {
+        try undoPlan(of: range, policy: policy, author: author, note: note, context: context)
+            .permitted()
+    }
+
+    /// The request that takes one entry back.
+    package func undoRequest(
+        of sequence: SequenceNumber, policy: UndoPolicy = .refuse, author: String? = nil,
+        note: String? = nil, context: String? = nil
+    ) throws -> SaveRequest {
+        try undoRequest(
+            of: sequence...sequence, policy: policy, author: author, note: note, context: context)
+    }
+
+    /// What making an undone run of entries again would do: the undo of what undid it.
+    ///
+    /// - Parameters:
+    ///   - range: The entries, as they were undone together.
+    ///   - policy: What becomes of what later entries have touched.
+    ///   - author: Who makes it again.
+    ///   - note: Why.
+    ///   - context: The name of the context that makes it again.
+    /// - Returns: The plan.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/undoBlocked`` when the entries are not undone,
+    ///   or not by one entry; with ``StoreError/Code/noSuchEntry``.
+    /// - Complexity: As ``undoPlan(of:policy:author:note:context:ignoring:)``, and O(*e*) page reads,
+    ///   *e* the size of all entries after the run.
+    package func redoPlan(
+        of range: ClosedRange<SequenceNumber>, policy: UndoPolicy = .refuse,
+        author: String? = nil, note: String? = nil, context: String? = nil
+    ) throws -> UndoPlan {
+        guard let undo = try standingUndo(of: range) else {
+            let wider = try standingUndos(after: range.upperBound).first {
+                $0.undoes.overlaps(range)
+            }
+            if let wider {
+                throw StoreError.undoBlocked(
+                    "\(range.sentenceStart) cannot be made again alone: entry \(wider.sequence) has "
+                        + "undone \(wider.undoes.entryName) together. Make all of these again.")
+            }
+            let verb = range.isSingle ? "is" : "are"
+            let it = range.isSingle ? "it" : "they"
+            throw StoreError.undoBlocked(
+                "\(range.sentenceStart) \(verb) not undone, so \(it) cannot be made again.")
+        }
+        return try undoPlan(
+            of: undo...undo, policy: policy, author: author, note: note, context: context)
+    }
+
+    /// What a run of entries has changed together, in the order of an entry and without causes.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/noSuchEntry``; with
+    ///   ``StoreError/Code/undoBlocked`` when one of them sets the model.
+    /// - Complexity: O(*k*) page reads, *k* the number of changes.
+    package func netChanges(of range: ClosedRange<SequenceNumber>) throws -> [Change] {
+        _ = try entry(range.upperBound)
+        _ = try entry(range.lowerBound)
+        var sum = ChangeSet()
+        try entries(from: range.lowerBound, through: range.upperBound) { entry in
+            guard entry.header.kind != .model else {
+                throw StoreError.undoBlocked(
+                    "Entry \(entry.sequence) sets the model and cannot be undone.")
+            }
+            for var change in entry.changes {
+                guard let entity = schema.entity(change.object.entity) else { continue }
+                change.cause = nil
+                try sum.append(change, of: entity)
+            }
+            return .proceed
+        }
+        return sum.ordered
+    }
+
+    /// What has been done after an entry to what some changes start from, even if it has been taken
+    /// back since.
+    ///
+    /// - Parameters:
+    ///   - changes: Inserts and deletes, for which the whole object counts, and updates, for which
+    ///     their properties and members count.
+    ///   - base: The entry.
+    ///   - own: Later entries that do not count.
+    /// - Returns: One obstacle for each entry and each property or object; none when the changes
+    ///   start from what stood at the entry.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when something cannot be read.
+    /// - Complexity: O(*k* log *n*) page reads, *k* the number of changes and of later versions of
+    ///   their objects.
+    package func touches(
+        of changes: [Change], after base: SequenceNumber, except own: Set<SequenceNumber> = []
+    ) throws -> [UndoObstacle] {
+        try reading { transaction in
+            var planner = UndoPlanner(parts, since: base, except: own)
+            try planner.noteTouches(of: changes, in: transaction)
+            return planner.plan.obstacles
+        }
+    }
+
+    /// The entry that has undone a run of entries and has not been undone itself; nil when there is
+    /// none.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/noSuchEntry``.
+    /// - Complexity: O(*e*) page reads, *e* the size of all entries after the run.
+    package func standingUndo(
+        of range: ClosedRange<SequenceNumber>
+    ) throws -> SequenceNumber? {
+        _ = try entry(range.upperBound)
+        return try standingUndos(after: range.upperBound).first { $0.undoes == range }?.sequence
+    }
+
+    /// The undos after an entry that have not been undone themselves, newest first.
+    private func standingUndos(
+        after sequence: SequenceNumber
+    ) throws -> [(sequence: SequenceNumber, undoes: ClosedRange<SequenceNumber>)] {
+        var undos: [(sequence: SequenceNumber, undoes: ClosedRange<SequenceNumber>)] = []
+        try entries(from: sequence.next) { entry in
+            if let undoes = entry.header.undoes { undos.append((entry.sequence, undoes)) }
+            return .proceed
+        }
+        // Undoing an undo lets what it had undone stand again, so the last word comes first.
+        var standing: [(sequence: SequenceNumber, undoes: ClosedRange<SequenceNumber>)] = []
+        for undo in undos.reversed()
+        where !standing.contains(where: { $0.undoes ~= undo.sequence }) {
+            standing.append(undo)
+        }
+        return standing
+    }
+}
+
+extension Store {
+    /// The last saves that still stand, newest first: what has been undone and not made again is left
+    /// out, and so is every undo.
+    ///
+    /// - Parameters:
+    ///   - limit: How many at most.
+    ///   - isWanted: Whether the entry of a number, with a header, counts.
+    /// - Returns: The saves; fewer than `limit` when there are no more.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when an entry cannot be read.
+    /// - Complexity: O(*e*) page reads, *e* the size of the entries from the head back to the oldest
+    ///   one that is found.
+    package func lastSaves(
+        limit: Int, where isWanted: (SequenceNumber, EntryHeader) -> Bool
+    ) throws -> [(sequence: SequenceNumber, header: EntryHeader)] {
+        var found: [(sequence: SequenceNumber, header: EntryHeader)] = []
+        var undone: [ClosedRange<SequenceNumber>] = []
+        var sequence = try head()
+        while sequence > .zero, found.count < limit {
+            let header = try header(of: sequence)
+            let isUndone = undone.contains { $0 ~= sequence }
+            undone.removeAll { $0.lowerBound >= sequence }
+            if let undoes = header.undoes {
+                if !isUndone { undone.append(undoes) }
+            } else if !isUndone, header.kind != .model,
+                isWanted(sequence, header)
+            {
+                found.append((sequence, header))
+            }
+            sequence = sequence.previous
+        }
+        return found
+    }
+
+    /// What is said of an entry, without what it changes.
+    private func header(of sequence: SequenceNumber) throws -> EntryHeader {
+        try reading { transaction in
+            guard let entry = try parts.journal.entry(at: sequence, in: transaction) else {
+                let head = try parts.journal.head(in: transaction)
+                throw StoreError.noSuchEntry(sequence, head: head)
+            }
+            return try EntryPayload.header(of: entry.payload)
+        }
+    }
+}

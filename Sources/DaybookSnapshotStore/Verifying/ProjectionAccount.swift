@@ -1,0 +1,159 @@
+internal import DaybookJournalLog
+internal import DaybookLMDB
+internal import DaybookObjectModel
+
+/// Tells whether the tables of a store are what its journal gives, without building them a second time.
+///
+/// Folding writes records and takes others away. Here each record that is written is added to a sum, and
+/// each that is taken away or found in the tables at the end is taken from it: the sum of keyed hashes is
+/// zero when both are the same records. What stood before a change is read in the tables of the past, where
+/// it must be if the tables are right; as it counts as taken away, a false one leaves a rest.
+///
+/// Invariants:
+/// - An object or connection begins only when it is not there, and ends or changes only when it is.
+/// - A record of the past is older than the entry under which it stands. So, of all records of an object,
+///   only one can stand under its first change, one of the rest under its second, and so on.
+///
+/// The hash is the standard library's, with a key of 128 random bits that nobody knows who wrote the store;
+/// two different sets of records have the same sum with a probability of 2⁻⁶⁴. Nothing is said of where
+/// they differ: whoever finds a rest compares record by record.
+final class ProjectionAccount {
+    private let projection: Projection
+    private let keyed: Hasher
+    /// What folds, kept for its room; nil while it is at work.
+    private var projector: Projector?
+    private var sum: UInt64 = 0
+    /// Which objects are there: by entity, 64 numbers together.
+    private var objects: [EntityNumber: [UInt64: UInt64]] = [:]
+    /// Which connections are there: the hashes of their keys.
+    private var links: Set<UInt64> = []
+    /// Whether everything so far can be what folding gives.
+    private var isPossible = true
+    /// How many records were found in the tables.
+    private(set) var count = 0
+
+    init(_ projection: Projection) {
+        self.projection = projection
+        var generator = SystemRandomNumberGenerator()
+        var hasher = Hasher()
+        hasher.combine(generator.next() as UInt64)
+        hasher.combine(generator.next() as UInt64)
+        keyed = hasher
+    }
+
+    // MARK: - What is there
+
+    /// Counts an object as there; false when it was.
+    func begin(_ object: ObjectID) -> Bool {
+        let bit: UInt64 = 1 << (object.number & 63)
+        let known = objects[object.entity, default: [:]][object.number >> 6, default: 0]
+        guard known & bit == 0 else { return false }
+        objects[object.entity, default: [:]][object.number >> 6, default: 0] |= bit
+        return true
+    }
+
+    /// Whether an object is there.
+    func isThere(_ object: ObjectID) -> Bool {
+        let known = objects[object.entity]?[object.number >> 6] ?? 0
+        return known & (1 << (object.number & 63)) != 0
+    }
+
+    /// Counts an object as gone; false when it was.
+    func end(_ object: ObjectID) -> Bool {
+        guard isThere(object) else { return false }
+        objects[object.entity]?[object.number >> 6]? &= ~(1 << (object.number & 63))
+        return true
+    }
+
+    /// Counts a connection as there; false when it was.
+    func begin(_ table: Table, _ key: [UInt8]) -> Bool {
+        links.insert(hash(table, key.span.bytes)).inserted
+    }
+
+    /// Counts a connection as gone; false when it was.
+    func end(_ table: Table, _ key: [UInt8]) -> Bool {
+        links.remove(hash(table, key.span.bytes)) != nil
+    }
+
+    // MARK: - The sum
+
+    func add(_ table: Table, _ key: RawSpan, _ value: RawSpan) {
+        sum &+= hash(table, key, value)
+    }
+
+    func subtract(_ table: Table, _ key: RawSpan, _ value: RawSpan) {
+        sum &-= hash(table, key, value)
+    }
+
+    /// Adds the records of a batch.
+    func add(_ batch: PutBatch, to table: Table) {
+        batch.forEach { add(table, $0, $1) }
+    }
+
+    /// Adds the keys of a batch for a table of the past, and takes what they hold from the table of the
+    /// present, whose keys are shorter by a sequence number.
+    func add(_ batch: PutBatch, to past: Table, from present: Table) {
+        batch.forEach { key, value in
+            sum &+= hash(past, key)
+            subtract(present, key.extracting(0..<(key.byteCount - 8)), value)
+        }
+    }
+
+    private func hash(_ table: Table, _ key: RawSpan, _ value: RawSpan? = nil) -> UInt64 {
+        var hasher = keyed
+        hasher.combine(table.handle)
+        hasher.combine(key.byteCount)
+        key.withUnsafeBytes { hasher.combine(bytes: $0) }
+        if let value { value.withUnsafeBytes { hasher.combine(bytes: $0) } }
+        return UInt64(truncatingIfNeeded: hasher.finalize())
+    }
+
+    // MARK: - The whole
+
+    /// Takes in the next entry of the journal.
+    ///
+    /// - Throws: ``StoreError`` when the file cannot be read.
+    /// - Complexity: O(*k* log *n*) page reads, *k* the number of its changes.
+    func follow(_ entry: JournalEntry, in transaction: borrowing ReadTransaction) throws {
+        guard isPossible else { return }
+        do {
+            var projector = self.projector.take() ?? Projector(projection, self)
+            try projector.count(entry, in: transaction)
+            self.projector = projector
+        } catch let error as StoreError where error.code == .corrupt {
+            // It cannot come out even; replaying finds out what it is.
+            isPossible = false
+        }
+    }
+
+    /// Whether the account comes out even, now that every entry was taken in.
+    ///
+    /// - Throws: ``StoreError`` when the file cannot be read.
+    func comesOutEven(in transaction: borrowing ReadTransaction) throws -> Bool {
+        try isPossible && closes(in: transaction)
+    }
+
+    /// Takes everything in the tables from the sum.
+    ///
+    /// - Returns: Whether nothing is left.
+    private func closes(in transaction: borrowing ReadTransaction) throws -> Bool {
+        let tables = projection.tables
+        // What these hold has been read already, under each key that the journal gives.
+        let past: Set = [tables.versions, tables.membersPast, tables.referrersPast]
+        let start: [UInt8] = []
+        for table in tables.projection {
+            let isPast = past.contains(table)
+            try transaction.scan(table, from: start.span.bytes, to: nil, order: .ascending) {
+                key, value in
+                count += 1
+                if isPast {
+                    sum &-= hash(table, key)
+                } else {
+                    subtract(table, key, value)
+                }
+                return .proceed
+            }
+        }
+        return sum == 0
+    }
+}

@@ -1,0 +1,405 @@
+package import DaybookJournalLog
+internal import DaybookLMDB
+internal import DaybookObjectModel
+
+extension Store {
+    /// Checks everything in a store's file and reports all that is wrong.
+    ///
+    /// First the pages, without LMDB, so that no damage can stop the program; then the digests of
+    /// the journal; then account is kept of what folding the journal gives, against every record of the
+    /// projection. Where that does not come out even, the journal is folded into a scratch store in the
+    /// system's temporary folder, with which every record is compared byte for byte. At last the
+    /// references.
+    ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - options: How to open it; it is always opened for reading only.
+    ///   - checkpoint: A checkpoint that the journal must go on from. It is compared with the same state
+    ///     of the file, in which nothing was found, and not with a second reading.
+    ///   - progress: Called now and then with what is being checked and how far that has come, from
+    ///     0 to 1.
+    /// - Returns: The findings. A store whose pages are damaged is not looked into further.
+    /// - Throws: ``StoreError`` when the file is not a store, or cannot be read at all.
+    /// - Complexity: O(*j* log *n*) page reads; where something is wrong, as many page writes to the
+    ///   scratch store.
+    package static func verify(
+        path: String, options: StoreOptions = StoreOptions(), checkpoint: Checkpoint? = nil,
+        progress: (_ step: String, _ fraction: Double) -> Void = { _, _ in }
+    ) throws -> VerifyReport {
+        var report = VerifyReport()
+        progress("pages", 0)
+        guard try wrapping(path, { try checkPages(path, &report) }) else { return report }
+        var reading = options
+        reading.isReadOnly = true
+        guard let store = try openForChecking(path, reading, &report) else { return report }
+        var verification = Verification(store, report, checkpoint)
+        // One transaction for all of it: what others save meanwhile is not seen.
+        try store.reading { try verification.run(in: $0, progress) }
+        try store.close()
+        return verification.report
+    }
+
+    /// Checks everything but the pages of the file in a store that is open.
+    ///
+    /// - Parameters:
+    ///   - checkpoint: As in ``verify(path:options:checkpoint:progress:)``.
+    ///   - progress: As there.
+    /// - Returns: The findings.
+    /// - Throws: ``StoreError`` when the file cannot be read at all.
+    /// - Complexity: As ``verify(path:options:checkpoint:progress:)``.
+    package func verify(
+        checkpoint: Checkpoint? = nil,
+        progress: (_ step: String, _ fraction: Double) -> Void = { _, _ in }
+    ) throws -> VerifyReport {
+        var verification = Verification(self, VerifyReport(), checkpoint)
+        try reading { try verification.run(in: $0, progress) }
+        return verification.report
+    }
+
+    /// Opens a store with the model from its journal, or with the one from the tables where the
+    /// first entry is broken; nil when neither can be read.
+    private static func openForChecking(
+        _ path: String, _ options: StoreOptions, _ report: inout VerifyReport
+    ) throws -> Store? {
+        for source in [ModelSource.journal, .table] {
+            do {
+                return try open(at: path, model: nil, options: options, modelSource: source)
+            } catch let error as StoreError where error.code == .corrupt || error.code == .model {
+                let place = source == .journal ? "entry 1" : "models"
+                report.add(.metadata, place, error.message)
+            }
+        }
+        report.gaps.append("Nothing more was checked, because the store has no model to read by.")
+        return nil
+    }
+
+    /// Checks the pages; false when they are damaged.
+    private static func checkPages(
+        _ path: String, _ report: inout VerifyReport
+    ) throws -> Bool {
+        let findings: [PageFinding]
+        do {
+            findings = try PageCheck.run(path: path)
+        } catch {
+            guard error.code == .alreadyOpen else { throw error }
+            report.gaps.append(
+                "The pages were not checked, because the store is open in this process.")
+            return true
+        }
+        for finding in findings where finding.severity == .damage {
+            let place = finding.page.map { "page \($0)" } ?? "pages"
+            report.add(.page, place, finding.message)
+        }
+        for finding in findings where finding.severity == .unchecked {
+            report.gaps.append(finding.message)
+        }
+        return report.findings.isEmpty
+    }
+}
+
+extension VerifyReport {
+    mutating func add(_ kind: VerifyFinding.Kind, _ place: String, _ message: String) {
+        findings.append(VerifyFinding(kind: kind, place: place, message: message))
+    }
+}
+
+/// One run over a store that is open.
+private struct Verification {
+    private let store: Store
+    private let checkpoint: Checkpoint?
+    private(set) var report: VerifyReport
+
+    private var parts: StoreParts { store.parts }
+
+    init(_ store: Store, _ report: VerifyReport, _ checkpoint: Checkpoint? = nil) {
+        self.store = store
+        self.report = report
+        self.checkpoint = checkpoint
+    }
+
+    mutating func run(
+        in transaction: borrowing ReadTransaction, _ progress: (String, Double) -> Void
+    ) throws {
+        try checkMetadata(in: transaction)
+        if try !balances(checkJournal(in: transaction, progress), in: transaction) {
+            try replay(in: transaction, progress)
+        }
+        try checkReferences(in: transaction)
+        progress("references", 1)
+        // What is damaged is no more the journal of a checkpoint than of another.
+        if let checkpoint, report.findings.isEmpty {
+            report.flaw = try store.flaw(of: checkpoint, in: transaction)
+        }
+    }
+
+    /// Whether the tables are what the journal gives, by an account that is quickly made; it says nothing
+    /// of where they are not.
+    private mutating func balances(
+        _ account: ProjectionAccount, in transaction: borrowing ReadTransaction
+    ) throws -> Bool {
+        guard report.findings.isEmpty, try account.comesOutEven(in: transaction) else {
+            return false
+        }
+        report.recordsCompared = account.count
+        return true
+    }
+
+    /// Replays the journal into a scratch store and compares every record.
+    private mutating func replay(
+        in transaction: borrowing ReadTransaction, _ progress: (String, Double) -> Void
+    ) throws {
+        let isSoundSoFar = report.findings.isEmpty
+        do {
+            let scratch = try ScratchStore(store.schema)
+            let folded = try fold(into: scratch, in: transaction, progress)
+            if folded == report.head {
+                try compare(with: scratch, in: transaction, progress)
+            } else {
+                report.gaps.append(
+                    "The tables were not compared with the journal, which can be followed to entry "
+                        + "\(folded) only.")
+                try checkDecoding(in: transaction)
+            }
+        } catch let failure as ScratchStore.Failure {
+            // What has been found stays, and the account has said already that something is wrong.
+            if isSoundSoFar {
+                report.add(.projection, "tables", "The tables are not what the journal gives.")
+            }
+            report.gaps.append(
+                "The tables were not compared with the journal record by record, for want of a "
+                    + "temporary store: \(failure.message) Set TMPDIR to a folder with room, and "
+                    + "verify again.")
+        }
+    }
+
+    // MARK: - Steps
+
+    private mutating func checkMetadata(in transaction: borrowing ReadTransaction) throws {
+        let meta = parts.tables.meta
+        for name in StoreMetadata.Name.all {
+            do {
+                let found = try StoreMetadata.record(name, meta, in: transaction)
+                if found == nil {
+                    report.add(.metadata, "meta, '\(name)'", "The record '\(name)' is missing.")
+                }
+            } catch let error as StoreError where error.code == .corrupt {
+                report.add(.metadata, "meta, '\(name)'", error.message)
+            }
+        }
+        if report.findings.isEmpty { try checkReserved(in: transaction) }
+        do {
+            _ = try StoreMetadata.userValues(meta, in: transaction)
+        } catch let error as StoreError where error.code == .corrupt {
+            report.add(.metadata, "meta, '\(StoreMetadata.Name.userValues)'", error.message)
+        }
+        do {
+            _ = try StoreMetadata.cursors(meta, in: transaction)
+        } catch let error as StoreError where error.code == .corrupt {
+            report.add(.metadata, "meta, '\(StoreMetadata.Name.cursors)'", error.message)
+        }
+        do {
+            for tag in try StoreMetadata.tags(meta, in: transaction).sorted()
+            where try !isSound(tag, in: transaction) {
+                report.add(
+                    .metadata, "tag '\(tag.name)'",
+                    "The tag '\(tag.name)' was set on an entry \(tag.sequence) that is not the one "
+                        + "in the journal.")
+            }
+        } catch let error as StoreError where error.code == .corrupt {
+            report.add(.metadata, "meta, '\(StoreMetadata.Name.tags)'", error.message)
+        }
+    }
+
+    /// No number that an object has, or had, may be given out again.
+    private mutating func checkReserved(in transaction: borrowing ReadTransaction) throws {
+        let place = "meta, '\(StoreMetadata.Name.reserved)'"
+        let tables = parts.tables
+        do {
+            let reserved = try StoreMetadata.reserved(tables.meta, in: transaction)
+            for entity in store.schema.entities {
+                let greatest = max(
+                    try tables.rows.numberMaximum(of: entity.number, in: transaction),
+                    try tables.versions.numberMaximum(of: entity.number, in: transaction))
+                guard greatest >= reserved else { continue }
+                report.add(
+                    .metadata, place,
+                    "The store says that the object numbers from \(reserved) on are free, and there "
+                        + "is \(entity.name)/\(greatest).")
+            }
+        } catch let error as StoreError where error.code == .corrupt {
+            report.add(.metadata, place, error.message)
+        }
+    }
+
+    /// Whether a tag names the entry that it was set on. A digest that is missing is the journal's
+    /// to report.
+    private func isSound(
+        _ tag: StoreTag, in transaction: borrowing ReadTransaction
+    ) throws -> Bool {
+        guard tag.sequence <= (try lastEntry(in: transaction)) else { return false }
+        do {
+            return try parts.journal.digest(at: tag.sequence, in: transaction) == tag.digest
+        } catch is JournalError {
+            return true
+        }
+    }
+
+    /// The last entry that there is, zero when that cannot be told.
+    private func lastEntry(in transaction: borrowing ReadTransaction) throws -> SequenceNumber {
+        do {
+            return try parts.journal.last(in: transaction)
+        } catch let error as JournalError where error.code == .entryBroken {
+            // The journal's own check comes to it.
+            return .zero
+        }
+    }
+
+    /// - Returns: The account of the entries against the tables.
+    private mutating func checkJournal(
+        in transaction: borrowing ReadTransaction, _ progress: (String, Double) -> Void
+    ) throws -> ProjectionAccount {
+        var findings: [JournalFinding] = []
+        let account = ProjectionAccount(parts.projection)
+        report.head = try lastEntry(in: transaction)
+        try parts.journal.verify(
+            in: transaction, { findings.append($0) },
+            follow: { try account.follow($0, in: transaction) },
+            progress: { done, last in progress("journal", fraction(done, last)) })
+        for finding in findings {
+            let place = finding.sequence.map { "entry \($0)" } ?? "journal"
+            report.add(.journal, place, finding.message)
+        }
+        if findings.isEmpty { report.headDigest = try parts.journal.headDigest(in: transaction) }
+        return account
+    }
+
+    /// Folds as many entries as can be trusted.
+    ///
+    /// - Returns: The last one.
+    private mutating func fold(
+        into scratch: ScratchStore, in transaction: borrowing ReadTransaction,
+        _ progress: (String, Double) -> Void
+    ) throws -> SequenceNumber {
+        var reached = SequenceNumber.zero
+        var waiting: [JournalEntry] = []
+        func foldWaiting() throws {
+            guard let last = waiting.last?.sequence else { return }
+            defer { waiting = [] }
+            do {
+                try scratch.fold(waiting)
+            } catch is StoreError where waiting.count > 1 {
+                // One of them does not fit: singly, those before it still count.
+                for entry in waiting {
+                    try scratch.fold([entry])
+                    reached = entry.sequence
+                }
+            }
+            reached = last
+            progress("replay", fraction(reached, report.head))
+        }
+        do {
+            var failure: (any Error)?
+            do {
+                try parts.journal.entries(
+                    from: SequenceNumber(1), through: report.head, in: transaction
+                ) { entry in
+                    // An entry that cannot be decoded ends the walk, and those before it count.
+                    _ = try Entry(entry)
+                    waiting.append(entry)
+                    if waiting.count == Self.foldedTogether { try foldWaiting() }
+                    return .proceed
+                }
+            } catch {
+                failure = StoreError(wrapping: error, path: store.path)
+            }
+            try foldWaiting()
+            if let failure { throw failure }
+        } catch let error as StoreError where error.code == .corrupt {
+            // An entry whose digest does not fit has been reported by the journal itself.
+            let isKnown = report.findings.contains { $0.kind == .journal }
+            if !isKnown { report.add(.journal, "entry \(reached.next)", error.message) }
+        }
+        return reached
+    }
+
+    private static let foldedTogether = 256
+
+    private mutating func compare(
+        with scratch: ScratchStore, in transaction: borrowing ReadTransaction,
+        _ progress: (String, Double) -> Void
+    ) throws {
+        let tables = parts.tables.projection
+        for (position, table) in tables.enumerated() {
+            progress("tables", Double(position) / Double(tables.count))
+            let twin = try scratch.table(table.name)
+            try scratch.read { theirs in
+                var comparison = TableComparison(table, twin, store.schema)
+                try comparison.run(transaction, theirs)
+                report.recordsCompared += comparison.count
+                report.findings += comparison.findings
+            }
+        }
+    }
+
+    /// What can be said of rows without a journal to compare with: that they can be read.
+    private mutating func checkDecoding(in transaction: borrowing ReadTransaction) throws {
+        for table in [parts.tables.rows, parts.tables.versions] {
+            var broken: [(String, any Error)] = []
+            let start: [UInt8] = []
+            try transaction.scan(table, from: start.span.bytes, to: nil, order: .ascending) {
+                key, value in
+                do {
+                    var reader = KeyReader()
+                    let object = try reader.object(key)
+                    let relationships = store.schema.entity(object.entity)?.storedToMany.count
+                    let layout = try RowLayout(value)
+                    _ = try layout.values(in: value)
+                    _ = try layout.origins(in: value, relationships: relationships ?? 0)
+                } catch {
+                    let record = StoreRecord(key: key.array, value: [])
+                    broken.append((record.place(in: table, store.schema), error))
+                }
+                return .proceed
+            }
+            for (place, error) in broken {
+                report.add(.projection, place, "The record of \(place) cannot be read: \(error).")
+            }
+        }
+    }
+
+    /// Every reference must lead to an object, unless the model wants it left.
+    private mutating func checkReferences(in transaction: borrowing ReadTransaction) throws {
+        let projection = parts.projection
+        let schema = store.schema
+        var lost: [Link] = []
+        let start: [UInt8] = []
+        try transaction.scan(
+            projection.tables.referrers, from: start.span.bytes, to: nil, order: .ascending
+        ) { key, value in
+            // What is not a connection at all has been found by the comparison.
+            guard key.byteCount == StoreKey.linkSize, value.byteCount == 8 else {
+                return .proceed
+            }
+            let link = try Link(key, value)
+            let target = StoreKey.object(link.object)
+            let dangles = schema.property(link.property).map(schema.leavesDangling)
+            if dangles == false,
+                try !transaction.contains(projection.tables.rows, target.span.bytes)
+            {
+                lost.append(link)
+            }
+            return .proceed
+        }
+        for link in lost {
+            let property = schema.property(link.property)?.name ?? "?"
+            let place = "'\(property)' of \(schema.name(of: link.other))"
+            report.add(
+                .reference, place,
+                "\(place) refers to \(schema.name(of: link.object)), which is not there.")
+        }
+    }
+
+    private func fraction(_ done: SequenceNumber, _ last: SequenceNumber) -> Double {
+        Double(done.rawValue) / Double(max(1, last.rawValue))
+    }
+}

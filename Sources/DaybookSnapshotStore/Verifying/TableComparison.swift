@@ -1,0 +1,107 @@
+internal import DaybookJournalLog
+internal import DaybookLMDB
+internal import DaybookObjectModel
+
+/// Compares a table of a store with what folding the journal gives, record by record.
+struct TableComparison {
+    private let table: Table
+    private let twin: Table
+    private let schema: Schema
+    /// How many records the journal gives.
+    private(set) var count = 0
+    private(set) var findings: [VerifyFinding] = []
+
+    init(_ table: Table, _ twin: Table, _ schema: Schema) {
+        self.table = table
+        self.twin = twin
+        self.schema = schema
+    }
+
+    mutating func run(
+        _ ours: borrowing ReadTransaction, _ theirs: borrowing ReadTransaction
+    ) throws {
+        var found = TableWalk(table)
+        var expected = TableWalk(twin)
+        while true {
+            let left = try found.peek(in: ours)
+            let right = try expected.peek(in: theirs)
+            switch (left, right) {
+            case (nil, nil): return
+            case (let left?, nil):
+                note(left, "is there, but does not follow from the journal")
+                found.advance()
+            case (nil, let right?):
+                note(right, "is missing")
+                expected.advance()
+                count += 1
+            case (let left?, let right?):
+                if left.key == right.key {
+                    if left.value != right.value { note(left, difference(left, right)) }
+                    found.advance()
+                    expected.advance()
+                    count += 1
+                } else if left.key.lexicographicallyPrecedes(right.key) {
+                    note(left, "is there, but does not follow from the journal")
+                    found.advance()
+                } else {
+                    note(right, "is missing")
+                    expected.advance()
+                    count += 1
+                }
+            }
+        }
+    }
+
+    private mutating func note(_ record: StoreRecord, _ what: String) {
+        let place = record.place(in: table, schema)
+        findings.append(
+            VerifyFinding(
+                kind: .projection, place: place, message: "The record of \(place) \(what)."))
+    }
+
+    private func difference(_ found: StoreRecord, _ expected: StoreRecord) -> String {
+        guard found.value.count == expected.value.count else {
+            return "has \(found.value.count) bytes instead of \(expected.value.count)"
+        }
+        let offset = zip(found.value, expected.value).enumerated()
+            .first { $0.element.0 != $0.element.1 }?.offset
+        return "differs from the journal at byte \(offset ?? 0)"
+    }
+}
+
+extension StoreRecord {
+    /// The record in words: the table, and what its key says.
+    func place(in table: Table, _ schema: Schema) -> String {
+        let bytes = key.span.bytes
+        var reader = KeyReader()
+        do {
+            switch table.name {
+            case "rows": return "rows, \(schema.name(of: try reader.object(bytes)))"
+            case "versions":
+                let object = schema.name(of: try reader.object(bytes))
+                return "versions, \(object) before entry \(try reader.sequence(bytes))"
+            case "members", "membersPast", "referrers", "referrersPast":
+                let object = schema.name(of: try reader.object(bytes))
+                let number = PropertyNumber(rawValue: try reader.uint32(bytes))
+                let other = schema.name(of: try reader.object(bytes))
+                let property = schema.property(number)?.name ?? "?\(number.rawValue)"
+                return "\(table.name), '\(property)' between \(object) and \(other)"
+            case "index":
+                let number = PropertyNumber(rawValue: try reader.uint32(bytes))
+                var end = KeyReader(at: max(0, key.count - StoreKey.objectSize))
+                let object = schema.name(of: try end.object(bytes))
+                let property = schema.property(number)?.name ?? "?\(number.rawValue)"
+                return "index, '\(property)' of \(object)"
+            case "times":
+                _ = try reader.int64(bytes)
+                return "times, entry \(try reader.sequence(bytes))"
+            case "models": return "models, entry \(try reader.sequence(bytes))"
+            default: break
+            }
+        } catch {
+            // The key is not one of the table's: its bytes must do.
+            return "\(table.name), key of \(key.count) bytes"
+        }
+        return "\(table.name), key of \(key.count) bytes"
+    }
+}

@@ -1,0 +1,82 @@
+package import DaybookObjectModel
+package import DaybookSnapshotStore
+package import Foundation
+internal import Synchronization
+
+/// A store in a folder of its own that goes away with this value.
+///
+/// Its clock counts and its identifiers are counted, so that two stores that are written alike are
+/// alike byte for byte. Strict mode is on unless told otherwise.
+package final class TemporaryStore: Sendable {
+    /// The folder; tests may put more files into it.
+    package let folder: URL
+    /// Where the store is.
+    package let path: String
+    /// The store.
+    package let store: Store
+
+    /// Makes a store.
+    package init(
+        _ model: ManagedObjectModel = .sample, options: StoreOptions = .counting()
+    ) throws {
+        folder = try TemporaryStore.makeFolder()
+        path = folder.appending(path: "test.daybook").path
+        store = try Store.create(at: path, model: model, options: options)
+    }
+
+    deinit {
+        do {
+            try store.close()
+            try FileManager.default.removeItem(at: folder)
+        } catch {
+            // The system clears its temporary folder by itself.
+            return
+        }
+    }
+
+    /// A new folder in the system's temporary folder.
+    package static func makeFolder() throws -> URL {
+        let folder = FileManager.default.temporaryDirectory
+            .appending(path: "daybook-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        return folder
+    }
+}
+
+extension StoreOptions {
+    /// Options with a clock that advances by a millisecond whenever it is asked, counted
+    /// identifiers, and strict mode.
+    package static func counting(
+        verification: Verification = .afterCommit, durability: Durability = .relaxed
+    ) -> StoreOptions {
+        let clock = Counter(1_700_000_000_000_000, step: 1_000)
+        let identifiers = Counter(1, step: 1)
+        return StoreOptions(
+            durability: durability, clock: { clock.next() },
+            makeUUID: {
+                let number = UInt8(truncatingIfNeeded: identifiers.next())
+                return UUID(
+                    uuid: (0, 0, 0, 0, 0, 0, 0x40, 0, 0x80, 0, 0, 0, 0, 0, 0, number))
+            }, verification: verification)
+    }
+}
+
+/// Counts on from a number, from any thread.
+package final class Counter: Sendable {
+    private let value: Mutex<Int64>
+    private let step: Int64
+
+    /// Starts at `first`.
+    package init(_ first: Int64, step: Int64 = 1) {
+        value = Mutex(first)
+        self.step = step
+    }
+
+    /// The next number.
+    package func next() -> Int64 {
+        value.withLock { value in
+            defer { value += step }
+            return value
+        }
+    }
+}

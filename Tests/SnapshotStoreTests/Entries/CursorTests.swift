@@ -1,0 +1,54 @@
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookSnapshotStore
+import DaybookTestSupport
+import Testing
+
+/// How far somebody has read, kept in the store.
+@Suite struct CursorTests {
+    @Test func `a cursor stands where it was set, also after the store was opened anew`() throws {
+        let temporary = try TemporaryStore(.sample)
+        let head = try temporary.store.head()
+
+        try temporary.store.setCursor("billing", to: .zero)
+        try temporary.store.setCursor("billing", to: head)
+        try temporary.store.setCursor("archive", to: .zero)
+
+        let again = try Store.open(at: temporary.path)
+        #expect(try again.position(ofCursor: "billing") == head)
+        #expect(try again.position(ofCursor: "archive") == .zero)
+        #expect(try again.position(ofCursor: "nobody") == nil)
+        #expect(try again.cursors().map(\.name) == ["archive", "billing"])
+    }
+
+    @Test func `a cursor can be forgotten`() throws {
+        let temporary = try TemporaryStore(.sample)
+        try temporary.store.setCursor("billing", to: .zero)
+
+        try temporary.store.setCursor("billing", to: nil)
+
+        #expect(try temporary.store.cursors().isEmpty)
+    }
+
+    @Test func `a cursor is not set after the head`() throws {
+        let temporary = try TemporaryStore(.sample)
+        let head = try temporary.store.head()
+
+        let error = #expect(throws: StoreError.self) {
+            try temporary.store.setCursor("billing", to: head.next)
+        }
+
+        #expect(error?.code == .noSuchEntry)
+        #expect(try temporary.store.cursors().isEmpty)
+    }
+
+    @Test func `setting a cursor moves no head and spoils no verification`() throws {
+        let temporary = try TemporaryStore(.sample)
+        let head = try temporary.store.head()
+
+        try temporary.store.setCursor("billing", to: head)
+
+        #expect(try temporary.store.head() == head)
+        #expect(try Store.verify(path: temporary.path).findings.isEmpty)
+    }
+}

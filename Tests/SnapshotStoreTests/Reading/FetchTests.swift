@@ -1,0 +1,64 @@
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookTestSupport
+import Testing
+
+@testable import DaybookSnapshotStore
+
+struct FetchTests {
+    @Test(arguments: [51, 52, 53] as [UInt64])
+    func `fetches by index, past or present, give what asking every object gives`(
+        seed: UInt64
+    ) throws {
+        let history = try RandomHistory(seed: seed, entries: 60)
+        let store = history.store
+        let texts = [
+            "name == 'n3'", "name BEGINSWITH 'n'", "age >= 0 AND age < 5", "code == 'c7'",
+            "age == nil", "name BETWEEN {'n', 'nn'}", "name IN {'1', '2', 'n4'}", "age > -3",
+        ]
+        let entities = try ["Party", "Person"].map {
+            try #require(store.schema.entity(named: $0))
+        }
+
+        for entity in entities {
+            for text in texts where entity.name == "Person" || !text.contains("age") {
+                let filter = try Filter(parsing: text, for: entity, in: store.schema)
+                for number in [history.reference.head.rawValue, 30] {
+                    try store.read(at: SequenceNumber(number)) { snapshot in
+                        var expected: [ObjectID] = []
+                        try snapshot.objects(of: entity.family) { object in
+                            if try filter.matches(object, in: snapshot) { expected.append(object) }
+                            return .proceed
+                        }
+                        let query = Query(entity, filter: filter)
+                        expected = try query.arranged(expected, in: snapshot)
+                        #expect(
+                            try snapshot.fetch(query) == expected,
+                            "seed \(seed), \(text), entry \(number)")
+                        #expect(try snapshot.count(query) == expected.count)
+                    }
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [54, 55, 56] as [UInt64], [true, false])
+    func `the first few by an index are the first few of all sorted`(
+        seed: UInt64, isAscending: Bool
+    ) throws {
+        let history = try RandomHistory(seed: seed, entries: 60)
+        let store = history.store
+        let entity = try #require(store.schema.entity(named: "Party"))
+        let name = try #require(entity.property(named: "name"))
+        let sorting = Sorting(FilterPath([name]), isAscending: isAscending)
+
+        try store.read { snapshot in
+            let all = try snapshot.fetch(Query(entity, sortings: [sorting]))
+            for limit in 0...all.count {
+                let few = try snapshot.fetch(
+                    Query(entity, sortings: [sorting], limit: limit, offset: 1))
+                #expect(few == Array(all.dropFirst().prefix(limit)), "seed \(seed), \(limit)")
+            }
+        }
+    }
+}

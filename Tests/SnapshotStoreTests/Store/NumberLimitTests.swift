@@ -1,0 +1,130 @@
+import DaybookJournalLog
+import DaybookLMDB
+import DaybookObjectModel
+import DaybookTestSupport
+import Foundation
+import Testing
+
+@testable import DaybookSnapshotStore
+
+/// Numbers at their limits, as only somebody who forges a store comes by them.
+struct NumberLimitTests {
+    private static let maximum: UInt64 = (1 << 48) - 1
+
+    /// Says in a store which object numbers are taken.
+    private static func forgeReserved(_ number: UInt64, in path: String) throws {
+        let environment = try Environment.open(
+            at: path, options: EnvironmentOptions(tables: ["meta"], create: false))
+        let meta = try environment.table("meta")
+        try environment.write { try StoreMetadata.setReserved(number, meta, in: $0) }
+    }
+
+    @Test(arguments: [.max, .max - 4_096, 1 << 48 + 1, 0] as [UInt64])
+    func `a forged count of object numbers is an error, and verify finds it`(number: UInt64) throws
+    {
+        let temporary = try TemporaryStore()
+        try temporary.store.close()
+        try Self.forgeReserved(number, in: temporary.path)
+        let store = try Store.open(at: temporary.path)
+
+        let takings: [() throws -> Void] = [
+            { _ = try store.allocateObjectNumber() }, { _ = try store.allocateObjectNumbers(10) },
+            { try store.skipObjectNumbers(1) },
+        ]
+        for body in takings {
+            let refusal = #expect(throws: StoreError.self) { try body() }
+            #expect(refusal?.code == .corrupt)
+        }
+
+        try store.close()
+        let report = try Store.verify(path: temporary.path)
+        #expect(report.findings.map(\.place) == ["meta, 'reservedNumbers'"])
+    }
+
+    @Test func `verify finds numbers that would be given out a second time`() throws {
+        let temporary = try TemporaryStore()
+        let store = temporary.store
+        let skill = try store.newObject("Skill")
+        try store.commit(SaveRequest(changes: [store.insert(skill, ["title": .string("Rowing")])]))
+        try store.commit(SaveRequest(changes: [try store.delete(skill)]))
+        try store.close()
+        try Self.forgeReserved(skill.number, in: temporary.path)
+
+        let report = try Store.verify(path: temporary.path)
+
+        #expect(
+            report.findings.map(\.message) == [
+                "The store says that the object numbers from \(skill.number) on are free, and there is "
+                    + "Skill/\(skill.number)."
+            ])
+    }
+
+    @Test func `when the object numbers are used up, that is said, and the rest goes on`() throws {
+        let temporary = try TemporaryStore()
+        try temporary.store.close()
+        try Self.forgeReserved(Self.maximum + 1 - 10, in: temporary.path)
+        let store = try Store.open(at: temporary.path)
+
+        let first = try store.allocateObjectNumbers(10)
+        let refusal = #expect(throws: StoreError.self) { try store.allocateObjectNumber() }
+
+        #expect(first == Self.maximum - 9)
+        #expect(refusal?.code == .full)
+        let entity = try #require(store.schema.entity(named: "Skill"))
+        let last = ObjectID(entity: entity.number, number: Self.maximum)
+        try store.commit(SaveRequest(changes: [store.insert(last, ["title": .string("Last")])]))
+        #expect(try store.read { try $0.state(of: last) } != nil)
+        try store.close()
+        #expect(try Store.verify(path: temporary.path).isSound)
+    }
+
+    @Test(arguments: [
+        ObjectID(entity: EntityNumber(rawValue: 4), number: 0),
+        ObjectID(entity: EntityNumber(rawValue: 4), number: 1 << 48),
+        ObjectID(entity: EntityNumber(rawValue: 4), number: .max),
+        ObjectID(entity: EntityNumber(rawValue: .max), number: 1),
+        ObjectID(entity: EntityNumber(rawValue: .max), number: .max),
+        ObjectID(entity: EntityNumber(rawValue: 0), number: 1),
+    ])
+    func `an object of an impossible number in the journal is an error, and verify finds it`(
+        object: ObjectID
+    ) throws {
+        let temporary = try TemporaryStore()
+        let store = temporary.store
+        let skill = try #require(store.schema.entity(named: "Skill"))
+        let change = store.insert(
+            ObjectID(entity: skill.number, number: 1), ["title": .string("Rowing")])
+        let forged = Change(object: object, kind: change.kind)
+        let payload = EntryPayload.bytes(EntryHeader(), [forged])
+        _ = try store.writing { [parts = store.parts] in
+            try parts.journal.append(payload: payload, recordedAt: 0, in: $0)
+        }
+
+        let refusal = #expect(throws: StoreError.self) { try store.rebuild() }
+
+        #expect(refusal?.code == .corrupt)
+        _ = try store.read { try $0.state(of: object) }
+        _ = try store.history(of: object)
+        try store.close()
+        #expect(try !Store.verify(path: temporary.path).isSound)
+    }
+
+    @Test func `a place that no journal has is told as one that is not there`() throws {
+        let temporary = try TemporaryStore()
+        let store = temporary.store
+        for number in [2, 1 << 62, .max - 1, .max] as [UInt64] {
+            let place = SequenceNumber(number)
+            let readings: [() throws -> Void] = [
+                { _ = try store.entry(place) }, { _ = try store.undoRequest(of: place) },
+                { try store.read(at: place) { _ in } },
+                { _ = try store.standingUndo(of: place...place) },
+            ]
+            for body in readings {
+                let refusal = #expect(throws: StoreError.self) { try body() }
+                #expect(refusal?.code == .noSuchEntry, "\(number): \(String(describing: refusal))")
+            }
+            try store.entries(from: place) { _ in .proceed }
+            try store.entries(from: .zero, through: place) { _ in .proceed }
+        }
+    }
+}
