@@ -49,8 +49,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
     /// The coordinator whose stores the context reads and saves to.
     public let coordinator: PersistentStoreCoordinator
-    /// The context that this one reads from and saves to; nil for one that works with the stores.
-    public let parent: ManagedObjectContext?
+    /// What the context reads from, saves to and follows.
+    let parentStore: any ParentStore
     /// On which queue the context lives.
     public let concurrencyType: ConcurrencyType
     /// Where the context reads.
@@ -141,9 +141,6 @@ public final class ManagedObjectContext: @unchecked Sendable {
     let identityMap = IdentityMap()
     var retainedObjects: Set<ManagedObject> = []
     @exclusivity(unchecked) var bindings: [EntityBinding?] = []
-    /// The store that was asked for last, and what tells it from others.
-    @exclusivity(unchecked) var storeInUse: PersistentStore?
-    @exclusivity(unchecked) var storeMark = StoreMark()
     /// The binding used last for each class, so that making an object needs no look-up by name.
     var bindingsByType = ClassBindings()
     /// What the store has where a hook has set something else.
@@ -156,20 +153,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
     var undeliveredDeletes: [Deletion] = []
     var pending = PendingChanges()
     var deltas = RelationDeltas()
-    /// How far the context has followed each store, by the store's number.
-    var positions: [UInt32: StorePosition] = [:]
-    /// The state the context is held to, as it was asked for; nil for always the newest.
-    var queryGeneration: QueryGenerationToken?
-    /// Whether the context stands on a point in the past, from which its changes start: until it saves,
-    /// merges everything or is held to a query generation. See
-    /// ``PersistentContainer/speculativeContext(at:)``.
-    public internal(set) var isSpeculative = false
-    /// Whether the next read settles which entries ``QueryGenerationToken/current`` means.
-    var isPinningAtNextRead = false
     /// Rises with everything that changes what children read here.
     let revision = Atomic<UInt64>(0)
-    /// What the parent's revision was when this context last agreed with it.
-    var parentRevision: UInt64 = 0
     /// The children that take in at once what this context saves and merges.
     var followers: [Follower] = []
     /// Objects that others must not change before the next save.
@@ -190,8 +175,6 @@ public final class ManagedObjectContext: @unchecked Sendable {
     var unrecordedOrigins: [(store: UInt32, origin: UndoneEntries)] = []
     /// Whether changes to objects are made without being recorded, as in `awakeFromFetch`.
     @exclusivity(unchecked) var isRecordingSuspended = false
-    /// By the number of the store.
-    var subscriptions: [UInt32: Subscription] = [:]
     /// What each save refuses until it is mended.
     var refusedReferences: [RelationKey: RefusedReference] = [:]
     /// Faults that were fetched in batches and have not fired yet.
@@ -204,9 +187,6 @@ public final class ManagedObjectContext: @unchecked Sendable {
     var failuresFound: FailuresFound?
     /// Whether what is merged counts among the changes of the context where it is a deletion.
     var isMergingSave = false
-    var isFollowing = false
-    /// The last entry of each store when this context began to follow it, by the store's number.
-    var followedFrom: [UInt32: SequenceNumber] = [:]
     /// Why a new object could not get a number from the store; thrown by a save that
     /// would save such an object.
     var insertFailure: (any Error)?
@@ -223,29 +203,20 @@ public final class ManagedObjectContext: @unchecked Sendable {
         coordinator: PersistentStoreCoordinator, concurrencyType: ConcurrencyType = .privateQueue,
         readingMode: ReadingMode = .latest
     ) {
-        self.init(coordinator, nil, concurrencyType, readingMode)
-        for store in coordinator.persistentStores {
-            positions[store.number] = StorePosition(
-                base: coordinator.headForNewContext(of: store))
-        }
-        if case .pinned(let sequence) = readingMode, let first = coordinator.persistentStores.first
-        {
-            pin(at: [first.number: sequence])
-        }
+        let stores =
+            switch readingMode {
+            case .latest: CoordinatedStores(of: coordinator)
+            case .pinned(let sequence):
+                CoordinatedStores(
+                    of: coordinator,
+                    asAt: coordinator.persistentStores.first.map { [$0.number: sequence] } ?? [:])
+            }
+        self.init(coordinator, stores, concurrencyType, readingMode)
     }
 
-    /// Makes a context that reads each store as it stood at an entry. Stores without one are empty.
-    convenience init(
-        coordinator: PersistentStoreCoordinator, readingMode: ReadingMode,
-        at sequences: [UInt32: SequenceNumber]
-    ) {
-        self.init(coordinator: coordinator, readingMode: readingMode)
-        pin(at: sequences)
-    }
-
-    private func pin(at sequences: [UInt32: SequenceNumber]) {
-        queryGeneration = QueryGenerationToken(sequences: [:])
-        for (store, sequence) in sequences { positions[store]?.pinned = sequence }
+    /// Makes a context with a queue of its own on stores as they stand or stood.
+    convenience init(_ stores: CoordinatedStores, readingMode: ReadingMode = .latest) {
+        self.init(stores.coordinator, stores, .privateQueue, readingMode)
     }
 
     /// Makes a context on top of another: it reads what its parent has, unsaved changes included, and
@@ -257,15 +228,16 @@ public final class ManagedObjectContext: @unchecked Sendable {
     public convenience init(
         parent: ManagedObjectContext, concurrencyType: ConcurrencyType = .privateQueue
     ) {
-        self.init(parent.coordinator, parent, concurrencyType, parent.readingMode)
+        self.init(
+            parent.coordinator, ParentContext(parent), concurrencyType, parent.readingMode)
     }
 
     private init(
-        _ coordinator: PersistentStoreCoordinator, _ parent: ManagedObjectContext?,
+        _ coordinator: PersistentStoreCoordinator, _ parentStore: any ParentStore,
         _ concurrencyType: ConcurrencyType, _ readingMode: ReadingMode
     ) {
         self.coordinator = coordinator
-        self.parent = parent
+        self.parentStore = parentStore
         self.concurrencyType = concurrencyType
         self.readingMode = readingMode
         tracksObservation = concurrencyType == .mainQueue
@@ -275,12 +247,19 @@ public final class ManagedObjectContext: @unchecked Sendable {
             case .privateQueue:
                 ContextLock(queue: DispatchQueue(label: "Daybook.ManagedObjectContext"))
             }
-        if let parent { parentRevision = parent.revision.load(ordering: .relaxed) }
         let manager = UndoManager()
         manager.attach(to: self)
         undoManager = manager
         coordinator.note(self)
     }
+
+    /// The context that this one reads from and saves to; nil for one that works with the stores.
+    public var parent: ManagedObjectContext? { parentStore.context }
+
+    /// Whether the context stands on a point in the past, from which its changes start: until it saves,
+    /// merges everything or is held to a query generation. See
+    /// ``PersistentContainer/speculativeContext(at:)``.
+    public var isSpeculative: Bool { parentStore.isSpeculative }
 
     /// Notes that children may read something else than before.
     func noteRevision() {

@@ -37,7 +37,7 @@ final class EntityBinding {
         schema = entity.schema
         self.context = context
         isWatched = context?.tracksObservation == true
-        rows = context?.parent == nil ? context?.coordinator.rows : nil
+        rows = context?.parentStore.sharedRows
         registry = context?.identityMap
         lock = context?.lock
         storeIdentifiers = context?.coordinator.identifiers ?? StoreIdentifiers()

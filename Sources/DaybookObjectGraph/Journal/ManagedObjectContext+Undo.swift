@@ -74,11 +74,7 @@ extension ManagedObjectContext {
         faultBatches.removeAll()
         mergedDeletes.removeAll()
         defer { postReset(of: objects) }
-        for store in parent == nil ? coordinator.persistentStores : [] {
-            var position = StorePosition(base: coordinator.headForNewContext(of: store))
-            position.pin(at: positions[store.number]?.pinned)
-            positions[store.number] = position
-        }
+        parentStore.reset()
     }
 
     /// What has become of a recorded change that was to be taken back.

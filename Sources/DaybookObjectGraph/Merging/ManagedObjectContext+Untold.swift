@@ -12,8 +12,13 @@ extension ManagedObjectContext {
         if let mergeConflictHandler {
             mergeConflictHandler(conflicts)
         } else {
-            untoldConflicts += conflicts
+            keep(conflicts)
         }
+    }
+
+    /// Keeps what a merge has met for whoever asks.
+    func keep(_ conflicts: [MergeConflict]) {
+        untoldConflicts += conflicts
     }
 
     /// Hands out what a merge has met, and before it what nobody has been told of yet.

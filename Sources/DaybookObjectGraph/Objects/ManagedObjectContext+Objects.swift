@@ -10,7 +10,7 @@ extension ManagedObjectContext {
     /// The registered instance for an identifier, if there is one. Never reads the store.
     public func registeredObject(for id: ManagedObjectID) -> ManagedObject? {
         assertOnQueue()
-        return graphID(of: id).flatMap { identityMap[$0] }
+        return parentStore.graphID(of: id).flatMap { identityMap[$0] }
     }
 
     /// The instance for an identifier: the registered one or a new fault. Never reads the store; if
@@ -19,7 +19,7 @@ extension ManagedObjectContext {
     /// - Returns: Nil when the identifier belongs to a store that the coordinator does not have.
     public func object(with id: ManagedObjectID) -> ManagedObject? {
         assertOnQueue()
-        guard let id = graphID(of: id) else { return nil }
+        guard let id = parentStore.graphID(of: id) else { return nil }
         return object(id)
     }
 
@@ -28,7 +28,7 @@ extension ManagedObjectContext {
     /// - Throws: ``StoreError`` with code `noSuchObject` or `objectDeleted` when there is none.
     public func existingObject(with id: ManagedObjectID) throws -> ManagedObject {
         requireQueue()
-        guard let graphID = graphID(of: id) else {
+        guard let graphID = parentStore.graphID(of: id) else {
             throw StoreError.noSuchObject(id.description)
         }
         let isNew = identityMap[graphID] == nil
@@ -42,7 +42,7 @@ extension ManagedObjectContext {
                 throw error
             }
         }
-        if object.status.contains(.gone) { throw try disappearance(of: graphID) }
+        if object.status.contains(.gone) { throw try parentStore.absence(of: graphID) }
         guard !object.isDeleted else { throw StoreError.noSuchObject(id.description) }
         return object
     }
@@ -121,14 +121,9 @@ extension ManagedObjectContext {
     func realize(_ object: ManagedObject, from origin: ReadSource = .anywhere) throws {
         assertOnQueue()
         if origin == .anywhere, !faultBatches.isEmpty, try fireBatch(of: object) { return }
-        if let rows = object.binding.rows, queryGeneration == nil {
-            if let row = try sharedRow(for: object, rows, from: origin) {
-                return install(row, in: object)
-            }
-        } else if let row = try underlyingRow(of: object.graphID) {
-            return install(row, in: object)
-        }
-        throw try disappearance(of: object.graphID)
+        let row = try parentStore.row(for: object, from: origin, within: stalenessInterval)
+        guard let row else { throw try parentStore.absence(of: object.graphID) }
+        install(row, in: object)
     }
 
     /// Makes a fault an object with the values of a row.
@@ -314,7 +309,7 @@ extension ManagedObjectContext {
     ) -> [ObjectID: Double] {
         guard let property = object.binding.schema.property(number) else { return [:] }
         do {
-            return try underlyingMembers(of: property, in: object.graphID)
+            return try parentStore.members(of: property, in: object.graphID)
         } catch {
             inaccessibleFaultHandler?(object.objectID, error)
             return [:]

@@ -43,54 +43,17 @@ struct ChildSave {
     let policy: MergePolicy
     let granularity: ConflictGranularity
     let attribution: Attribution
+    /// What the parent's revision was when the child last agreed with it.
+    let revision: UInt64
 }
 
 extension ManagedObjectContext {
     // MARK: - The child's side
 
-    /// Puts changes into the parent.
-    func save(
-        _ items: [PendingChanges.Item], into parent: ManagedObjectContext,
-        _ attribution: Attribution
-    ) throws {
-        let save = childSave(of: items, attribution)
-        let (isAsSent, merged) = try parent.performForChild {
-            let acceptance = try parent.accept(save, from: self)
-            // What has changed there besides is still to be taken in.
-            if acceptance.isAsSent {
-                parentRevision = parent.revision.load(ordering: .relaxed)
-            }
-            return acceptance
-        }
-        mergedValues = merged
-        finishPending()
-        var sought: Set<GraphID> = []
-        for index in items.indices where !items[index].isAnnihilated {
-            settleSaved(items, index, wasSaved: true, nil, isAsSent, &sought)
-        }
-        if !isAsSent { for item in items { forgetLists(of: item) } }
-        forgetLists(
-            holding: Set(items.filter { $0.change?.isDelete == true }.map(\.object.graphID)))
-    }
-
-    /// Where a save into the parent would collide with what has changed there, whichever side the
-    /// policy would let win.
-    ///
-    /// - Returns: The collisions, and what merges.
-    /// - Throws: ``StoreError`` with code `conflict` when the save would be refused for it.
-    func meetings(
-        ofSaveInto parent: ManagedObjectContext
-    ) throws -> (conflicts: [MergeConflict], merged: [MergedValue]) {
-        let save = childSave(of: pending.items, Attribution())
-        return try parent.performForChild {
-            parent.processPendingChanges()
-            let arrival = try parent.merge(save)
-            return (arrival.conflicts.named(in: coordinator.model.schema), arrival.merged)
-        }
-    }
-
-    private func childSave(
-        of items: [PendingChanges.Item], _ attribution: Attribution
+    /// What is handed to the parent, whose revision was the given one when this context last agreed
+    /// with it.
+    func childSave(
+        of items: [PendingChanges.Item], _ attribution: Attribution, readAt revision: UInt64
     ) -> ChildSave {
         let changed = items.compactMap { item -> ChildSave.Item? in
             guard let change = item.change, !change.isEmpty else { return nil }
@@ -100,7 +63,23 @@ extension ManagedObjectContext {
         }
         return ChildSave(
             items: changed.sorted { $0.change.precedes($1.change) }, policy: mergePolicy,
-            granularity: conflictGranularity, attribution: attribution)
+            granularity: conflictGranularity, attribution: attribution, revision: revision)
+    }
+
+    /// Makes the context agree with what its parent has made of its changes.
+    func finishSave(
+        of items: [PendingChanges.Item], isAsSent: Bool, _ merged: [MergedValue]
+    ) {
+        mergedValues = merged
+        finishPending()
+        var sought: Set<GraphID> = []
+        for index in items.indices where !items[index].isAnnihilated {
+            settleSaved(items, index, wasSaved: true, nil, isAsSent, &sought)
+        }
+        if !isAsSent { for item in items { forgetLists(of: item) } }
+        forgetLists(
+            holding: Set(items.filter { $0.change?.isDelete == true }.map(\.object.graphID)))
+        noteEntry()
     }
 
     /// Lets lists be read again that a merge has put deleted objects into.
@@ -130,6 +109,19 @@ extension ManagedObjectContext {
         let change: Change
     }
 
+    /// Where what a child would save collides with what has changed here, whichever side its policy
+    /// would let win.
+    ///
+    /// - Returns: The collisions, and what merges.
+    /// - Throws: ``StoreError`` with code `conflict` when the save would be refused for it.
+    func meetings(
+        of save: ChildSave
+    ) throws -> (conflicts: [MergeConflict], merged: [MergedValue]) {
+        processPendingChanges()
+        let arrival = try merge(save)
+        return (arrival.conflicts.named(in: coordinator.model.schema), arrival.merged)
+    }
+
     /// Takes in what a child saves, as changes of this context and one step of undo.
     ///
     /// The changes are merged, property by property, under the child's policy with what the
@@ -138,11 +130,11 @@ extension ManagedObjectContext {
     /// - Returns: Whether nothing has changed here since the child last agreed with this context, so
     ///   that everything came out as the child has it; and what has merged.
     /// - Throws: ``StoreError`` with code `conflict`; nothing has changed then.
-    private func accept(
+    func accept(
         _ save: ChildSave, from child: ManagedObjectContext
     ) throws -> (isAsSent: Bool, merged: [MergedValue]) {
         processPendingChanges()
-        let isAsRead = child.parentRevision == revision.load(ordering: .relaxed)
+        let isAsRead = save.revision == revision.load(ordering: .relaxed)
         let (arrivals, conflicts, merged) = try merge(save)
         for arrival in arrivals { take(arrival) }
         processPendingChanges()

@@ -146,17 +146,14 @@ extension ManagedObjectContext {
 
     /// Takes a store in that was added to the coordinator.
     func beginFollowing(_ store: PersistentStore) {
-        guard parent == nil, coordinator.has(store) else { return }
-        _ = position(in: store)
-        guard isFollowing, subscriptions[store.number] == nil else { return }
-        follow(store)
+        parentStore.add(store, for: self)
     }
 
     /// Lets objects of a store be read no more that was removed from the coordinator. What is pending
     /// for them stays, and the next save refuses it.
     func endFollowing(_ store: PersistentStore) {
         guard !coordinator.has(store) else { return }
-        subscriptions[store.number] = nil
+        parentStore.remove(store)
         guard coordinator.store(store.number) == nil else { return }
         processPendingChanges()
         for object in identityMap.objects
@@ -169,10 +166,7 @@ extension ManagedObjectContext {
 
     /// Follows a store at another place.
     func follow(_ store: PersistentStore, insteadOf old: PersistentStore) {
-        guard subscriptions.removeValue(forKey: old.number) != nil, coordinator.has(store) else {
-            return
-        }
-        follow(store)
+        parentStore.replace(old, with: store, for: self)
     }
 }
 

@@ -1,7 +1,6 @@
 import DaybookObjectModel
 import DaybookSnapshotStore
 import DaybookStopping
-import Synchronization
 
 extension ManagedObjectContext {
     /// Runs a closure and saves what it has changed; where others have saved the same meanwhile, takes
@@ -102,8 +101,7 @@ extension ManagedObjectContext {
 
     /// Takes in what lies under the context now.
     private func catchUp() throws {
-        if let parent, parentRevision == parent.revision.load(ordering: .relaxed) { return }
-        try mergeChanges()
+        if parentStore.mayHaveNews { try mergeChanges() }
     }
 
     /// Drops what has changed since the last save and keeps what could be undone before it.
