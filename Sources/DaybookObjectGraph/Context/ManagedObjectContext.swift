@@ -3,7 +3,6 @@ public import DaybookObjectModel
 import DaybookSnapshotStore
 import Dispatch
 import Foundation
-import Synchronization
 
 /// On which queue a context lives.
 public enum ConcurrencyType: Sendable, Hashable {
@@ -51,6 +50,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
     public let coordinator: PersistentStoreCoordinator
     /// What the context reads from, saves to and follows.
     let parentStore: any ParentStore
+    let terms = SaveTerms()
+    let news = News()
     /// On which queue the context lives.
     public let concurrencyType: ConcurrencyType
     /// Where the context reads.
@@ -153,43 +154,14 @@ public final class ManagedObjectContext: @unchecked Sendable {
     var undeliveredDeletes: [Deletion] = []
     var pending = PendingChanges()
     var deltas = RelationDeltas()
-    /// Rises with everything that changes what children read here.
-    let revision = Atomic<UInt64>(0)
-    /// The children that take in at once what this context saves and merges.
-    var followers: [Follower] = []
-    /// Objects that others must not change before the next save.
-    var watched: Set<ManagedObject> = []
-    /// What automatic merges have met and nobody has been told of.
-    var untoldConflicts: [MergeConflict] = []
-    /// Where the last save met others' changes of attributes that merge: what the context had read and
-    /// asked for, what the others had made of it, and what was written. Its objects have the values
-    /// that were written.
-    public internal(set) var mergedValues: [MergedValue] = []
-    /// How often this context has saved something, into a store or its parent.
-    var entriesMade = 0
-    /// Who saved into this context since it was last saved.
-    var attributions = ChildAttributions()
     /// Why the last undo did nothing, until somebody is told.
     var undoFailure: (any Error)?
     /// What was taken back since the last save without becoming a step of undo, by store.
     var unrecordedOrigins: [(store: UInt32, origin: UndoneEntries)] = []
     /// Whether changes to objects are made without being recorded, as in `awakeFromFetch`.
     @exclusivity(unchecked) var isRecordingSuspended = false
-    /// What each save refuses until it is mended.
-    var refusedReferences: [RelationKey: RefusedReference] = [:]
     /// Faults that were fetched in batches and have not fired yet.
     @exclusivity(unchecked) var faultBatches = FaultBatches()
-    /// What has happened to objects since that was last told.
-    var changed = ObjectChanges()
-    /// Objects that merging a notification or identifiers found deleted, until the next save.
-    var mergedDeletes: Set<GraphID> = []
-    /// What a save has found of the object whose hook it calls.
-    var failuresFound: FailuresFound?
-    /// Whether what is merged counts among the changes of the context where it is a deletion.
-    var isMergingSave = false
-    /// Why a new object could not get a number from the store; thrown by a save that
-    /// would save such an object.
-    var insertFailure: (any Error)?
 
     /// Makes a context that works with stores.
     ///
@@ -262,9 +234,12 @@ public final class ManagedObjectContext: @unchecked Sendable {
     public var isSpeculative: Bool { parentStore.isSpeculative }
 
     /// Notes that children may read something else than before.
-    func noteRevision() {
-        revision.wrappingAdd(1, ordering: .relaxed)
-    }
+    func noteRevision() { news.noteRevision() }
+
+    /// Where the last save met others' changes of attributes that merge: what the context had read and
+    /// asked for, what the others had made of it, and what was written. Its objects have the values
+    /// that were written.
+    public var mergedValues: [MergedValue] { terms.mergedValues }
 
     /// Whether the context reads a point in the past, so that nothing in it can be saved.
     var isReadOnly: Bool { readingMode != .latest }
@@ -275,7 +250,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
     public var hasChanges: Bool {
         assertOnQueue()
         return pending.items.contains { !$0.isAnnihilated }
-            || event.contains { $0.kind != .nothing } || !refusedReferences.isEmpty
+            || event.contains { $0.kind != .nothing } || terms.hasRefusedReferences
             || deletedByMerges.contains { _ in true }
     }
 

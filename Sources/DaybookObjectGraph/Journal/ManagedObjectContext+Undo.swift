@@ -27,19 +27,15 @@ extension ManagedObjectContext {
                 apply(change.inverse, to: item.object)
                 noteReferences(of: change.inverse, item.object)
             }
-            changed.note(item.object, as: item.object.isInserted ? .deleted : .refreshed)
+            news.note(item.object, as: item.object.isInserted ? .deleted : .refreshed)
             settle(item.object, nil)
         }
         pending.removeAll()
         deltas.removeAll()
-        refusedReferences.removeAll()
-        watched.removeAll()
-        mergedDeletes.removeAll()
-        untoldConflicts.removeAll()
-        attributions.removeAll()
         unrecordedOrigins.removeAll()
         undoFailure = nil
-        noteRevision()
+        terms.clear()
+        news.rollback()
         undoManager?.forgetAll()
         for item in items where item.object.isEditable { awake(item.object, .rollback) }
         postChanges()
@@ -50,14 +46,10 @@ extension ManagedObjectContext {
     /// as empty, and the first is told of on standard error.
     public func reset() {
         requireQueue()
-        noteRevision()
         event.removeAll()
         undeliveredDeletes.removeAll()
         pending.removeAll()
         deltas.removeAll()
-        refusedReferences.removeAll()
-        watched.removeAll()
-        untoldConflicts.removeAll()
         unrecordedOrigins.removeAll()
         undoFailure = nil
         undoManager?.forgetAll()
@@ -70,9 +62,9 @@ extension ManagedObjectContext {
         }
         identityMap.removeAll()
         retainedObjects.removeAll()
-        attributions.removeAll()
         faultBatches.removeAll()
-        mergedDeletes.removeAll()
+        terms.clear()
+        news.reset()
         defer { postReset(of: objects) }
         parentStore.reset()
     }
@@ -119,7 +111,7 @@ extension ManagedObjectContext {
             object: object.graphID.object, kind: .update(edits: back, members: []))
         if !object.binding.schema.referenceSlots.isEmpty { noteReferences(of: change, object) }
         settle(object, pending.append(change, of: object, takingBack: edits))
-        changed.note(object, as: .updated)
+        news.note(object, as: .updated)
         return true
     }
 
@@ -139,7 +131,7 @@ extension ManagedObjectContext {
         apply(change, to: object)
         noteReferences(of: change, object)
         settle(object, pending.append(change, of: object, move))
-        changed.note(change, of: object)
+        news.note(change, of: object)
     }
 
     /// Whether a change would change anything from where its object stands now.

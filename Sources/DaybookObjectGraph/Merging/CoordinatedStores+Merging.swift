@@ -12,7 +12,7 @@ extension CoordinatedStores {
             }
         }
         for store in coordinator.persistentStores {
-            context.keep(try mergeEntries(of: store, through: store.head(), into: context))
+            context.terms.keep(try mergeEntries(of: store, through: store.head(), into: context))
         }
         endSpeculation()
         return context.telling { [] }
@@ -25,10 +25,10 @@ extension CoordinatedStores {
         guard let saved else { return [] }
         for store in coordinator.persistentStores {
             guard let sequence = saved[store.number] else { continue }
-            let met = try context.mergingSave {
+            let met = try context.news.mergingSave {
                 try mergeEntries(of: store, through: sequence, into: context)
             }
-            context.keep(met)
+            context.terms.keep(met)
         }
         return context.telling { [] }
     }

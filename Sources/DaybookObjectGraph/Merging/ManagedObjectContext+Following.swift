@@ -11,12 +11,6 @@ extension ManagedObjectContext {
         set { parentStore.follow(newValue, for: self) }
     }
 
-    /// Begins or ends to let a child take in at once what changes here.
-    func setFollowing(_ isFollowing: Bool, of child: ManagedObjectContext) {
-        followers.removeAll { $0.context == nil || $0.context === child }
-        if isFollowing { followers.append(Follower(context: child)) }
-    }
-
     /// Whether an object that others have inserted was in use here before that is merged.
     ///
     /// Of a fault that depends on what lies under the context.
@@ -25,16 +19,8 @@ extension ManagedObjectContext {
         return !object.status.contains(.fault) || parentStore.knewFault(id, before: sequence)
     }
 
-    /// Lets children that follow take in what has changed here.
-    func tellFollowers(_ changes: [GraphChange], except saver: ManagedObjectContext? = nil) {
-        guard !changes.isEmpty else { return }
-        for follower in followers {
-            guard let child = follower.context, child !== saver else { continue }
-            child.perform { [weak child] in child?.mergeAsTheyCome(changes) }
-        }
-    }
-
-    private func mergeAsTheyCome(_ changes: [GraphChange]) {
+    /// Takes in what the parent has just told.
+    func mergeAsTheyCome(_ changes: [GraphChange]) {
         tell(of: mergeParent(changes))
     }
 
@@ -60,17 +46,17 @@ extension ManagedObjectContext {
                 guard isThere else {
                     if !object.status.contains(.gone) {
                         mergeDelete(of: object, &conflicts)
-                        changed.note(object, as: .deleted)
+                        news.note(object, as: .deleted)
                     }
                     continue
                 }
                 if object.status.contains(.gone) {
                     object.relations = [:]
                     object.becomeFault(.fault)
-                    changed.note(object, as: .refreshed)
+                    news.note(object, as: .refreshed)
                 } else if !object.isFault {
                     conflicts += mergeAgain(object)
-                    changed.note(object, as: .refreshed)
+                    news.note(object, as: .refreshed)
                 }
             }
         }
@@ -79,7 +65,7 @@ extension ManagedObjectContext {
         }
         noteAllReferences()
         noteRevision()
-        tellFollowers(changes)
+        news.tellFollowers(changes)
         noteInserted(merged)
         postChanges()
         postDidMerge(merged)

@@ -61,14 +61,14 @@ extension ManagedObjectContext {
         defer {
             noteRevision()
             noteAllReferences()
-            tellFollowers(changes)
+            news.tellFollowers(changes)
             tell(of: incoming)
         }
         try walk { sequence, entry in
             for change in entry {
                 let id = GraphID(store: store.number, object: change.object)
                 try collect(change, id, sequence, into: &incoming)
-                if !followers.isEmpty { changes.append(GraphChange(id: id, change: change)) }
+                if news.hasFollowers { changes.append(GraphChange(id: id, change: change)) }
             }
         }
         var conflicts = incoming.conflicts
@@ -87,8 +87,8 @@ extension ManagedObjectContext {
     /// Tells what a merge has come to: what others have made, what changed here and what is gone.
     private func tell(of incoming: IncomingChanges) {
         noteInserted(incoming.merged)
-        for object in incoming.refreshed { changed.note(object, as: .refreshed) }
-        for object in incoming.gone { changed.note(object, as: .deleted) }
+        for object in incoming.refreshed { news.note(object, as: .refreshed) }
+        for object in incoming.gone { news.note(object, as: .deleted) }
         postChanges()
         postDidMerge(incoming.merged)
     }
@@ -239,7 +239,7 @@ extension ManagedObjectContext {
         dropPending(of: object)
         object.status.insert(.gone)
         object.letGoOfRow()
-        noteMergedDelete(of: object)
+        news.noteMergedDelete(object.graphID) { [identityMap] in identityMap[$0] != nil }
     }
 
     /// Forgets all that is pending for an object that is no more.

@@ -130,16 +130,16 @@ extension ManagedObjectContext {
             object.status.remove(.bornInEvent)
             if records[index].kind == .nothing { detach(object) }
             if let change = records[index].takeChange() {
-                changed.note(change, of: object)
+                news.note(change, of: object)
                 group.append(RecordedChange(object: object, change: change, isNet: true))
             } else if records[index].kind == .update {
                 markTouched(object)
-                changed.note(object, as: .updated)
+                news.note(object, as: .updated)
             }
         }
         guard !group.isEmpty else { return }
         undoManager?.prepareToRegister()
-        if undoManager?.canRedo != true { attributions.forgetIdle(in: pending) }
+        if undoManager?.canRedo != true { terms.forgetIdleAttributions(in: pending) }
         let move = undoManager?.isRecording == true ? PendingChanges.Move.forward : .unrecorded
         for object in pending.append(group, move) { detach(object) }
         undoManager?.register(group)

@@ -97,7 +97,7 @@ extension ManagedObjectContext {
         do {
             return try coordinator.newID(of: entity)
         } catch {
-            insertFailure = error
+            terms.noteInsertFailure(error)
             return coordinator.provisionalID(of: entity)
         }
     }
@@ -183,8 +183,8 @@ extension ManagedObjectContext {
         guard !object.status.contains(.temporary) else { return }
         processPendingChanges()
         if mergeChanges { refreshMerging(object) } else { turnIntoFault(object) }
-        untoldConflicts.removeAll { $0.object == object.graphID.object }
-        changed.note(object, as: .refreshed)
+        terms.forgetConflicts { $0.object == object.graphID.object }
+        news.note(object, as: .refreshed)
         postChanges()
     }
 
@@ -198,16 +198,16 @@ extension ManagedObjectContext {
             } else {
                 refreshMerging(object)
             }
-            changed.note(object, as: .refreshed)
+            news.note(object, as: .refreshed)
         }
         faultBatches.removeAll()
-        untoldConflicts.removeAll()
+        terms.forgetConflicts()
         postChanges()
     }
 
     func turnIntoFault(_ object: ManagedObject) {
         noteRevision()
-        forgetRefusedReferences(of: object)
+        terms.forgetReferences(of: object)
         if let item = pending[object.graphID] {
             if let change = item.change { withdrawReferences(of: change, object) }
             pending.remove(object.graphID)

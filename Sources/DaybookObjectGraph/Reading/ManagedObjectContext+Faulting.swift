@@ -21,9 +21,9 @@ extension ManagedObjectContext {
                 object.status.remove(.fault)
                 object.status.insert(.gone)
                 object.letGoOfRow()
-                changed.note(object, as: .deleted)
+                news.note(object, as: .deleted)
             } else {
-                changed.note(object, as: .invalidated)
+                news.note(object, as: .invalidated)
             }
             inaccessibleFaultHandler?(object.objectID, error)
             return error
@@ -47,7 +47,7 @@ extension ManagedObjectContext {
         }
         object.relations = [:]
         object.becomeFault(.fault)
-        changed.note(object, as: .refreshed)
+        news.note(object, as: .refreshed)
     }
 
     /// Whether an object that was found gone is there again: what cannot be read stays gone, and of

@@ -141,7 +141,7 @@ extension ManagedObjectContext {
     private func refreshRefetched(_ objects: [ManagedObject]) {
         for object in objects where !object.isFault && !object.status.contains(.temporary) {
             refreshMerging(object)
-            changed.note(object, as: .refreshed)
+            news.note(object, as: .refreshed)
         }
         postChanges()
     }

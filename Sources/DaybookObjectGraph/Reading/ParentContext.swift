@@ -1,7 +1,6 @@
 import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore
-import Synchronization
 
 /// A context, as it lies under another one: with all that is pending there.
 ///
@@ -19,7 +18,7 @@ final class ParentContext: ParentStore, @unchecked Sendable {
     /// A context, with whose present state the child agrees.
     init(_ parent: ManagedObjectContext) {
         self.parent = parent
-        agreedRevision = parent.revision.load(ordering: .relaxed)
+        agreedRevision = parent.news.revision
     }
 
     var context: ManagedObjectContext? { parent }
@@ -146,10 +145,10 @@ final class ParentContext: ParentStore, @unchecked Sendable {
 
     // MARK: - What others have changed
 
-    var mayHaveNews: Bool { agreedRevision != parent.revision.load(ordering: .relaxed) }
+    var mayHaveNews: Bool { agreedRevision != parent.news.revision }
 
     private func noteAgreement() {
-        agreedRevision = parent.revision.load(ordering: .relaxed)
+        agreedRevision = parent.news.revision
     }
 
     func merge(
@@ -163,7 +162,7 @@ final class ParentContext: ParentStore, @unchecked Sendable {
         saved information: [AnyHashable: Any], into child: ManagedObjectContext
     ) -> [MergeConflict] {
         let saved = information[ManagedObjectContext.changesKey] as? SavedChanges
-        return child.mergingSave {
+        return child.news.mergingSave {
             child.telling { child.mergeParent(saved?.changes ?? []) }
         }
     }
@@ -171,7 +170,7 @@ final class ParentContext: ParentStore, @unchecked Sendable {
     func follow(_ isFollowing: Bool, for child: ManagedObjectContext) {
         guard isFollowing != self.isFollowing else { return }
         self.isFollowing = isFollowing
-        parent.performForChild { parent.setFollowing(isFollowing, of: child) }
+        parent.performForChild { parent.news.setFollowing(isFollowing, of: child) }
     }
 
     func knewFault(_ id: GraphID, before sequence: SequenceNumber?) -> Bool {

@@ -51,7 +51,7 @@ extension CoordinatedStores {
     }
 
     func preview(_ context: ManagedObjectContext, into preview: inout SavePreview) throws {
-        let attribution = context.credited(Attribution())
+        let attribution = context.terms.credited(Attribution(), in: context.pending)
         let items = context.pending.items
         for request in try requests(of: items, in: context, attribution, at: nil) {
             try preview.add(request)
@@ -146,7 +146,7 @@ extension CoordinatedStores {
         changes.sortAsInEntry()
         return SaveRequest(
             header: header, changes: changes, seen: seen, seenSince: seenSince,
-            watched: context.watched(in: store), policy: context.mergePolicy,
+            watched: context.terms.watched(in: store), policy: context.mergePolicy,
             detection: context.conflictGranularity == .row ? .perRow : .perProperty)
     }
 
@@ -161,7 +161,7 @@ extension CoordinatedStores {
             let result = try context.commit(valued, to: store)
             return (result, result.sequence != nil)
         }
-        if result?.sequence != nil { context.noteEntry() }
+        if result?.sequence != nil { context.terms.noteEntry() }
         return StoreSave(store: store, items: request.items, result: result)
     }
 

@@ -1,6 +1,5 @@
 import DaybookObjectModel
 import DaybookSnapshotStore
-import Synchronization
 
 /// A change together with the store of its object.
 struct GraphChange {
@@ -21,11 +20,6 @@ final class SavedChanges {
             item.change.map { GraphChange(id: item.object.graphID, change: $0) }
         }
     }
-}
-
-/// A child that takes in at once what its parent saves and merges.
-struct Follower {
-    weak var context: ManagedObjectContext?
 }
 
 /// What a child hands to its parent.
@@ -70,7 +64,7 @@ extension ManagedObjectContext {
     func finishSave(
         of items: [PendingChanges.Item], isAsSent: Bool, _ merged: [MergedValue]
     ) {
-        mergedValues = merged
+        terms.noteMerged(merged)
         finishPending()
         var sought: Set<GraphID> = []
         for index in items.indices where !items[index].isAnnihilated {
@@ -79,7 +73,7 @@ extension ManagedObjectContext {
         if !isAsSent { for item in items { forgetLists(of: item) } }
         forgetLists(
             holding: Set(items.filter { $0.change?.isDelete == true }.map(\.object.graphID)))
-        noteEntry()
+        terms.noteEntry()
     }
 
     /// Lets lists be read again that a merge has put deleted objects into.
@@ -134,7 +128,7 @@ extension ManagedObjectContext {
         _ save: ChildSave, from child: ManagedObjectContext
     ) throws -> (isAsSent: Bool, merged: [MergedValue]) {
         processPendingChanges()
-        let isAsRead = save.revision == revision.load(ordering: .relaxed)
+        let isAsRead = save.revision == news.revision
         let (arrivals, conflicts, merged) = try merge(save)
         for arrival in arrivals { take(arrival) }
         processPendingChanges()
@@ -142,8 +136,8 @@ extension ManagedObjectContext {
             // Where the object was deleted here, it has come back rather than been made.
             if let item = pending[arrival.id] { settle(item.object, item.kind) }
         }
-        attributions.note(save.attribution, for: arrivals.map(\.id))
-        tellFollowers(
+        terms.credit(save.attribution, for: arrivals.map(\.id))
+        news.tellFollowers(
             arrivals.map { GraphChange(id: $0.id, change: $0.change) }, except: child)
         return (isAsRead && conflicts.isEmpty && merged.isEmpty, merged)
     }

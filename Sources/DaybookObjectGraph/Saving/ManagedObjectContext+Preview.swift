@@ -33,7 +33,7 @@ extension ManagedObjectContext {
             if let undoFailure { throw undoFailure }
             try refuseUntoldConflicts()
             try refuseReferences()
-            try refuseUnsavable()
+            try terms.refuse(pending.items)
             emptyReferencesToDeleted()
             try checkRules()
             try parentStore.preview(self, into: &preview)

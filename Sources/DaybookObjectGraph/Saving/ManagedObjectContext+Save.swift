@@ -46,7 +46,7 @@ extension ManagedObjectContext {
             undoFailure = nil
             throw error
         }
-        mergedValues = []
+        terms.beginSave()
         try prepareToSave()
         try refuseUntoldConflicts()
         try refuseReferences()
@@ -55,21 +55,22 @@ extension ManagedObjectContext {
             finishMergedDeletes()
             return nil
         }
-        try refuseUnsavable()
+        try terms.refuse(pending.items)
         emptyReferencesToDeleted()
         try validate()
         guard !pending.isEmpty else { return nil }
         let attribution = Attribution(author: author ?? self.author, note: note, context: name)
         let items = pending.items
         let summary = ChangeSummary(items.map(\.object))
-        let entries = try parentStore.save(items, of: self, credited(attribution), at: time)
-        attributions.removeAll()
-        mergedDeletes.removeAll()
+        let entries = try parentStore.save(
+            items, of: self, terms.credited(attribution, in: pending),
+            at: time)
+        news.noteSave()
         let told = items.span
         for index in told.indices where !told[index].isAnnihilated { told[index].object.didSave() }
         let saved = SavedChanges(items)
         postDidSave(summary, saved, entries)
-        if !followers.isEmpty { tellFollowers(saved.changes) }
+        if news.hasFollowers { news.tellFollowers(saved.changes) }
         return entries.last?.sequence
     }
 
@@ -79,26 +80,12 @@ extension ManagedObjectContext {
     func finishPending(savedAs saves: [UInt32: UndoneEntries] = [:]) {
         pending.removeAll()
         deltas.removeAll()
-        watched.removeAll()
-        untoldConflicts.removeAll()
         unrecordedOrigins.removeAll()
+        terms.noteSave()
         undoManager?.noteSave(as: saves)
     }
 
-    /// Refuses a save of new objects that no store had a number for.
-    func refuseUnsavable() throws {
-        if let insertFailure, pending.items.contains(where: \.isUnsavable) { throw insertFailure }
-    }
-
-    /// An attribution, with what it does not say taken from what children have saved into the context.
-    func credited(_ attribution: Attribution) -> Attribution {
-        attribution.completed(from: attributions.counting(in: pending))
-    }
-
     // MARK: - What has become of it
-
-    /// Notes that something of what is pending was saved, into a store or the parent.
-    func noteEntry() { entriesMade += 1 }
 
     /// Agrees with what stores have taken of what is pending, before the one that has refused.
     func finish(
@@ -121,7 +108,7 @@ extension ManagedObjectContext {
         let items = save.items
         let result = save.result
         let sequence = result?.sequence
-        mergedValues += result?.merged ?? []
+        terms.noteMerged(result?.merged ?? [])
         lazy var saved = Set((result?.changes ?? []).map(\.object))
         let isAsSent = result?.isAsSent != false && !hasForeign
         let isUntouched = result?.isUntouched == true
@@ -238,7 +225,7 @@ extension ManagedObjectContext {
 
 extension PendingChanges.Item {
     /// Whether the object was made when the store had no number to give.
-    fileprivate var isUnsavable: Bool {
+    var isUnsavable: Bool {
         kind != .nothing && object.graphID.isProvisional
     }
 

@@ -111,7 +111,7 @@ extension ManagedObjectContext {
         identityMap.register(object)
         pending.move(old, to: object.graphID)
         undoManager?.move(object, from: old)
-        moveRefusedReferences(of: object)
+        terms.moveReferences(of: object)
     }
 }
 
@@ -159,7 +159,7 @@ extension ManagedObjectContext {
         for object in identityMap.objects
         where object.graphID.store == store.number && pending[object.graphID] == nil {
             turnIntoFault(object)
-            changed.note(object, as: .invalidated)
+            news.note(object, as: .invalidated)
         }
         postChanges()
     }

@@ -48,7 +48,7 @@ extension ManagedObjectContext {
         guard !isReadOnly else { throw StoreError.readOnlyContext() }
         processPendingChanges()
         try refuseUntoldConflicts()
-        guard pending.isEmpty, refusedReferences.isEmpty else {
+        guard pending.isEmpty, !terms.hasRefusedReferences else {
             throw StoreError.pendingChanges()
         }
         if !isSpeculative { try catchUp() }
@@ -56,7 +56,7 @@ extension ManagedObjectContext {
         let policies = (mergePolicy, customMergePolicy)
         (mergePolicy, customMergePolicy) = (.error, nil)
         defer { (mergePolicy, customMergePolicy) = policies }
-        let entriesBefore = entriesMade
+        let entriesBefore = terms.entryCount
         var attempt = 1
         while true {
             do {
@@ -64,7 +64,8 @@ extension ManagedObjectContext {
                 try save(author: author, note: note)
                 return result
             } catch let error as StoreError
-                where error.isOvertaken && attempt < maxAttempts && entriesMade == entriesBefore
+                where error.isOvertaken && attempt < maxAttempts
+                && terms.entryCount == entriesBefore
             {
                 attempt += 1
                 takeBackUnsaved()
