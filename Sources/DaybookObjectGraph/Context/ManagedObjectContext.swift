@@ -50,6 +50,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
     public let coordinator: PersistentStoreCoordinator
     /// What the context reads from, saves to and follows.
     let parentStore: any ParentStore
+    let registry = ObjectRegistry()
     let terms = SaveTerms()
     let news = News()
     /// On which queue the context lives.
@@ -70,12 +71,10 @@ public final class ManagedObjectContext: @unchecked Sendable {
     /// Whether conflicts are looked for property by property, or whether any change of the row is
     /// one.
     public var conflictGranularity = ConflictGranularity.property
-    // What is unchecked here and below is so because each fault would pay for the check. Code of others
-    // never runs while one of these is being changed; it may after that, as when objects that were
-    // retained go and run their deinitializers.
     /// Whether the context keeps its registered objects alive. Off by default.
-    @exclusivity(unchecked) public var retainsRegisteredObjects = false {
-        didSet { retainedObjects = retainsRegisteredObjects ? Set(identityMap.objects) : [] }
+    public var retainsRegisteredObjects: Bool {
+        get { registry.retainsObjects }
+        set { registry.retainsObjects = newValue }
     }
     /// Whether the delete rules are carried out at the end of the event (in
     /// ``processPendingChanges()`` or a save) instead of at each ``delete(_:)``. On by default.
@@ -98,9 +97,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
     /// main-queue context, where user interfaces are; off in others, because looking for it makes
     /// reading a property a few nanoseconds dearer.
     public var tracksObservation: Bool {
-        didSet {
-            for binding in bindings { binding?.isWatched = tracksObservation }
-        }
+        didSet { registry.setWatched(tracksObservation) }
     }
     /// Whether a fault whose record turns out to be deleted counts as deleted from then on, and its
     /// properties read as empty. On by default.
@@ -139,13 +136,6 @@ public final class ManagedObjectContext: @unchecked Sendable {
         }
     }
 
-    let identityMap = IdentityMap()
-    var retainedObjects: Set<ManagedObject> = []
-    @exclusivity(unchecked) var bindings: [EntityBinding?] = []
-    /// The binding used last for each class, so that making an object needs no look-up by name.
-    var bindingsByType = ClassBindings()
-    /// What the store has where a hook has set something else.
-    @exclusivity(unchecked) var storedValues = StoredValues()
     /// The event being recorded.
     var event: [EventRecord] = []
     /// How many events have been ended that changed something.
@@ -160,8 +150,6 @@ public final class ManagedObjectContext: @unchecked Sendable {
     var unrecordedOrigins: [(store: UInt32, origin: UndoneEntries)] = []
     /// Whether changes to objects are made without being recorded, as in `awakeFromFetch`.
     @exclusivity(unchecked) var isRecordingSuspended = false
-    /// Faults that were fetched in batches and have not fired yet.
-    @exclusivity(unchecked) var faultBatches = FaultBatches()
 
     /// Makes a context that works with stores.
     ///
@@ -257,7 +245,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
     /// The objects that are registered and still alive, in no order.
     public var registeredObjects: Set<ManagedObject> {
         assertOnQueue()
-        return Set(identityMap.objects)
+        return Set(registry.objects)
     }
 
     /// The objects the next save will insert.

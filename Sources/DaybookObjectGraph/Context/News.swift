@@ -54,9 +54,7 @@ final class News {
         return try body()
     }
 
-    /// Notes an object that a merge has found deleted.
-    ///
-    /// - Parameter isInUse: Whether somebody still uses an object.
+    /// Notes an object that a merge has found deleted; `isInUse` says whether somebody still uses one.
     func noteMergedDelete(_ id: GraphID, _ isInUse: (GraphID) -> Bool) {
         guard isMergingSave else { return }
         let count = mergedDeletes.count

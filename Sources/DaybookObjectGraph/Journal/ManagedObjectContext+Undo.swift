@@ -53,16 +53,14 @@ extension ManagedObjectContext {
         unrecordedOrigins.removeAll()
         undoFailure = nil
         undoManager?.forgetAll()
-        let objects = identityMap.objects
+        let objects = registry.objects
         for object in objects {
             object.relations = [:]
             object.eventIndex = -1
             object.letGoOfRow()
             object.becomeFault([.fault, .detached])
         }
-        identityMap.removeAll()
-        retainedObjects.removeAll()
-        faultBatches.removeAll()
+        registry.reset()
         terms.clear()
         news.reset()
         defer { postReset(of: objects) }
@@ -191,7 +189,7 @@ extension ManagedObjectContext {
     /// Whether somebody else has brought back the record of an object deleted here, with or without
     /// another instance for it.
     private func isBroughtBack(_ object: ManagedObject) -> Bool {
-        if let other = identityMap[object.graphID], other !== object { return isThere(other) }
+        if let other = registry[object.graphID], other !== object { return isThere(other) }
         if case .delete? = pending[object.graphID]?.change?.kind { return false }
         return isUnderlying(object.graphID)
     }
@@ -209,7 +207,7 @@ extension ManagedObjectContext {
             object.values = values
             if object.status.contains(.detached) { object.relations = [:] }
             object.status.subtract([.fault, .deleted, .detached])
-            identityMap.register(object)
+            registry.register(object)
         case .update(let edits, _):
             guard object.realizeIfNeeded(), !object.status.contains(.gone) else { return }
             object.values.set(edits, of: object.binding.schema)

@@ -15,7 +15,7 @@ extension ManagedObjectContext {
     ///
     /// Of a fault that depends on what lies under the context.
     func isKnown(_ id: GraphID, at sequence: SequenceNumber? = nil) -> Bool {
-        guard let object = identityMap[id], !object.status.contains(.gone) else { return false }
+        guard let object = registry[id], !object.status.contains(.gone) else { return false }
         return !object.status.contains(.fault) || parentStore.knewFault(id, before: sequence)
     }
 
@@ -36,7 +36,7 @@ extension ManagedObjectContext {
         for change in changes { forgetLists(touchedBy: change.change, change.id) }
         gatheringRebases {
             for change in changes {
-                let object = identityMap[change.id]
+                let object = registry[change.id]
                 merged.note(change.change, of: change.id, isKnown: isKnown(change.id))
                 // What is to be inserted anew owes nothing to what others did with it before.
                 if object?.status.contains(.temporary) == true { continue }
@@ -75,7 +75,7 @@ extension ManagedObjectContext {
     /// Takes in what the parent has of every object that is registered here.
     func mergeWholeParent() -> [MergeConflict] {
         mergeParent(
-            identityMap.objects.filter { !$0.status.contains(.temporary) }.map { object in
+            registry.objects.filter { !$0.status.contains(.temporary) }.map { object in
                 let change = Change(
                     object: object.graphID.object,
                     kind: isUnderlying(object.graphID)

@@ -103,7 +103,7 @@ extension ManagedObjectContext {
         incoming.merged.note(change, of: id, isKnown: isKnown(id, at: sequence))
         if change.isDelete { incoming.deleted.insert(id.object) }
         // What is to be inserted anew owes nothing to what others did with it before.
-        guard let object = identityMap[id], !object.status.contains(.temporary) else { return }
+        guard let object = registry[id], !object.status.contains(.temporary) else { return }
         switch change.kind {
         case .insert:
             // A deleted object that somebody has brought back is read again.
@@ -138,7 +138,7 @@ extension ManagedObjectContext {
     /// Whether an object that others deleted was brought back: by them, or here to be saved again.
     private func isStillThere(_ object: ObjectID, in store: PersistentStore) throws -> Bool {
         let id = GraphID(store: store.number, object: object)
-        if identityMap[id]?.status.contains(.temporary) == true { return true }
+        if registry[id]?.status.contains(.temporary) == true { return true }
         return try isStored(object, in: store)
     }
 
@@ -239,7 +239,7 @@ extension ManagedObjectContext {
         dropPending(of: object)
         object.status.insert(.gone)
         object.letGoOfRow()
-        news.noteMergedDelete(object.graphID) { [identityMap] in identityMap[$0] != nil }
+        news.noteMergedDelete(object.graphID) { [registry] in registry[$0] != nil }
     }
 
     /// Forgets all that is pending for an object that is no more.
@@ -255,7 +255,7 @@ extension ManagedObjectContext {
         let schema = binding(id.object.entity).schema
         func forget(_ destination: ObjectID?, _ property: SchemaProperty) {
             guard let destination, let inverse = property.end?.inverse else { return }
-            identityMap[GraphID(store: id.store, object: destination)]?.relations[inverse] = nil
+            registry[GraphID(store: id.store, object: destination)]?.relations[inverse] = nil
         }
         switch change.kind {
         case .insert(let values, _), .delete(let values, _):
@@ -273,7 +273,7 @@ extension ManagedObjectContext {
         }
         for edit in change.members {
             guard let property = schema.property(edit.property) else { continue }
-            identityMap[id]?.relations[edit.property] = nil
+            registry[id]?.relations[edit.property] = nil
             for member in edit.added + edit.removed { forget(member.object, property) }
         }
     }

@@ -4,7 +4,7 @@ import Foundation
 extension ManagedObjectContext {
     /// The objects in use here that merges have found deleted since the last save.
     var deletedByMerges: some Sequence<ManagedObject> {
-        news.deletedByMerges.lazy.compactMap { [identityMap] in identityMap[$0] }
+        news.deletedByMerges.lazy.compactMap { [registry] in registry[$0] }
             .filter { $0.status.contains(.gone) }
     }
 
@@ -18,14 +18,14 @@ extension ManagedObjectContext {
     /// Notes, as faults, the objects that others have made and that were not in use here.
     func noteInserted(_ merged: MergedIdentifiers) {
         guard NotificationInterest.objectsDidChange.isThere else { return }
-        for id in merged.unknown where identityMap[id]?.isEditable != false {
+        for id in merged.unknown where registry[id]?.isEditable != false {
             news.note(object(id), as: .inserted)
         }
     }
 
     /// The identifier of an object, in use here or not.
     func managedObjectID(of id: GraphID) -> ManagedObjectID {
-        if let object = identityMap[id] { return object.objectID }
+        if let object = registry[id] { return object.objectID }
         return ManagedObjectID(
             binding(id.object.entity).identifiers(inStore: id.store, areTemporary: false),
             number: id.object.number)

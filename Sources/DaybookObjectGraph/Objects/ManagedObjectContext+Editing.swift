@@ -36,8 +36,7 @@ extension ManagedObjectContext {
     // MARK: - Recording
 
     func registerInsert(_ object: ManagedObject) {
-        identityMap.register(object)
-        if retainsRegisteredObjects { retainedObjects.insert(object) }
+        registry.register(object)
         recordInsert(of: object)
         object.awakeFromInsert()
     }
@@ -56,7 +55,7 @@ extension ManagedObjectContext {
         let property = object.binding.schema.slots[slot].number
         let key = RelationKey(owner: object.graphID, property: property)
         guard !isRecordingSuspended else { return noteStoredValue(of: object, slot: slot) }
-        let old = storedValues[key] ?? object.value(inSlot: slot)
+        let old = registry.storedValue(key) ?? object.value(inSlot: slot)
         event[record(of: object)].touch(property, old)
     }
 
@@ -115,7 +114,7 @@ extension ManagedObjectContext {
     public func processPendingChanges() {
         requireQueue()
         propagateDeletes()
-        identityMap.sweepIfDue()
+        registry.sweepIfDue()
         defer { postChanges() }
         guard !event.isEmpty else { return }
         noteRevision()
@@ -154,8 +153,7 @@ extension ManagedObjectContext {
 
     /// Lets an object go that was inserted here and is no more.
     func detach(_ object: ManagedObject) {
-        identityMap.remove(object.graphID)
-        retainedObjects.remove(object)
+        registry.remove(object)
         object.status = [.detached, .temporary]
         object.letGoOfRow()
     }

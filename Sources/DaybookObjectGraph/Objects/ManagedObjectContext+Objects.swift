@@ -10,7 +10,7 @@ extension ManagedObjectContext {
     /// The registered instance for an identifier, if there is one. Never reads the store.
     public func registeredObject(for id: ManagedObjectID) -> ManagedObject? {
         assertOnQueue()
-        return parentStore.graphID(of: id).flatMap { identityMap[$0] }
+        return parentStore.graphID(of: id).flatMap { registry[$0] }
     }
 
     /// The instance for an identifier: the registered one or a new fault. Never reads the store; if
@@ -31,7 +31,7 @@ extension ManagedObjectContext {
         guard let graphID = parentStore.graphID(of: id) else {
             throw StoreError.noSuchObject(id.description)
         }
-        let isNew = identityMap[graphID] == nil
+        let isNew = registry[graphID] == nil
         let object = object(graphID)
         if object.isFault {
             do {
@@ -48,25 +48,16 @@ extension ManagedObjectContext {
     }
 
     func object(_ id: GraphID) -> ManagedObject {
-        let object = identityMap.object(id) { binding(id.object.entity).makeFault(id) }
-        if retainsRegisteredObjects { retainedObjects.insert(object) }
-        return object
+        registry.object(id) { binding(id.object.entity).makeFault(id) }
     }
 
     func binding(_ number: EntityNumber) -> EntityBinding {
-        let index = Int(number.rawValue)
-        if index < bindings.count, let binding = bindings[index] { return binding }
-        let binding = EntityBinding(coordinator.model.entity(number), context: self)
-        if index >= bindings.count {
-            bindings += Array(repeating: nil, count: index + 1 - bindings.count)
-        }
-        bindings[index] = binding
-        return binding
+        registry.binding(number, in: self)
     }
 
     func binding(forInserting entityName: String, as type: ManagedObject.Type) -> EntityBinding {
         requireQueue()
-        if let binding = bindingsByType[type], binding.schema.name == entityName {
+        if let binding = registry[type], binding.schema.name == entityName {
             return binding
         }
         guard let schema = coordinator.model.schema.entity(named: entityName) else {
@@ -79,13 +70,13 @@ extension ManagedObjectContext {
         require(
             binding.entity.type == type || type == ManagedObject.self,
             "Entity '\(entityName)' is represented by the class \(binding.entity.type).")
-        bindingsByType[type] = binding
+        registry[type] = binding
         return binding
     }
 
     /// What to make an object of a class of.
     func entity(for type: ManagedObject.Type) -> EntityDescription {
-        let name = bindingsByType[type]?.schema.name ?? type.entityName
+        let name = registry[type]?.schema.name ?? type.entityName
         return EntityDescription(name: name)
     }
 
@@ -120,7 +111,7 @@ extension ManagedObjectContext {
     ///   the record has been deleted.
     func realize(_ object: ManagedObject, from origin: ReadSource = .anywhere) throws {
         assertOnQueue()
-        if origin == .anywhere, !faultBatches.isEmpty, try fireBatch(of: object) { return }
+        if origin == .anywhere, registry.hasBatches, try fireBatch(of: object) { return }
         let row = try parentStore.row(for: object, from: origin, within: stalenessInterval)
         guard let row else { throw try parentStore.absence(of: object.graphID) }
         install(row, in: object)
@@ -147,7 +138,7 @@ extension ManagedObjectContext {
     }
 
     private func awakeFromFetch(_ object: ManagedObject) {
-        storedValues.forget(object)
+        registry.forgetStoredValues(of: object)
         withoutRecording { object.awakeFromFetch() }
         if object.status.remove(.refreshed) != nil { awake(object, .refresh) }
     }
@@ -192,7 +183,7 @@ extension ManagedObjectContext {
     public func refreshAllObjects() {
         requireQueue()
         processPendingChanges()
-        for object in identityMap.objects where !object.status.contains(.temporary) {
+        for object in registry.objects where !object.status.contains(.temporary) {
             if pending[object.graphID] == nil {
                 turnIntoFault(object)
             } else {
@@ -200,7 +191,7 @@ extension ManagedObjectContext {
             }
             news.note(object, as: .refreshed)
         }
-        faultBatches.removeAll()
+        registry.forgetBatches()
         terms.forgetConflicts()
         postChanges()
     }
@@ -359,7 +350,7 @@ extension ManagedObjectContext {
         let id = GraphID(store: owner.graphID.store, object: destination)
         let key = RelationKey(owner: id, property: inverse)
         deltas.note(key, owner.graphID.object, from: old, to: new)
-        identityMap[id]?.updateList(of: inverse, owner.graphID.object, order: new)
+        registry[id]?.updateList(of: inverse, owner.graphID.object, order: new)
     }
 
     /// Notes anew what all pending changes do to relationships, after some of them have come to

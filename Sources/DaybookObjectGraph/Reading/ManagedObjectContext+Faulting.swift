@@ -42,7 +42,7 @@ extension ManagedObjectContext {
     /// Lets an object that was found gone be read again where it is there after all: somebody has
     /// brought it back, and what a save comes to depends on it.
     func lookAgain(for id: GraphID) {
-        guard let object = identityMap[id], object.status.contains(.gone), isBack(id) else {
+        guard let object = registry[id], object.status.contains(.gone), isBack(id) else {
             return
         }
         object.relations = [:]
@@ -107,18 +107,12 @@ extension ManagedObjectContext {
 
     // MARK: - Batches
 
-    /// Notes that faults were fetched in batches.
-    func noteBatches(of objects: [ManagedObject], size: Int) {
-        faultBatches.sweep { identityMap[$0]?.isFault == true }
-        faultBatches.add(objects.filter(\.isFault).map(\.graphID), size: size)
-    }
-
     /// Reads the whole batch that a fault is in.
     ///
     /// - Returns: Whether the object is no fault any more.
     func fireBatch(of object: ManagedObject) throws -> Bool {
-        guard let batch = faultBatches.take(object.graphID) else { return false }
-        try realize(batch.compactMap { identityMap[$0] })
+        guard let batch = registry.takeBatch(of: object) else { return false }
+        try realize(batch)
         return !object.isFault
     }
 }

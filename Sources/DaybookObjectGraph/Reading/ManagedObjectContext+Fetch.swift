@@ -70,14 +70,14 @@ extension ManagedObjectContext {
         } else if request.includesPropertyValues {
             try readAhead(objects)
         } else if request.fetchBatchSize > 0 {
-            noteBatches(of: objects, size: request.fetchBatchSize)
+            registry.noteBatches(of: objects, size: request.fetchBatchSize)
         }
         return objects
     }
 
     /// The instances for identifiers: those that are registered, or new faults.
     private func registeredObjects(for ids: [GraphID]) -> [ManagedObject] {
-        identityMap.reserve(ids.count)
+        registry.reserve(ids.count)
         return ids.map { object($0) }
     }
 
@@ -110,8 +110,6 @@ extension ManagedObjectContext {
         let cache = parentStore.isHeld ? nil : coordinator.rows
         let ticket = coordinator.rows.ticket()
         let number = store.number
-        let map = identityMap
-        let retainsObjects = retainsRegisteredObjects
         try finder.forEachRows(of: query, in: store) { rows in
             let binding = binding(rows.entity)
             let batch =
@@ -121,8 +119,7 @@ extension ManagedObjectContext {
             // An object is done with at once, as long as it is in the processor's cache.
             rows.forEach { object, row in
                 let id = GraphID(store: number, object: object)
-                let object = map.object(id) { binding.makeFault(id) }
-                if retainsObjects { retainedObjects.insert(object) }
+                let object = registry.object(id) { binding.makeFault(id) }
                 if object.status.contains(.fault) {
                     if let batch {
                         object.rowPage = batch

@@ -54,7 +54,7 @@ extension ManagedObjectContext {
     private func readRows(
         of ids: [GraphID], into found: inout Prefetched, _ row: (GraphID) throws -> Row?
     ) throws {
-        for id in ids where found.rows[id] == nil && identityMap[id]?.isFault != false {
+        for id in ids where found.rows[id] == nil && registry[id]?.isFault != false {
             found.rows[id] = try row(id)
         }
     }
@@ -67,7 +67,7 @@ extension ManagedObjectContext {
         guard let property = binding(id.object.entity).schema.property(named: name),
             property.relationship != nil
         else { return [] }
-        let owner = identityMap[id]
+        let owner = registry[id]
         found.steps.append((id, property))
         if let slot = property.slot {
             let values = owner.flatMap { $0.isFault ? nil : $0.values } ?? found.rows[id]?.values

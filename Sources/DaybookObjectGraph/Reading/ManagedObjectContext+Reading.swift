@@ -16,7 +16,7 @@ extension ManagedObjectContext {
 
     /// An object's stored values as the context has them.
     func currentRow(of id: GraphID) throws -> Row? {
-        guard let object = identityMap[id], !object.isFault else {
+        guard let object = registry[id], !object.isFault else {
             return try underlyingRow(of: id)
         }
         guard !object.isDeleted else { return nil }
@@ -31,7 +31,7 @@ extension ManagedObjectContext {
     func currentMembers(
         of property: SchemaProperty, in id: GraphID
     ) throws -> [ObjectID: Double] {
-        let owner = identityMap[id]
+        let owner = registry[id]
         if case .many(let list)? = owner?.relations[property.number] { return list.orders }
         let isNew = owner?.status.contains(.temporary) == true
         var members = isNew ? [:] : try parentStore.members(of: property, in: id)
@@ -48,7 +48,7 @@ extension ManagedObjectContext {
             if !item.object.isFault { return item.object.value(inSlot: slot) }
         }
         guard property.isPersistent else {
-            guard let registered = identityMap[id], !registered.isFault,
+            guard let registered = registry[id], !registered.isFault,
                 let slot = registered.binding.schema.property(property.number)?.slot
             else { return property.attribute?.defaultValue ?? .null }
             return registered.value(inSlot: slot)
@@ -65,7 +65,7 @@ extension ManagedObjectContext {
 
     /// Why an object is not there in the context.
     func currentAbsence(of id: GraphID) throws -> StoreError {
-        identityMap[id]?.status.contains(.deleted) == true
+        registry[id]?.status.contains(.deleted) == true
             ? .deletedInParent(coordinator.model.schema.name(of: id.object))
             : try parentStore.absence(of: id)
     }

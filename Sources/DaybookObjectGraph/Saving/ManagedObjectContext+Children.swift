@@ -79,7 +79,7 @@ extension ManagedObjectContext {
     /// Lets lists be read again that a merge has put deleted objects into.
     private func forgetLists(holding deleted: Set<GraphID>) {
         guard !deleted.isEmpty else { return }
-        for object in identityMap.objects {
+        for object in registry.objects {
             for case (let property, .many(let list)) in object.relations {
                 let isConcerned = list.orders.keys.contains {
                     deleted.contains(GraphID(store: object.graphID.store, object: $0))
@@ -222,7 +222,7 @@ extension ManagedObjectContext {
     /// An object as it stands here, read; nil when there is no such object.
     private func currentObject(_ id: GraphID) throws -> ManagedObject? {
         lookAgain(for: id)
-        if identityMap[id] == nil, try underlyingRow(of: id) == nil { return nil }
+        if registry[id] == nil, try underlyingRow(of: id) == nil { return nil }
         let object = object(id)
         if object.isFault {
             do {
@@ -238,7 +238,7 @@ extension ManagedObjectContext {
 
     private func exists(_ id: GraphID) throws -> Bool {
         lookAgain(for: id)
-        if let object = identityMap[id], !object.isFault { return !object.isDeleted }
+        if let object = registry[id], !object.isFault { return !object.isDeleted }
         return try underlyingRow(of: id) != nil
     }
 
@@ -270,7 +270,7 @@ extension ManagedObjectContext {
         let binding = binding(id.object.entity)
         // What was made and deleted here is held by what can be undone, and is the same object still.
         let object =
-            identityMap[id] ?? pending[id]?.object
+            registry[id] ?? pending[id]?.object
             ?? binding.entity.type.init(FaultSeed(binding: binding, graphID: id))
         object.values = values
         object.relations = [:]
@@ -278,9 +278,8 @@ extension ManagedObjectContext {
             object.status.subtract([.fault, .deleted])
         } else {
             object.status = [.temporary]
-            identityMap.register(object)
+            registry.register(object)
         }
-        if retainsRegisteredObjects { retainedObjects.insert(object) }
         recordInsert(of: object)
         for property in binding.schema.referenceSlots {
             let new = property.slot.flatMap { values[$0].reference }

@@ -158,7 +158,7 @@ extension ManagedObjectContext {
             detach(object)
             return
         }
-        if !storedValues.isEmpty, case .update(let edits, _)? = items[index].change?.kind {
+        if registry.hasStoredValues, case .update(let edits, _)? = items[index].change?.kind {
             settleStoredValues(of: object, edits)
         }
         object.status.subtract([.inserted, .updated, .deleted, .temporary])
@@ -215,7 +215,7 @@ extension ManagedObjectContext {
             let id = GraphID(store: store.number, object: change.object)
             forgetLists(touchedBy: change, id)
             // A reference to a deleted object that the store has emptied.
-            guard !sent.contains(id), let object = identityMap[id], !object.isFault else {
+            guard !sent.contains(id), let object = registry[id], !object.isFault else {
                 continue
             }
             readAgain(object, &sought)

@@ -105,10 +105,8 @@ extension ManagedObjectContext {
     private func move(_ object: ManagedObject, to id: ObjectID, in store: PersistentStore) {
         let old = object.graphID
         noteRevision()
-        identityMap.remove(old)
-        object.graphID = GraphID(store: store.number, object: id)
+        registry.move(object, to: GraphID(store: store.number, object: id))
         object.relations = [:]
-        identityMap.register(object)
         pending.move(old, to: object.graphID)
         undoManager?.move(object, from: old)
         terms.moveReferences(of: object)
@@ -156,7 +154,7 @@ extension ManagedObjectContext {
         parentStore.remove(store)
         guard coordinator.store(store.number) == nil else { return }
         processPendingChanges()
-        for object in identityMap.objects
+        for object in registry.objects
         where object.graphID.store == store.number && pending[object.graphID] == nil {
             turnIntoFault(object)
             news.note(object, as: .invalidated)

@@ -116,7 +116,7 @@ extension ManagedObjectContext {
     private func forget(_ object: ObjectID) {
         for store in coordinator.persistentStores {
             let id = GraphID(store: store.number, object: object)
-            guard let known = identityMap[id], !known.isFault, pending[id] == nil else { continue }
+            guard let known = registry[id], !known.isFault, pending[id] == nil else { continue }
             refresh(known, mergeChanges: false)
         }
     }
