@@ -1,3 +1,6 @@
+// The room of merging: taking in what others have changed, under what is pending. It changes objects and
+// what pending changes start from, and moves the base in the parent store. It saves nothing.
+
 public import DaybookJournalLog
 public import DaybookObjectModel
 import DaybookSnapshotStore

@@ -1,3 +1,7 @@
+// The room of the objects: values, lists, faults and hooks of one object, and what a context does to a
+// single one. It records each edit before it makes it, and asks the registry for other objects and the
+// parent store for what has not been read. It saves and merges nothing.
+
 import DaybookJournalLog
 public import DaybookObjectModel
 import DaybookSnapshotStore

@@ -1,3 +1,6 @@
+// The room of reading: what lies under a context, the rows that contexts share, and requests with their
+// conditions. It makes objects of what it reads and changes nothing that is pending.
+
 import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore
@@ -172,6 +175,14 @@ protocol ParentStore: AnyObject, Sendable {
 
 /// An entry that a save has made.
 typealias SavedEntry = (store: UInt32, sequence: SequenceNumber)
+
+/// Where a row may come from when a fault fires.
+enum ReadSource {
+    /// From the store, or from another context that holds it.
+    case anywhere
+    /// From the store.
+    case store
+}
 
 /// What finds objects together with their rows, so that one read brings both.
 protocol RowFinder: AnyObject {

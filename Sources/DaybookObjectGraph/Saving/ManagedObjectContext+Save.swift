@@ -1,3 +1,7 @@
+// The room of saving: the way of what is pending to the entries of stores or into a parent context, with
+// the terms on which that is done. It may ask every part of the context. It is the only room that changes
+// a store, and does so by requests.
+
 public import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore

@@ -1,3 +1,7 @@
+// The room of the stores: the container, the coordinator and its stores, which contexts share. What is
+// here may be used on any thread. It tells contexts of stores that come and go, and looks into no part of
+// them.
+
 import DaybookJournalLog
 public import DaybookObjectModel
 import DaybookSnapshotStore

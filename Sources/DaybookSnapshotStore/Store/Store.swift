@@ -1,3 +1,6 @@
+// The room of the store: a file with a journal and the tables that are derived from it, how it is opened,
+// moved and laid out, what it says of itself, and its errors. All other rooms stand on this one.
+
 package import DaybookJournalLog
 internal import DaybookLMDB
 package import DaybookObjectModel
