@@ -35,10 +35,11 @@ extension ManagedObjectContext {
     }
 
     /// Saves as ``save(author:note:at:)`` does, with a time in microseconds since 1970: a `Date` that
-    /// is centuries away counts in larger steps.
+    /// is centuries away counts in larger steps; the entry says that it undoes `undone`.
     @discardableResult
     package func save(
-        author: String?, note: String?, occurredAt time: Int64?
+        author: String?, note: String?, occurredAt time: Int64?,
+        undoing undone: ClosedRange<SequenceNumber>? = nil
     ) throws -> SequenceNumber? {
         requireQueue()
         guard !isReadOnly else { throw StoreError.readOnlyContext() }
@@ -69,7 +70,9 @@ extension ManagedObjectContext {
             )
             entriesMade += 1
         } else {
-            entries = try saveToStores(items, header(attribution, time))
+            var header = header(attribution, time)
+            if undone != nil { (header.kind, header.undoes) = (.undo, undone) }
+            entries = try saveToStores(items, header)
             followOwnSave()
         }
         attributions.removeAll()

@@ -29,6 +29,14 @@ package final class SchemaProperty: Sendable {
     /// The place of the value in the entity's rows, or nil for a side that has none (a to-many
     /// relationship, or a to-one that is derived from its inverse).
     package let slot: Int?
+    // Kept singly, because to look at one member of a description within `kind` copies all of it.
+
+    /// The description, if this is an attribute.
+    package let attribute: AttributeDescription?
+    /// The description, if this is a relationship.
+    package let relationship: RelationshipDescription?
+    /// Where the relationship leads, if this is one.
+    package let end: RelationshipEnd?
     /// Whether this is an attribute.
     package let isAttribute: Bool
     /// What the model demands of a value, gathered so that checking one copies no description.
@@ -41,24 +49,15 @@ package final class SchemaProperty: Sendable {
         self.name = name
         self.kind = kind
         self.slot = slot
-        isAttribute = if case .attribute = kind { true } else { false }
+        switch kind {
+        case .attribute(let description):
+            (attribute, relationship, end) = (description, nil, nil)
+        case .relationship(let description, let destination):
+            (attribute, relationship, end) = (nil, description, destination)
+        }
+        isAttribute = attribute != nil
         demand = ValueDemand(kind)
-        merge = if case .attribute(let description) = kind { description.merge } else { nil }
-    }
-
-    /// The description, if this is an attribute.
-    package var attribute: AttributeDescription? {
-        if case .attribute(let description) = kind { description } else { nil }
-    }
-
-    /// The description, if this is a relationship.
-    package var relationship: RelationshipDescription? {
-        if case .relationship(let description, _) = kind { description } else { nil }
-    }
-
-    /// Where the relationship leads, if this is one.
-    package var end: RelationshipEnd? {
-        if case .relationship(_, let end) = kind { end } else { nil }
+        merge = attribute?.merge
     }
 
     /// Whether the value is kept in the journal: everything but transient attributes.
