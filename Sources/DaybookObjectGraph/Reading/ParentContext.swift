@@ -120,7 +120,8 @@ final class ParentContext: ParentStore, @unchecked Sendable {
 
     func save(
         _ items: [PendingChanges.Item], of child: ManagedObjectContext,
-        _ attribution: Attribution, at time: Int64?
+        _ attribution: Attribution, at time: Int64?,
+        undoing undone: ClosedRange<SequenceNumber>?
     ) throws -> [SavedEntry] {
         let save = child.childSave(of: items, attribution, readAt: agreedRevision)
         let (isAsSent, merged) = try parent.performForChild {

@@ -118,11 +118,13 @@ protocol ParentStore: AnyObject, Sendable {
     ///   - context: The context that has this under it.
     ///   - attribution: Who saves and why.
     ///   - time: When it happened, in microseconds since 1970; nil for now.
+    ///   - undone: The entries that the new one says it undoes; nil for none.
     /// - Returns: The entries, in the order of the stores; none where no store was saved to.
     /// - Throws: As ``ManagedObjectContext/save(author:note:at:)``, with what was not saved pending.
     func save(
         _ items: [PendingChanges.Item], of context: ManagedObjectContext,
-        _ attribution: Attribution, at time: Int64?
+        _ attribution: Attribution, at time: Int64?,
+        undoing undone: ClosedRange<SequenceNumber>?
     ) throws -> [SavedEntry]
 
     /// Writes what is kept about stores and waits for a save, though nothing is pending.

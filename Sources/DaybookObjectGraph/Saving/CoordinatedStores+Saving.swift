@@ -20,9 +20,12 @@ extension CoordinatedStores {
     /// Appends an entry to each store that the changes concern.
     func save(
         _ items: [PendingChanges.Item], of context: ManagedObjectContext,
-        _ attribution: Attribution, at time: Int64?
+        _ attribution: Attribution, at time: Int64?,
+        undoing undone: ClosedRange<SequenceNumber>?
     ) throws -> [SavedEntry] {
-        let requests = try requests(of: items, in: context, attribution, at: time)
+        var header = header(attribution, at: time)
+        if undone != nil { (header.kind, header.undoes) = (.undo, undone) }
+        let requests = try requests(of: items, in: context, header)
         var saves: [StoreSave] = []
         do {
             for request in requests { saves.append(try save(request, of: context)) }
@@ -53,20 +56,22 @@ extension CoordinatedStores {
     func preview(_ context: ManagedObjectContext, into preview: inout SavePreview) throws {
         let attribution = context.terms.credited(Attribution(), in: context.pending)
         let items = context.pending.items
-        for request in try requests(of: items, in: context, attribution, at: nil) {
+        for request in try requests(of: items, in: context, header(attribution, at: nil)) {
             try preview.add(request)
         }
     }
 
-    /// What is to be saved to each store.
-    private func requests(
-        of items: [PendingChanges.Item], in context: ManagedObjectContext,
-        _ attribution: Attribution, at time: Int64?
-    ) throws -> [StoreRequest] {
-        let header = EntryHeader(
+    private func header(_ attribution: Attribution, at time: Int64?) -> EntryHeader {
+        EntryHeader(
             kind: .save, author: attribution.author, note: attribution.note,
             context: attribution.context, occurredAt: time)
-        return try groups(of: items).compactMap {
+    }
+
+    /// What is to be saved to each store.
+    private func requests(
+        of items: [PendingChanges.Item], in context: ManagedObjectContext, _ header: EntryHeader
+    ) throws -> [StoreRequest] {
+        try groups(of: items).compactMap {
             try request(of: $0.value, toStore: $0.key, in: context, header)
         }
     }

@@ -39,10 +39,11 @@ extension ManagedObjectContext {
     }
 
     /// Saves as ``save(author:note:at:)`` does, with a time in microseconds since 1970: a `Date` that
-    /// is centuries away counts in larger steps.
+    /// is centuries away counts in larger steps; the entry says that it undoes `undone`.
     @discardableResult
     package func save(
-        author: String?, note: String?, occurredAt time: Int64?
+        author: String?, note: String?, occurredAt time: Int64?,
+        undoing undone: ClosedRange<SequenceNumber>? = nil
     ) throws -> SequenceNumber? {
         requireQueue()
         guard !isReadOnly else { throw StoreError.readOnlyContext() }
@@ -68,7 +69,7 @@ extension ManagedObjectContext {
         let summary = ChangeSummary(items.map(\.object))
         let entries = try parentStore.save(
             items, of: self, terms.credited(attribution, in: pending),
-            at: time)
+            at: time, undoing: undone)
         news.noteSave()
         let told = items.span
         for index in told.indices where !told[index].isAnnihilated { told[index].object.didSave() }
