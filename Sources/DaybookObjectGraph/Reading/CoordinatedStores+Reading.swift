@@ -81,13 +81,7 @@ extension CoordinatedStores: RowFinder {
         try store.read(at: position(toRead: store)) { try $0.forEachRows(of: query, body) }
     }
 
-    func readTogether(
-        _ objects: [ManagedObject],
-        _ body: (
-            _ objects: [ManagedObject], _ row: (GraphID) throws -> Row?,
-            _ members: (SchemaProperty, GraphID) throws -> [ObjectID: Double]
-        ) throws -> Void
-    ) throws {
+    func readTogether(_ objects: [ManagedObject], _ body: CommonReading) throws {
         // Relationships stay in their store.
         for objects in Dictionary(grouping: objects, by: \.graphID.store).values {
             guard let first = objects.first else { continue }
