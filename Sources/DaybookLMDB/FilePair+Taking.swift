@@ -201,7 +201,12 @@ extension FilePair {
         guard try place(wish, from: LockPlace.wishes, in: dataFile, path) == nil else {
             throw .held(by: LockObstacle(.opening))
         }
-        return try place(mark, from: LockPlace.marks, in: dataFile, path)
+        // Looked for first: the mark of somebody who is refused would be in the way of others.
+        if let other = try findOther(than: mark, from: LockPlace.marks, in: dataFile, path) {
+            return other
+        }
+        try put(mark, into: dataFile, path)
+        return nil
     }
 
     /// Puts a mark into a file.
@@ -210,8 +215,20 @@ extension FilePair {
     private static func place(
         _ mark: Int64, from first: Int64, in file: Int32, _ path: String
     ) throws(LMDBError) -> Int64? {
+        try put(mark, into: file, path)
+        return try findOther(than: mark, from: first, in: file, path)
+    }
+
+    private static func put(
+        _ mark: Int64, into file: Int32, _ path: String
+    ) throws(LMDBError) {
         let number = daybook_lock_open_file(file, daybook_shared, mark, 1)
         guard number == 0 else { throw .status(number, "marking '\(path)'") }
+    }
+
+    private static func findOther(
+        than mark: Int64, from first: Int64, in file: Int32, _ path: String
+    ) throws(LMDBError) -> Int64? {
         let end = first + LockPlace.marksCount
         for (start, next) in [(first, mark), (mark + 1, end)] where start < next {
             var found = daybook_foreign_lock()

@@ -61,6 +61,29 @@ struct SharedPlaceTests {
         #expect(try recorder.findings() == [])
     }
 
+    @Test func `of two recorders that come by two names at once, one gets in`() throws {
+        let link = directory.path("hard.daybook")
+        try FileManager.default.linkItem(atPath: recorder.path, toPath: link)
+        var promises: [Acknowledgement] = []
+
+        for round in 1...20 {
+            let children = try [recorder.path, link].enumerated().map { side, path in
+                let name = "\(side)-\(round)"
+                let input = try recorder.writeInput([Recorder.entry(name)], to: name)
+                return try ChildProcess(
+                    BuiltTool.daybook, ["record", path, "--output", "jsonl"], input: input)
+            }
+            for child in children {
+                promises += try Acknowledgement.parse(child.remainingLines())
+            }
+            let endings = children.map { $0.wait() }
+            #expect(endings.contains(.exited(0)), "\(round): \(endings)")
+        }
+
+        try recorder.check(promises)
+        #expect(try recorder.findings() == [])
+    }
+
     @Test func `two recorders by a symbolic link and by the name itself lose nothing`() throws {
         let link = directory.path("link.daybook")
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: recorder.path)
