@@ -44,8 +44,8 @@ extension ManagedObjectContext {
     /// in a child, which has it from its parent, nor where the entry that inserted it is older than the
     /// following of others here.
     func isKnown(_ id: GraphID, at sequence: SequenceNumber? = nil) -> Bool {
-        guard let object = identityMap[id], !object.status.contains(.gone) else { return false }
-        guard object.status.contains(.fault), parent == nil else { return true }
+        guard let object = identityMap[id], !object.status.isGone else { return false }
+        guard object.status.isFault, parent == nil else { return true }
         guard let sequence, let beginning = followedFrom[id.store] else { return false }
         return sequence <= beginning
     }
@@ -66,7 +66,6 @@ extension ManagedObjectContext {
     /// Takes in what has changed in the parent, under what is pending here.
     ///
     /// - Returns: Pending edits that collided; the pending values are kept.
-    @discardableResult
     func mergeParent(_ changes: [GraphChange]) -> [MergeConflict] {
         processPendingChanges()
         var conflicts: [MergeConflict] = []
@@ -78,20 +77,20 @@ extension ManagedObjectContext {
                 let object = identityMap[change.id]
                 merged.note(change.change, of: change.id, isKnown: isKnown(change.id))
                 // What is to be inserted anew owes nothing to what others did with it before.
-                if object?.status.contains(.temporary) == true { continue }
+                if object?.status.isTemporary == true { continue }
                 let isThere = !change.change.isDelete || isUnderlying(change.id)
                 if !isThere { lost[change.id.store, default: []].insert(change.id.object) }
                 guard let object else { continue }
                 guard isThere else {
-                    if !object.status.contains(.gone) {
+                    if !object.status.isGone {
                         mergeDelete(of: object, &conflicts)
                         changed.note(object, as: .deleted)
                     }
                     continue
                 }
-                if object.status.contains(.gone) {
+                if object.status.isGone {
                     object.relations = [:]
-                    object.becomeFault(.fault)
+                    object.becomeFault(.anew)
                     changed.note(object, as: .refreshed)
                 } else if !object.isFault {
                     conflicts += mergeAgain(object)
@@ -101,6 +100,7 @@ extension ManagedObjectContext {
         }
         for (store, lost) in lost {
             conflicts += dropReferences(to: lost, inStore: store)
+                .inStore(coordinator.identifier(ofStore: store))
         }
         noteAllReferences()
         noteRevision()
@@ -115,7 +115,7 @@ extension ManagedObjectContext {
     func mergeWholeParent() -> [MergeConflict] {
         if let parent { parentRevision = parent.revision.load(ordering: .relaxed) }
         return mergeParent(
-            identityMap.objects.filter { !$0.status.contains(.temporary) }.map { object in
+            identityMap.objects.filter { !$0.status.isTemporary }.map { object in
                 let change = Change(
                     object: object.graphID.object,
                     kind: isUnderlying(object.graphID)
@@ -136,7 +136,7 @@ extension ManagedObjectContext {
         var isDeleted = false
         if case .delete? = pending[object.graphID]?.change?.kind { isDeleted = true }
         refreshMerging(object)
-        guard !object.isFault, !object.status.contains(.gone) else { return [] }
+        guard !object.isFault, !object.status.isGone else { return [] }
         let after = pendingEdits(of: object)
         var conflicts: [MergeConflict] = []
         for property in object.binding.schema.slots.prefix(before.count) {
@@ -153,9 +153,8 @@ extension ManagedObjectContext {
                 // Who deletes has seen another value.
                 if isDeleted, slot < object.binding.schema.storedSlotCount {
                     conflicts.append(
-                        MergeConflict(
-                            kind: .deletedByUs, object: object.graphID.object,
-                            property: property.number, base: before[slot],
+                        object.conflict(
+                            .deletedByUs, of: property.number, base: before[slot],
                             theirs: object.values[slot]))
                 }
             }

@@ -14,8 +14,11 @@ extension ManagedObjectContext {
     ///   automatic merges have met and nobody was told of. The pending values are kept and now stand
     ///   on the others' values, so that the next save writes them; edits of objects they deleted, and
     ///   references to those, are dropped. Of an attribute with a ``MergeStrategy`` the context shows
-    ///   what both changes come to, and there is no conflict.
-    @discardableResult
+    ///   what both changes come to, and there is no conflict. To take the conflicts is to let ours stand:
+    ///   look at them, or write `_ =` to say that whatever is pending is to win.
+    /// - Throws: ``StoreError`` when an entry cannot be read; what was read before it has been merged.
+    ///   Conflicts met there are kept: the next call returns them, and until then a save under
+    ///   ``MergePolicy/error`` refuses with them.
     public func mergeChanges(
         fromContextDidSave notification: Notification
     ) throws -> [MergeConflict] {
@@ -47,9 +50,8 @@ extension ManagedObjectContext {
     /// - Parameter sequence: The last entry to merge of the coordinator's first store; the newest of
     ///   every store when nil.
     /// - Returns: As ``mergeChanges(fromContextDidSave:)``.
-    /// - Throws: ``StoreError`` when an entry cannot be read; entries before it have been merged.
+    /// - Throws: As ``mergeChanges(fromContextDidSave:)``.
     /// - Complexity: O(*k*), *k* the number of changes in the entries; for a child, of objects.
-    @discardableResult
     public func mergeChanges(
         through sequence: SequenceNumber? = nil
     ) throws -> [MergeConflict] {
@@ -65,14 +67,13 @@ extension ManagedObjectContext {
         return telling { [] }
     }
 
-    @discardableResult
     private func mergeEntries(
         of store: PersistentStore, through target: SequenceNumber
     ) throws -> [MergeConflict] {
         guard !isReadOnly else { return [] }
         processPendingChanges()
-        var position = position(in: store)
-        guard position.base < target else { return [] }
+        let base = position(in: store).base
+        guard base < target else { return [] }
         var incoming = IncomingChanges(store: store)
         var changes: [GraphChange] = []
         defer {
@@ -82,11 +83,38 @@ extension ManagedObjectContext {
             tell(of: incoming)
         }
         coordinator.rows.learn(of: target, in: store.number)
-        let first = SequenceNumber(rawValue: position.base.rawValue + 1)
+        do {
+            try gather(into: &incoming, &changes, through: target)
+        } catch {
+            // The context has moved on over the entries before the one that cannot be read, and stays
+            // there.
+            keep(merge(incoming), of: store)
+            let reached = position(in: store).base
+            positions[store.number]?.notePinned(reached)
+            throw error
+        }
+        var conflicts = merge(incoming)
+        do {
+            let lost = try incoming.deleted.filter { try !isStillThere($0, in: store) }
+            conflicts += dropReferences(to: lost, inStore: store.number)
+            return try store.store.traced(conflicts, after: base, upTo: target)
+        } catch {
+            keep(conflicts, of: store)
+            throw error
+        }
+    }
+
+    /// Reads what others have saved, entry by entry, and moves the context on over each.
+    private func gather(
+        into incoming: inout IncomingChanges, _ changes: inout [GraphChange],
+        through target: SequenceNumber
+    ) throws {
+        let store = incoming.store
+        var position = position(in: store)
         if position.pinned != nil { position.pinned = target }
         // What is read from here on is what the entries lead to.
         positions[store.number]?.pinned = position.pinned
-        try store.store.entries(from: first, through: target) { entry in
+        try store.store.entries(from: position.base.next, through: target) { entry in
             if position.ownEntries.remove(entry.sequence) == nil {
                 for change in entry.changes {
                     let id = GraphID(store: store.number, object: change.object)
@@ -98,13 +126,21 @@ extension ManagedObjectContext {
             positions[store.number] = position
             return .proceed
         }
+    }
+
+    /// Lays what was gathered under what is pending here.
+    private func merge(_ incoming: IncomingChanges) -> [MergeConflict] {
         var conflicts = incoming.conflicts
         gatheringRebases {
             for update in incoming.updates.values { merge(update, &conflicts) }
         }
-        let lost = try incoming.deleted.filter { try !isStillThere($0, in: store) }
-        conflicts += dropReferences(to: lost, inStore: store.number)
-        return try store.store.traced(conflicts, after: first.previous, upTo: target)
+        return conflicts
+    }
+
+    /// Keeps conflicts of a merge that could not be carried through for whoever asks next.
+    private func keep(_ conflicts: [MergeConflict], of store: PersistentStore) {
+        untoldConflicts += conflicts.named(in: coordinator.model.schema)
+            .inStore(store.identifier)
     }
 
     /// Runs `body`, and lets what can be undone follow others' values in one walk.
@@ -140,16 +176,16 @@ extension ManagedObjectContext {
         incoming.merged.note(change, of: id, isKnown: isKnown(id, at: sequence))
         if change.isDelete { incoming.deleted.insert(id.object) }
         // What is to be inserted anew owes nothing to what others did with it before.
-        guard let object = identityMap[id], !object.status.contains(.temporary) else { return }
+        guard let object = identityMap[id], !object.status.isTemporary else { return }
         switch change.kind {
         case .insert:
             // A deleted object that somebody has brought back is read again.
-            guard object.status.contains(.gone) else { return }
+            guard object.status.isGone else { return }
             object.relations = [:]
-            object.becomeFault(.fault)
+            object.becomeFault(.anew)
             incoming.refreshed.insert(object)
         case .update(let edits, let members):
-            guard object.since < sequence.rawValue, !object.status.contains(.gone),
+            guard object.since < sequence.rawValue, !object.status.isGone,
                 !object.isFault || pending[id] != nil
             else { return }
             incoming.append(edits, members, of: object, sequence)
@@ -175,7 +211,7 @@ extension ManagedObjectContext {
     /// Whether an object that others deleted was brought back: by them, or here to be saved again.
     private func isStillThere(_ object: ObjectID, in store: PersistentStore) throws -> Bool {
         let id = GraphID(store: store.number, object: object)
-        if identityMap[id]?.status.contains(.temporary) == true { return true }
+        if identityMap[id]?.status.isTemporary == true { return true }
         return try isStored(object, in: store)
     }
 
@@ -185,7 +221,7 @@ extension ManagedObjectContext {
         guard !object.isFault else { return }
         merge(update.edits, into: object, update.sequence, &conflicts)
         object.since = update.sequence.rawValue
-        object.rowPage = nil
+        object.letGoOfPage()
         if !update.edits.isEmpty { awake(object, .refresh) }
     }
 
@@ -201,9 +237,8 @@ extension ManagedObjectContext {
             undoManager?.rebase(object, edit.property, inSlot: slot, onto: edit.new)
             if case .delete(var values, let members)? = pending[object.graphID]?.change?.kind {
                 conflicts.append(
-                    MergeConflict(
-                        kind: .deletedByUs, object: object.graphID.object,
-                        property: edit.property, base: values[slot], theirs: edit.new))
+                    object.conflict(
+                        .deletedByUs, of: edit.property, base: values[slot], theirs: edit.new))
                 values[slot] = edit.new
                 object.values[slot] = edit.new
                 pending.replace(
@@ -268,13 +303,12 @@ extension ManagedObjectContext {
         if case .update(let edits, _)? = pending[object.graphID]?.change?.kind {
             for edit in edits {
                 conflicts.append(
-                    MergeConflict(
-                        kind: .deletedByThem, object: object.graphID.object,
-                        property: edit.property, base: edit.old, ours: edit.new))
+                    object.conflict(
+                        .deletedByThem, of: edit.property, base: edit.old, ours: edit.new))
             }
         }
         dropPending(of: object)
-        object.status.insert(.gone)
+        object.undergo(.foundGone)
         object.letGoOfRow()
         noteMergedDelete(of: object)
     }
@@ -284,7 +318,7 @@ extension ManagedObjectContext {
         if let change = pending[object.graphID]?.change { withdrawReferences(of: change, object) }
         pending.remove(object.graphID)
         undoManager?.forget(object)
-        object.status.subtract([.inserted, .updated, .deleted])
+        object.undergo(.changesDropped)
     }
 
     /// Lets lists that a foreign change touches be read again when they are asked for.

@@ -5,7 +5,7 @@ extension ManagedObjectContext {
     /// The objects in use here that merges have found deleted since the last save.
     var deletedByMerges: some Sequence<ManagedObject> {
         mergedDeletes.lazy.compactMap { [identityMap] in identityMap[$0] }
-            .filter { $0.status.contains(.gone) }
+            .filter { $0.status.isGone }
     }
 
     /// Merges what somebody has saved: what it deleted then counts among the changes here until the

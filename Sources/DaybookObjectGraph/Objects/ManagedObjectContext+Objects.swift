@@ -42,7 +42,7 @@ extension ManagedObjectContext {
                 throw error
             }
         }
-        if object.status.contains(.gone) { throw try disappearance(of: graphID) }
+        if object.status.isGone { throw try disappearance(of: graphID) }
         guard !object.isDeleted else { throw StoreError.noSuchObject(id.description) }
         return object
     }
@@ -147,19 +147,21 @@ extension ManagedObjectContext {
 
     private func finishReading(_ object: ManagedObject, of since: SequenceNumber) {
         object.since = since.rawValue
-        object.status.remove(.fault)
-        awakeFromFetch(object)
+        let isRefreshed = object.status.isRefreshed
+        object.undergo(.read)
+        awakeFromFetch(object, isRefreshed: isRefreshed)
     }
 
-    private func awakeFromFetch(_ object: ManagedObject) {
+    private func awakeFromFetch(_ object: ManagedObject, isRefreshed: Bool) {
         storedValues.forget(object)
         withoutRecording { object.awakeFromFetch() }
-        if object.status.remove(.refreshed) != nil { awake(object, .refresh) }
+        if isRefreshed { awake(object, .refresh) }
     }
 
     /// Makes a fault that was prepared an object with values.
     @usableFromInline func awakePrepared(_ object: ManagedObject) {
-        if object.becomePrepared() { awakeFromFetch(object) }
+        let isRefreshed = object.status.isRefreshed
+        if object.becomePrepared() { awakeFromFetch(object, isRefreshed: isRefreshed) }
     }
 
     /// Makes a fault that was prepared one as before.
@@ -185,10 +187,10 @@ extension ManagedObjectContext {
     ///     objects.
     public func refresh(_ object: ManagedObject, mergeChanges: Bool) {
         requireQueue()
-        guard !object.status.contains(.temporary) else { return }
+        guard !object.status.isTemporary else { return }
         processPendingChanges()
         if mergeChanges { refreshMerging(object) } else { turnIntoFault(object) }
-        untoldConflicts.removeAll { $0.object == object.graphID.object }
+        forgetUntoldConflicts(of: object)
         changed.note(object, as: .refreshed)
         postChanges()
     }
@@ -197,7 +199,7 @@ extension ManagedObjectContext {
     public func refreshAllObjects() {
         requireQueue()
         processPendingChanges()
-        for object in identityMap.objects where !object.status.contains(.temporary) {
+        for object in identityMap.objects where !object.status.isTemporary {
             if pending[object.graphID] == nil {
                 turnIntoFault(object)
             } else {
@@ -221,11 +223,10 @@ extension ManagedObjectContext {
         let wasFault = object.isFault
         if !wasFault { object.willTurnIntoFault() }
         object.relations = [:]
-        let refreshed = wasFault ? object.status.intersection(.refreshed) : .refreshed
         // A refresh asks for what the store has now, also of the row that others share.
         object.binding.rows?.forget(object.graphID)
         object.letGoOfRow()
-        object.becomeFault(refreshed.union(.fault))
+        object.becomeFault(.refresh)
         if !wasFault { object.didTurnIntoFault() }
     }
 
@@ -234,12 +235,12 @@ extension ManagedObjectContext {
         noteRevision()
         let mine = object.values
         let change = pending[object.graphID]?.change
-        object.status.insert(.fault)
+        object.undergo(.outdated)
         guard fire(object, from: .store) else {
             // What was read of a deleted object stays readable.
             object.values = mine
-            object.status.remove(.fault)
-            if object.status.contains(.gone) { dropPending(of: object) }
+            object.undergo(.read)
+            if object.status.isGone { dropPending(of: object) }
             return
         }
         if let change { rebase(change, of: object, edited: mine) }
@@ -303,7 +304,7 @@ extension ManagedObjectContext {
                     object: change.object,
                     kind: .delete(values: values, members: members.filter { !$0.isEmpty }),
                     cause: change.cause))
-            object.status.insert(.deleted)
+            object.undergo(.deleted)
         }
     }
 

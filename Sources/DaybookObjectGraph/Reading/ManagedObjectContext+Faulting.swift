@@ -18,8 +18,8 @@ extension ManagedObjectContext {
         } catch {
             object.values = object.binding.schema.defaults.map { _ in .null }
             if isGone(error), countsAsDeleted(object, error) {
-                object.status.remove(.fault)
-                object.status.insert(.gone)
+                object.undergo(.read)
+                object.undergo(.foundGone)
                 object.letGoOfRow()
                 changed.note(object, as: .deleted)
             } else {
@@ -42,11 +42,11 @@ extension ManagedObjectContext {
     /// Lets an object that was found gone be read again where it is there after all: somebody has
     /// brought it back, and what a save comes to depends on it.
     func lookAgain(for id: GraphID) {
-        guard let object = identityMap[id], object.status.contains(.gone), isBack(id) else {
+        guard let object = identityMap[id], object.status.isGone, isBack(id) else {
             return
         }
         object.relations = [:]
-        object.becomeFault(.fault)
+        object.becomeFault(.anew)
         changed.note(object, as: .refreshed)
     }
 
@@ -66,27 +66,25 @@ extension ManagedObjectContext {
         for object: ManagedObject, _ rows: RowCache, from origin: ReadSource
     ) throws -> EncodedRow? {
         let id = object.graphID
-        let isNewHolder = !object.holdsRow && object.rowPage == nil
+        let isNewHolder = !object.status.holdsRow && object.rowPage == nil
         if origin == .anywhere,
             let row = rows.row(id, within: stalenessInterval, isHeld: isNewHolder)
         {
-            if isNewHolder { object.holdsRow = true }
+            if isNewHolder { object.holdRow() }
             return row
         }
         let ticket = rows.ticket()
         guard let row = try storedRow(of: id) else { return nil }
-        rows.hold(row, of: id, ticket, isNewHolder: !object.holdsRow)
-        object.holdsRow = true
-        object.rowPage = nil
+        rows.hold(row, of: id, ticket, isNewHolder: !object.status.holdsRow)
+        object.holdRow()
         return row
     }
 
     /// Keeps a row that was read for the other contexts.
     func share(_ row: EncodedRow, of object: ManagedObject, _ ticket: RowCache.Ticket) {
         guard queryGeneration == nil, let rows = object.binding.rows else { return }
-        rows.hold(row, of: object.graphID, ticket, isNewHolder: !object.holdsRow)
-        object.holdsRow = true
-        object.rowPage = nil
+        rows.hold(row, of: object.graphID, ticket, isNewHolder: !object.status.holdsRow)
+        object.holdRow()
     }
 
     // MARK: - Many faults

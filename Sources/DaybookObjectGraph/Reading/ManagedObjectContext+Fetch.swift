@@ -121,9 +121,9 @@ extension ManagedObjectContext {
                     let id = GraphID(store: number, object: object)
                     let object = map.object(id) { binding.makeFault(id) }
                     if retainsObjects { retainedObjects.insert(object) }
-                    if object.status.contains(.fault) {
+                    if object.status.isFault {
                         if let batch {
-                            object.rowPage = batch
+                            object.holdRow(with: batch)
                             isHeld = true
                         } else {
                             share(row, of: object, ticket)
@@ -138,7 +138,7 @@ extension ManagedObjectContext {
     }
 
     private func refreshRefetched(_ objects: [ManagedObject]) {
-        for object in objects where !object.isFault && !object.status.contains(.temporary) {
+        for object in objects where !object.isFault && !object.status.isTemporary {
             refreshMerging(object)
             changed.note(object, as: .refreshed)
         }

@@ -71,7 +71,7 @@ extension ManagedObjectContext {
     func disappearance(of id: GraphID) throws -> StoreError {
         if let parent {
             return try parent.performForChild {
-                parent.identityMap[id]?.status.contains(.deleted) == true
+                parent.identityMap[id]?.status.isPendingDelete == true
                     ? .deletedInParent(coordinator.model.schema.name(of: id.object))
                     : try parent.disappearance(of: id)
             }
@@ -126,7 +126,7 @@ extension ManagedObjectContext {
     ) throws -> [ObjectID: Double] {
         let owner = identityMap[id]
         if case .many(let list)? = owner?.relations[property.number] { return list.orders }
-        let isNew = owner?.status.contains(.temporary) == true
+        let isNew = owner?.status.isTemporary == true
         var members = isNew ? [:] : try underlyingMembers(of: property, in: id)
         deltas.overlay(RelationKey(owner: id, property: property.number), on: &members)
         return members

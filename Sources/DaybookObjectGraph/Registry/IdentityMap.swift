@@ -87,7 +87,7 @@ final class IdentityMap {
         // the place of the object whose number it has.
         if let other,
             other === object
-                || (other.graphID != object.graphID && !other.status.contains(.fault))
+                || (other.graphID != object.graphID && !other.status.isFault)
         {
             return
         }

@@ -175,7 +175,7 @@ extension ManagedObjectContext {
         for (item, index) in zip(save.items, outcomes.indices) {
             try settleReferences(of: &outcomes[index], item.id, save.policy, &references)
             let outcome = outcomes[index]
-            conflicts += outcome.conflicts
+            conflicts += outcome.conflicts.inStore(coordinator.identifier(ofStore: item.id.store))
             merged += outcome.merged
             guard let change = outcome.change else { continue }
             arrivals.append(Arrival(id: item.id, object: outcome.object, change: change))
@@ -289,9 +289,9 @@ extension ManagedObjectContext {
         object.values = values
         object.relations = [:]
         if pending[id]?.change?.isDelete == true {
-            object.status.subtract([.fault, .deleted])
+            object.undergo(.broughtBack)
         } else {
-            object.status = [.temporary]
+            object.undergo(.arrived)
             identityMap.register(object)
         }
         if retainsRegisteredObjects { retainedObjects.insert(object) }

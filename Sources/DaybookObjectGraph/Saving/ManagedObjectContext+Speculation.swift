@@ -32,7 +32,7 @@ extension ManagedObjectContext {
     func followOwnSave() {
         guard isSpeculative else { return }
         do {
-            try mergeChanges()
+            tell(of: try mergeChanges())
         } catch {
             // The save is done. The context stays where it is, and can be merged or saved again.
             mergeFailureHandler?(error)

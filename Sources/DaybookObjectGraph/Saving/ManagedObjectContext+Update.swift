@@ -103,7 +103,7 @@ extension ManagedObjectContext {
     /// Takes in what lies under the context now.
     private func catchUp() throws {
         if let parent, parentRevision == parent.revision.load(ordering: .relaxed) { return }
-        try mergeChanges()
+        tell(of: try mergeChanges())
     }
 
     /// Drops what has changed since the last save and keeps what could be undone before it.

@@ -61,12 +61,12 @@ extension ManagedObjectContext {
         guard hooks == .called else { return }
         // What calls the rules of the model from a hook is told what has just been found.
         if failures.count == count {
-            object.status.insert(.valid)
+            object.noteValid(true)
         } else {
             failuresFound = FailuresFound(object: object, failures: Array(failures[count...]))
         }
         defer {
-            object.status.remove(.valid)
+            object.noteValid(false)
             failuresFound = nil
         }
         do {
@@ -107,7 +107,7 @@ extension ManagedObjectContext {
         of object: ManagedObject, for occasion: ValidationOccasion
     ) -> [ValidationFailure] {
         if let failuresFound, failuresFound.object === object { return failuresFound.failures }
-        guard object.realizeIfNeeded(), !object.status.contains(.gone) else { return [] }
+        guard object.realizeIfNeeded(), !object.status.isGone else { return [] }
         let schema = object.binding.schema
         var failures: [ValidationFailure] = []
         guard occasion != .delete else {
@@ -226,8 +226,8 @@ extension ManagedObject {
 
     /// Checks the rules of the model, unless a save has just found that the object keeps them.
     final func checkRules(for occasion: ValidationOccasion) throws {
-        guard !status.contains(.valid), let context = binding.context,
-            !status.contains(.detached)
+        guard !status.isValid, let context = binding.context,
+            !status.isDetached
         else { return }
         let failures = context.checkRules(of: self, for: occasion)
         guard !failures.isEmpty else { return }
