@@ -26,19 +26,7 @@ extension ManagedObjectContext {
         guard let context = notification.object as? ManagedObjectContext, context !== self,
             context.coordinator === coordinator
         else { return [] }
-        if parent != nil {
-            let saved = notification.userInfo?[Self.changesKey] as? SavedChanges
-            return mergingSave { telling { mergeParent(saved?.changes ?? []) } }
-        }
-        guard let saved = notification.userInfo?[Self.positionsKey] as? [UInt32: SequenceNumber]
-        else { return [] }
-        for store in coordinator.persistentStores {
-            guard let sequence = saved[store.number] else { continue }
-            untoldConflicts += try mergingSave {
-                try mergeEntries(of: store, through: sequence)
-            }
-        }
-        return telling { [] }
+        return try parentStore.merge(saved: notification.userInfo ?? [:], into: self)
     }
 
     /// Replays what others have saved, up to an entry, under what is pending here.
@@ -56,91 +44,62 @@ extension ManagedObjectContext {
         through sequence: SequenceNumber? = nil
     ) throws -> [MergeConflict] {
         requireQueue()
-        if parent != nil { return telling { mergeWholeParent() } }
-        if let sequence, let first = coordinator.persistentStores.first {
-            return try telling { try mergeEntries(of: first, through: sequence) }
-        }
-        for store in coordinator.persistentStores {
-            untoldConflicts += try mergeEntries(of: store, through: store.head())
-        }
-        endSpeculation()
-        return telling { [] }
+        return try parentStore.merge(through: sequence, into: self)
     }
 
-    private func mergeEntries(
-        of store: PersistentStore, through target: SequenceNumber
+    /// Takes in entries of a store, under what is pending here.
+    ///
+    /// - Parameters:
+    ///   - store: Whose entries they are.
+    ///   - walk: Hands out what others have changed, entry after entry.
+    /// - Returns: Pending edits that collided; the pending values are kept.
+    /// - Throws: What `walk` throws; ``StoreError`` when the store cannot be read. What was handed out
+    ///   by then has been merged, and the conflicts are kept.
+    func mergeEntries(
+        of store: PersistentStore,
+        _ walk: ((SequenceNumber, [Change]) throws -> Void) throws -> Void
     ) throws -> [MergeConflict] {
-        guard !isReadOnly else { return [] }
-        processPendingChanges()
-        let base = position(in: store).base
-        guard base < target else { return [] }
         var incoming = IncomingChanges(store: store)
         var changes: [GraphChange] = []
         defer {
             noteRevision()
             noteAllReferences()
-            tellFollowers(changes)
+            news.tellFollowers(changes)
             tell(of: incoming)
         }
-        coordinator.rows.learn(of: target, in: store.number)
-        do {
-            try gather(into: &incoming, &changes, through: target)
-        } catch {
-            // The context has moved on over the entries before the one that cannot be read, and stays
-            // there.
-            keep(merge(incoming), of: store)
-            let reached = position(in: store).base
-            positions[store.number]?.notePinned(reached)
-            throw error
-        }
-        var conflicts = merge(incoming)
-        do {
-            let lost = try incoming.deleted.filter { try !isStillThere($0, in: store) }
-            conflicts += dropReferences(to: lost, inStore: store.number)
-            return try store.store.traced(conflicts, after: base, upTo: target)
-        } catch {
-            keep(conflicts, of: store)
-            throw error
-        }
-    }
-
-    /// Reads what others have saved, entry by entry, and moves the context on over each.
-    private func gather(
-        into incoming: inout IncomingChanges, _ changes: inout [GraphChange],
-        through target: SequenceNumber
-    ) throws {
-        let store = incoming.store
-        var position = position(in: store)
-        if position.pinned != nil { position.pinned = target }
-        // What is read from here on is what the entries lead to.
-        positions[store.number]?.pinned = position.pinned
-        try store.store.entries(from: position.base.next, through: target) { entry in
-            if position.ownEntries.remove(entry.sequence) == nil {
-                for change in entry.changes {
+        let walked = Result {
+            try walk { sequence, entry in
+                for change in entry {
                     let id = GraphID(store: store.number, object: change.object)
-                    try collect(change, id, entry.sequence, into: &incoming)
-                    if !followers.isEmpty { changes.append(GraphChange(id: id, change: change)) }
+                    try collect(change, id, sequence, into: &incoming)
+                    if news.hasFollowers { changes.append(GraphChange(id: id, change: change)) }
                 }
             }
-            position.base = entry.sequence
-            positions[store.number] = position
-            return .proceed
         }
-    }
-
-    /// Lays what was gathered under what is pending here.
-    private func merge(_ incoming: IncomingChanges) -> [MergeConflict] {
+        // The context has moved on over all that was handed out, even if the walk has ended early.
         var conflicts = incoming.conflicts
         gatheringRebases {
             for update in incoming.updates.values { merge(update, &conflicts) }
         }
-        return conflicts
+        return try keepingIfUntold(conflicts, of: store) {
+            try walked.get()
+            let lost = try incoming.deleted.filter { try !isStillThere($0, in: store) }
+            return conflicts + dropReferences(to: lost, inStore: store.number)
+        }
     }
 
-    /// Keeps conflicts of a merge that could not be carried through for whoever asks next.
-    private func keep(_ conflicts: [MergeConflict], of store: PersistentStore) {
-        untoldConflicts += conflicts.named(in: coordinator.model.schema)
-            .inStore(store.identifier)
+    /// Goes on with a merge, and keeps the conflicts it has met when it cannot be carried through.
+    func keepingIfUntold(
+        _ conflicts: [MergeConflict], of store: PersistentStore,
+        _ body: () throws -> [MergeConflict]
+    ) throws -> [MergeConflict] {
+        do {
+            return try body()
+        } catch {
+            terms.keep(
+                conflicts.named(in: coordinator.model.schema).inStore(store.identifier))
+            throw error
+        }
     }
 
     /// Runs `body`, and lets what can be undone follow others' values in one walk.
@@ -151,19 +110,10 @@ extension ManagedObjectContext {
     /// Tells what a merge has come to: what others have made, what changed here and what is gone.
     private func tell(of incoming: IncomingChanges) {
         noteInserted(incoming.merged)
-        for object in incoming.refreshed { changed.note(object, as: .refreshed) }
-        for object in incoming.gone { changed.note(object, as: .deleted) }
+        for object in incoming.refreshed { news.note(object, as: .refreshed) }
+        for object in incoming.gone { news.note(object, as: .deleted) }
         postChanges()
         postDidMerge(incoming.merged)
-    }
-
-    func mergeAsTheyCome(_ sequence: SequenceNumber, in store: PersistentStore) {
-        guard queryGeneration == nil else { return }
-        do {
-            tell(of: try mergeEntries(of: store, through: sequence))
-        } catch {
-            mergeFailureHandler?(error)
-        }
     }
 
     /// Takes one change of an entry that is not this context's own. Edits are only gathered: what
@@ -176,7 +126,7 @@ extension ManagedObjectContext {
         incoming.merged.note(change, of: id, isKnown: isKnown(id, at: sequence))
         if change.isDelete { incoming.deleted.insert(id.object) }
         // What is to be inserted anew owes nothing to what others did with it before.
-        guard let object = identityMap[id], !object.status.isTemporary else { return }
+        guard let object = registry[id], !object.status.isTemporary else { return }
         switch change.kind {
         case .insert:
             // A deleted object that somebody has brought back is read again.
@@ -211,7 +161,7 @@ extension ManagedObjectContext {
     /// Whether an object that others deleted was brought back: by them, or here to be saved again.
     private func isStillThere(_ object: ObjectID, in store: PersistentStore) throws -> Bool {
         let id = GraphID(store: store.number, object: object)
-        if identityMap[id]?.status.isTemporary == true { return true }
+        if registry[id]?.status.isTemporary == true { return true }
         return try isStored(object, in: store)
     }
 
@@ -310,7 +260,7 @@ extension ManagedObjectContext {
         dropPending(of: object)
         object.undergo(.foundGone)
         object.letGoOfRow()
-        noteMergedDelete(of: object)
+        news.noteMergedDelete(object.graphID) { [registry] in registry[$0] != nil }
     }
 
     /// Forgets all that is pending for an object that is no more.
@@ -326,7 +276,7 @@ extension ManagedObjectContext {
         let schema = binding(id.object.entity).schema
         func forget(_ destination: ObjectID?, _ property: SchemaProperty) {
             guard let destination, let inverse = property.end?.inverse else { return }
-            identityMap[GraphID(store: id.store, object: destination)]?.relations[inverse] = nil
+            registry[GraphID(store: id.store, object: destination)]?.relations[inverse] = nil
         }
         switch change.kind {
         case .insert(let values, _), .delete(let values, _):
@@ -344,7 +294,7 @@ extension ManagedObjectContext {
         }
         for edit in change.members {
             guard let property = schema.property(edit.property) else { continue }
-            identityMap[id]?.relations[edit.property] = nil
+            registry[id]?.relations[edit.property] = nil
             for member in edit.added + edit.removed { forget(member.object, property) }
         }
     }

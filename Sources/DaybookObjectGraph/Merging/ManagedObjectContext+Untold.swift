@@ -13,24 +13,27 @@ extension ManagedObjectContext {
         if let mergeConflictHandler {
             mergeConflictHandler(conflicts)
         } else {
-            untoldConflicts += conflicts
+            terms.keep(conflicts)
         }
     }
 
     /// Hands out what a merge has met, and before it what nobody has been told of yet.
     func telling(_ merge: () throws -> [MergeConflict]) rethrows -> [MergeConflict] {
         let met = try merge()
-        defer { untoldConflicts.removeAll() }
-        return standing(untoldConflicts) + met
+        defer { terms.forgetConflicts() }
+        return standing(terms.untoldConflicts) + met
     }
 
     /// Refuses a save while there are conflicts that nobody has been told of, unless the policy settles
     /// conflicts.
     func refuseUntoldConflicts() throws {
-        guard !untoldConflicts.isEmpty, mergePolicy == .error else { return }
-        untoldConflicts = standing(untoldConflicts)
-        guard !untoldConflicts.isEmpty else { return }
-        throw StoreError.untoldConflicts(untoldConflicts, in: coordinator.model.schema)
+        guard !terms.untoldConflicts.isEmpty, mergePolicy == .error else { return }
+        let standing = standing(terms.untoldConflicts)
+        terms.forgetConflicts()
+        terms.keep(standing)
+        guard standing.isEmpty else {
+            throw StoreError.untoldConflicts(standing, in: coordinator.model.schema)
+        }
     }
 
     /// Conflicts without those that an undo has settled since: of what has been taken back nothing is
@@ -63,9 +66,9 @@ extension ManagedObjectContext {
     /// Forgets the conflicts of an object that is read again, and not those of one that has the same
     /// number in another store.
     func forgetUntoldConflicts(of object: ManagedObject) {
-        guard !untoldConflicts.isEmpty else { return }
+        guard !terms.untoldConflicts.isEmpty else { return }
         let place = object.place
-        untoldConflicts.removeAll { $0.place == place }
+        terms.forgetConflicts { $0.place == place }
     }
 }
 

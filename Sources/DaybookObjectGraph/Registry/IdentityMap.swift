@@ -90,6 +90,7 @@ final class IdentityMap {
     }
 
     /// Makes room for one more.
+    @inline(__always)  // As the looking, see ``ObjectTable``.
     private func makeRoom() {
         sweepIfDue()
         reserve(1)
@@ -97,9 +98,9 @@ final class IdentityMap {
 
     /// Makes room for so many more.
     func reserve(_ more: Int) {
-        let capacity = table.capacity
+        guard !table.hasRoom(for: more) else { return }
         table.makeRoom(for: more)
-        if table.capacity != capacity { arrangement &+= 1 }
+        arrangement &+= 1
     }
 
     /// Forgets an instance.

@@ -6,6 +6,9 @@
 ///
 /// Whoever looks for a key gets a *place*, which is right until the table changes.
 ///
+/// What looks and puts is inlined: a call would retain the table of an object that owns one, and making
+/// and reading an object took 7 to 10 % longer for that.
+///
 /// Invariants:
 /// - Open addressing, see ``LocalityHash``: a place is empty when its key is 0, which no object has.
 /// - At least a fifth of the places are empty, so a search ends.
@@ -27,6 +30,7 @@ struct ObjectTable<Payload> {
     // MARK: - Looking
 
     /// Where a key stands; nil when it is not there.
+    @inline(__always)  // See above.
     func place(of key: UInt64) -> Int? {
         guard count > 0 else { return nil }
         let place = home(of: key)
@@ -36,6 +40,7 @@ struct ObjectTable<Payload> {
     /// Where a key stands, or the empty place where it would.
     ///
     /// There must be room: see ``makeRoom(for:)``.
+    @inline(__always)  // See above.
     func home(of key: UInt64) -> Int {
         let mask = slots.count - 1
         var place = LocalityHash.home(of: key, mask)
@@ -50,7 +55,9 @@ struct ObjectTable<Payload> {
 
     /// What is kept for the key at a place; nil when none stands there.
     subscript(place: Int) -> Payload? {
+        @inline(__always)  // See above.
         get { slots[place].payload }
+        @inline(__always)  // See above.
         _modify { yield &slots[place].payload }
     }
 
@@ -62,10 +69,10 @@ struct ObjectTable<Payload> {
     // MARK: - Changing
 
     /// Keeps something for a key, at the place that ``home(of:)`` has found for it.
+    @inline(__always)  // See above.
     mutating func put(_ payload: Payload, for key: UInt64, at place: Int) {
         if slots[place].key == 0 { count += 1 }
-        slots[place].key = key
-        slots[place].payload = payload
+        slots[place] = Slot(key: key, payload: payload)
     }
 
     /// Takes out the key at a place.
@@ -109,9 +116,14 @@ struct ObjectTable<Payload> {
     static var leastCapacity: Int { 64 }
 
     /// Makes room for so many more, so that there is a place for each.
+    @inline(__always)  // See above.
     mutating func makeRoom(for more: Int = 1) {
-        if (count + more) * 5 > slots.count * 4 { resize(toHold: count + more) }
+        if !hasRoom(for: more) { resize(toHold: count + more) }
     }
+
+    /// Whether there is a place for each of so many more.
+    @inline(__always)  // See above.
+    func hasRoom(for more: Int) -> Bool { (count + more) * 5 <= slots.count * 4 }
 
     /// Gives room back that has not been needed for long.
     mutating func shrinkIfSparse() {
