@@ -53,10 +53,11 @@ struct ObjectTable<Payload> {
     /// The key at a place; 0 when none stands there.
     func key(at place: Int) -> UInt64 { slots[place].key }
 
-    /// What is kept for the key at a place; nil when none stands there.
+    /// What is kept for the key at a place; nil when none stands there. Lent, not copied: to look at a part
+    /// of it retains nothing.
     subscript(place: Int) -> Payload? {
         @inline(__always)  // See above.
-        get { slots[place].payload }
+        _read { yield slots[place].payload }
         @inline(__always)  // See above.
         _modify { yield &slots[place].payload }
     }
