@@ -102,6 +102,10 @@ let package = Package(
             dependencies: ["Daybook", "CDaybookCallCounts"],
             path: "Tools/daybook-counts"),
         .executableTarget(
+            name: "daybook-release-checks",
+            dependencies: ["Daybook"],
+            path: "Tools/daybook-release-checks"),
+        .executableTarget(
             name: "daybook-demo",
             dependencies: ["Daybook"],
             path: "Tools/daybook-demo"),

@@ -30,7 +30,7 @@ import Testing
             try editor.save()
         } catch let error as StoreError where error.code == .conflict {
             print(error.conflicts)  // 'name' of Country/1 was changed by both sides.
-            try editor.mergeChanges()  // what is pending stays, on top of the parent's value
+            _ = try editor.mergeChanges()  // what is pending stays, on top of the parent's value
             try editor.save()
         }
         // end of example

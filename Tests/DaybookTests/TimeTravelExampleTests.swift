@@ -92,7 +92,7 @@ import Testing
         }
         // end of example
 
-        try context.mergeChanges()
+        _ = try context.mergeChanges()
         #expect(turkey.flag == "🇹🇷")
         #expect(turkey.name == "Türkiye")
 

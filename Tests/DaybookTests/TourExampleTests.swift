@@ -99,7 +99,7 @@ import Testing
             row[\.name] = code.1
         }
         let loaded = try context.execute(batch, note: "Second list")
-        try context.mergeChanges()
+        _ = try context.mergeChanges()
         // end of example
 
         #expect(loaded.count == 3)

@@ -21,14 +21,14 @@ extension Simulation {
         case 2 where shape.contexts[index].parent == nil && !hasEdits(index):
             let number = UInt64(int(1...worlds.count))
             say(index, "merge through \(number)")
-            try contexts[index].mergeChanges(through: SequenceNumber(number))
+            _ = try contexts[index].mergeChanges(through: SequenceNumber(number))
         default: break
         }
         say(index, "merge")
         known.formUnion(
             contexts[index].registeredObjects.lazy.filter { !$0.isInserted }
                 .map(\.objectID.object))
-        try contexts[index].mergeChanges()
+        _ = try contexts[index].mergeChanges()
         let isChild = shape.contexts[index].parent != nil
         try absorb(nil, index, telling: isChild ? known : entryObjects(index))
         sights[index].isFresh = true
@@ -59,7 +59,7 @@ extension Simulation {
         else { return [] }
         say(index, "merge what was saved last")
         counts["merge by notification", default: 0] += 1
-        try contexts[index].mergeChanges(fromContextDidSave: lastSave)
+        _ = try contexts[index].mergeChanges(fromContextDidSave: lastSave)
         return mailbox.savedIDs
     }
 

@@ -263,7 +263,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
     /// merged by its notification since the last one; an object that was never saved is not among
     /// them.
     public var deletedObjects: Set<ManagedObject> {
-        changedObjects { $0.status.contains(.deleted) && !$0.status.contains(.temporary) }
+        changedObjects { $0.status.isPendingDelete && !$0.status.isTemporary }
             .union(deletedByMerges)
     }
 

@@ -33,7 +33,7 @@ extension ManagedObjectContext {
     ) throws -> [ObjectID: Double] {
         let owner = registry[id]
         if case .many(let list)? = owner?.relations[property.number] { return list.orders }
-        let isNew = owner?.status.contains(.temporary) == true
+        let isNew = owner?.status.isTemporary == true
         var members = isNew ? [:] : try parentStore.members(of: property, in: id)
         deltas.overlay(RelationKey(owner: id, property: property.number), on: &members)
         return members
@@ -65,7 +65,7 @@ extension ManagedObjectContext {
 
     /// Why an object is not there in the context.
     func currentAbsence(of id: GraphID) throws -> StoreError {
-        registry[id]?.status.contains(.deleted) == true
+        registry[id]?.status.isPendingDelete == true
             ? .deletedInParent(coordinator.model.schema.name(of: id.object))
             : try parentStore.absence(of: id)
     }

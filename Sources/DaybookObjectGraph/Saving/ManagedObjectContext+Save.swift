@@ -166,22 +166,22 @@ extension ManagedObjectContext {
         if registry.hasStoredValues, case .update(let edits, _)? = items[index].change?.kind {
             settleStoredValues(of: object, edits)
         }
-        object.status.subtract([.inserted, .updated, .deleted, .temporary])
+        object.undergo(.saved)
         // The row that was read is not the object's any more, so others of its batch need not be kept
         // for it.
-        if kind != .nothing { object.rowPage = nil }
+        if kind != .nothing { object.letGoOfPage() }
         if let sequence, wasSaved { object.since = sequence.rawValue }
         guard !isAsSent, kind != .nothing else { return }
         readAgain(object, &sought)
         // Others have deleted it as well.
-        if kind == .delete, object.status.contains(.gone) { detach(object) }
+        if kind == .delete, object.status.isGone { detach(object) }
     }
 
     /// Takes the values that others have saved or that a policy has settled.
     private func readAgain(_ object: ManagedObject, _ sought: inout Set<GraphID>) {
         let schema = object.binding.schema
         let mine = object.values
-        object.status.insert(.fault)
+        object.undergo(.outdated)
         object.relations = [:]
         guard fire(object, from: .store) else {
             object.values = mine

@@ -79,6 +79,11 @@ public final class PersistentStoreCoordinator: Sendable {
         store(number)?.name ?? identifiers.identifier(of: number)?.uuidString ?? "store \(number)"
     }
 
+    /// The identifier of the store that has a number, or of none.
+    func identifier(ofStore number: UInt32) -> UUID {
+        identifiers.identifier(of: number) ?? identifiers.ofNoStore
+    }
+
     /// Whether a store is one of this coordinator's.
     func has(_ store: PersistentStore) -> Bool {
         self.store(store.number) === store

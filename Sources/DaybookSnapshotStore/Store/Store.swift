@@ -187,7 +187,9 @@ package final class Store: Sendable {
             return try body()
         } catch let error as any StoreLayerError {
             throw StoreError(wrapping: error, path: path)
-        } catch let error as StoreError where !error.failures.isEmpty {
+        } catch let error as StoreError
+            where !error.failures.isEmpty || !error.conflicts.isEmpty
+        {
             throw error.inStore(uuid)
         }
     }

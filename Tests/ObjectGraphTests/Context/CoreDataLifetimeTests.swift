@@ -96,7 +96,7 @@ import Testing
 
             if isDeletedElsewhere {
                 try store.delete(id)
-                try context.mergeChanges()
+                _ = try context.mergeChanges()
             } else {
                 do { context.delete(try #require(weakAda)) }
             }

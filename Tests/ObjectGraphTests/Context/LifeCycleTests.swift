@@ -219,7 +219,7 @@ import Testing
             try edit(id, in: store) { $0.title = "theirs" }
             diary.log = []
 
-            try context.mergeChanges()
+            _ = try context.mergeChanges()
 
             #expect(diary.log == ["awake \(SnapshotEventType.refresh.rawValue)"])
             #expect(diary.caption == "theirs 0")

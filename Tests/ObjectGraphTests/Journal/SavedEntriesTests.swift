@@ -28,7 +28,7 @@ import Testing
             #expect(try staff.journal().head() == last)
 
             let undone = try staff.container.undo(run, author: "eve", note: "Both")
-            try context.mergeChanges()
+            _ = try context.mergeChanges()
             #expect(ada.lastName == "Byron")
             #expect(undone.entry == last.next)
             #expect(undone.undoes == run)
@@ -36,7 +36,7 @@ import Testing
 
             #expect(try staff.container.previewRedo(of: run).updatedObjectIDs == [ada.objectID])
             try staff.container.redo(run)
-            try context.mergeChanges()
+            _ = try context.mergeChanges()
             #expect(ada.lastName == "Lovelace")
         }
     }
@@ -54,7 +54,7 @@ import Testing
 
             let error = #expect(throws: StoreError.self) { try staff.container.undo(both) }
             let outcome = try staff.container.undo(both, policy: .keepLater)
-            try context.mergeChanges()
+            _ = try context.mergeChanges()
 
             #expect(error?.code == .undoBlocked)
             #expect(error?.obstacles.map(\.propertyName) == ["lastName"])
@@ -82,7 +82,7 @@ import Testing
 
             let preview = try staff.container.previewRestore(of: id)
             let outcome = try staff.container.restore(id)
-            try context.mergeChanges()
+            _ = try context.mergeChanges()
 
             #expect(preview.entry == nil)
             #expect(Set(outcome.insertedObjectIDs) == [id, deskID])
@@ -104,7 +104,7 @@ import Testing
             try context.save()
 
             try staff.container.restore(ada.objectID, at: .sequence(first))
-            try context.mergeChanges()
+            _ = try context.mergeChanges()
 
             #expect(ada.lastName == "Byron")
             #expect(throws: StoreError.self) { try staff.container.restore(ada.objectID) }

@@ -72,7 +72,7 @@ import Testing
             #expect(!context.hasChanges)
             #expect(context.undoManager?.canUndo == false)
 
-            try context.mergeChanges()
+            _ = try context.mergeChanges()
             try context.undo(entry: second)
             let undo = try #require(try context.save())
             #expect(try header(undo).undoes == second...second)

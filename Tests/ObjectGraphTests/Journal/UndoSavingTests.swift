@@ -177,7 +177,7 @@ import Testing
                 try other.fetch(FetchRequest<Player>()).first?.shirt = 9
                 try other.save()
             }
-            try context.mergeChanges()
+            _ = try context.mergeChanges()
 
             context.undo()
 
@@ -263,7 +263,7 @@ import Testing
                 other.mergePolicy = .overwrite
                 #expect(try other.save() != nil)
             }
-            try context.mergeChanges()
+            _ = try context.mergeChanges()
 
             context.undo()
 
@@ -288,7 +288,7 @@ import Testing
             }
             context.mergePolicy = .mergeByPropertyStoreTrump
             try context.save()
-            try context.mergeChanges()
+            _ = try context.mergeChanges()
 
             context.undo()
 

@@ -40,7 +40,7 @@ import Testing
 
             context.automaticallyMergesChangesFromParent = true
             let new = try hire("Turing")
-            try context.mergeChanges()
+            _ = try context.mergeChanges()
 
             let told = recorder.heard.flatMap { notification in
                 notification.userInfo?[ManagedObjectContext.insertedObjectsKey]
@@ -65,7 +65,7 @@ import Testing
             let known = try context.existingObject(with: id)
             let changes = Recorder(.managedObjectContextObjectsDidChange, from: context)
 
-            try context.mergeChanges(
+            _ = try context.mergeChanges(
                 fromContextDidSave: try #require(recorder.heard.first))
 
             #expect(changes.heard.isEmpty)

@@ -49,7 +49,7 @@ import Testing
                 other.delete(try other.existingObject(with: ada.objectID))
                 try other.save()
             }
-            try context.mergeChanges()
+            _ = try context.mergeChanges()
         case .reset:
             context.reset()
         }

@@ -132,7 +132,7 @@ private final class Told: Sendable {
 
             try store.rename(ids[0], "Lovelace")
             told.watch { _ = ada.lastName }
-            try context.mergeChanges()
+            _ = try context.mergeChanges()
             #expect(told.count == 2)
 
             ada.lastName = "King"
@@ -161,7 +161,7 @@ private final class Told: Sendable {
             told.watch { _ = marketing.employees }
 
             try store.delete(ids[1])
-            try context.mergeChanges()
+            _ = try context.mergeChanges()
 
             #expect(told.count == 1)
             #expect(marketing.employees.map(\.objectID) == [ids[0]])

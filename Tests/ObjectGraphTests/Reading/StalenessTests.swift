@@ -360,7 +360,7 @@ private struct TwoStacks {
             let kept = try keeping.existingObject(with: ids[0])
             try stacks.renameElsewhere(ids[0], "Lovelace")
             try second.performAndWait { () throws in
-                try second.mergeChanges()
+                _ = try second.mergeChanges()
 
                 let ada = try #require(try second.existingObject(with: ids[0]) as? Employee)
 

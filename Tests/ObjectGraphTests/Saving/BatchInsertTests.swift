@@ -195,7 +195,7 @@ extension PersistentContainer {
 
             let result = try context.execute(request)
 
-            try context.mergeChanges()
+            _ = try context.mergeChanges()
             #expect(Set(research.employees.map(\.firstName)) == ["Ada", "Grace"])
             let names = result.objectIDs.map { (context.object(with: $0) as? Employee)?.firstName }
             #expect(names == ["Ada", "Grace"])
@@ -668,7 +668,7 @@ extension PersistentContainer {
 
         try follower.performAndWait { () throws in
             let ada = follower.object(with: try #require(result.objectIDs.first))
-            try follower.mergeChanges()
+            _ = try follower.mergeChanges()
             #expect(inbox.notifications.count == 1)
             let told = inbox.notifications.first?.userInfo?.values.contains { value in
                 (value as? Set<ManagedObject>)?.contains { $0 === ada } == true

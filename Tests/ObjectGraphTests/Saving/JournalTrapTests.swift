@@ -265,7 +265,7 @@ import Testing
             #expect(entry.header.kind == .batch)
             #expect(Set(entry.changes) == Set(changes))
             #expect(people.map(\.lastName) == ["", "", ""])
-            try context.mergeChanges()
+            _ = try context.mergeChanges()
             #expect(people.map(\.lastName) == ["Lovelace", "Lovelace", "Lovelace"])
             #expect(!context.hasChanges)
         }

@@ -172,7 +172,7 @@ private enum Ending: Equatable {
         for context in contexts {
             try context.performAndWait { () throws in
                 context.rollback()
-                try context.mergeChanges()
+                _ = try context.mergeChanges()
             }
         }
         let found = try store.inContext { context in
@@ -272,7 +272,7 @@ private enum Ending: Equatable {
         for context in [main, background] {
             try context.performAndWait { () throws in
                 context.rollback()
-                try context.mergeChanges()
+                _ = try context.mergeChanges()
             }
         }
         let record = try blog.record()
@@ -371,7 +371,7 @@ private enum Ending: Equatable {
                 == Blog.Record(users: 1, titles: ["One updated", "Three", "Two updated"]))
 
         try main.performAndWait { () throws in
-            try main.mergeChanges()
+            _ = try main.mergeChanges()
             for user in try main.fetch(FetchRequest<User>(where: \User.isLeaving == true)) {
                 main.delete(user)
             }
@@ -380,7 +380,7 @@ private enum Ending: Equatable {
 
         #expect(try blog.record() == Blog.Record(users: 0, titles: []))
         try background.performAndWait { () throws in
-            try background.mergeChanges()
+            _ = try background.mergeChanges()
             #expect(try background.count(FetchRequest<Post>()) == 0)
             #expect(!background.hasChanges)
         }

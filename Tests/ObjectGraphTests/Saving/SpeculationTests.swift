@@ -518,7 +518,7 @@ import Testing
 
         #expect(try whatIf.pay(whatIf.ada) == Pay(name: "Lovelace", salary: 20))
         try child.performAndWait { () throws in
-            try child.mergeChanges()
+            _ = try child.mergeChanges()
             #expect(try child.hired(whatIf.ada).lastName == "Lovelace")
         }
     }
@@ -795,7 +795,7 @@ import Testing
         try whatIf.here { (context) throws in
             let ada = try context.hired(whatIf.ada)
             ada.salary = 20
-            try context.mergeChanges(through: first)
+            _ = try context.mergeChanges(through: first)
             #expect(context.isSpeculative)
             #expect(ada.lastName == "Lovelace")
             context.refresh(ada, mergeChanges: true)
@@ -823,7 +823,7 @@ import Testing
             try younger.setQueryGeneration(from: token)
             let ada = try younger.hired(whatIf.ada)
             #expect(ada.lastName == "Byron")
-            try younger.mergeChanges()
+            _ = try younger.mergeChanges()
             #expect(ada.lastName == "Lovelace")
         }
     }

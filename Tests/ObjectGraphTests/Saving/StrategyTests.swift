@@ -226,7 +226,7 @@ import Testing
         try bank.others { $0.balance += 5 }
 
         try context.performAndWait {
-            try context.mergeChanges()
+            _ = try context.mergeChanges()
             context.rollback()
         }
 
@@ -288,7 +288,7 @@ import Testing
         let entry = try #require(try bank.save(context))
         try bank.others { $0.balance += 5 }
         try context.performAndWait {
-            try context.mergeChanges()
+            _ = try context.mergeChanges()
             #expect(bank.account(in: context).balance == 15)
 
             context.undo()

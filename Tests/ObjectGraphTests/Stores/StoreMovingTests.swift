@@ -148,7 +148,7 @@ import Testing
             #expect(!context.hasChanges)
             context.refresh(ada, mergeChanges: true)
             context.refreshAllObjects()
-            try context.mergeChanges()
+            _ = try context.mergeChanges()
             ada.lastName = "King"
             context.delete(ada)
             #expect(!context.hasChanges)

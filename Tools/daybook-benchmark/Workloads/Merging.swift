@@ -92,7 +92,7 @@ struct Merging {
             // What the other pairs have saved meanwhile is no part of it.
             try writing.performAndWait { _ = try writing.mergeChanges() }
             let (sum, seconds) = try merging.performAndWait { () throws in
-                try merging.mergeChanges()
+                _ = try merging.mergeChanges()
                 // Only objects that have been read take anything in.
                 let before = ours.reduce(0) { $0 + $1.age }
                 try writing.performAndWait { () throws in
