@@ -1,0 +1,43 @@
+import DaybookObjectGraph
+import DaybookObjectModel
+import Testing
+
+/// Laws of relationships that two contexts change, which random runs have found broken, in their
+/// shortest form.
+@Suite struct SharedListTests {
+    private let office: OfficeStore
+    private let ours: ManagedObjectContext
+    private let theirs: ManagedObjectContext
+
+    init() throws {
+        office = try OfficeStore()
+        ours = office.container.newBackgroundContext()
+        theirs = office.container.newBackgroundContext()
+        for context in [ours, theirs] { context.retainsRegisteredObjects = true }
+    }
+
+    private func twin<Object: ManagedObject>(
+        _ object: Object, in context: ManagedObjectContext
+    ) throws -> Object {
+        try #require(try context.existingObject(with: object.objectID) as? Object)
+    }
+
+    @Test func `a step that is put where others have put it stays where it is`() throws {
+        try ours.performAndWait {
+            let plan = Plan(context: ours)
+            let step = Step(context: ours)
+            try ours.save()
+            #expect(step.plan == nil)
+            ours.refresh(plan, mergeChanges: false)
+            try theirs.performAndWait {
+                try twin(plan, in: theirs).steps = [try twin(step, in: theirs)]
+                try theirs.save()
+            }
+
+            step.plan = plan
+
+            #expect(try ours.save() == nil)
+            #expect(plan.steps == [step])
+        }
+    }
+}
