@@ -40,4 +40,25 @@ import Testing
             #expect(plan.steps == [step])
         }
     }
+
+    @Test func `a list is read again after a save of which others had saved all`() throws {
+        try ours.performAndWait {
+            let (person, plan, other) = (
+                Person(context: ours), Plan(context: ours), Plan(context: ours)
+            )
+            plan.members = [person]
+            try ours.save()
+            #expect(person.plans == [plan])
+            try theirs.performAndWait {
+                try twin(other, in: theirs).members = [try twin(person, in: theirs)]
+                theirs.delete(try twin(plan, in: theirs))
+                try theirs.save()
+            }
+
+            ours.delete(plan)
+
+            #expect(try ours.save() == nil)
+            #expect(person.plans == [other])
+        }
+    }
 }
