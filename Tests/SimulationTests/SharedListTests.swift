@@ -61,4 +61,19 @@ import Testing
             #expect(person.plans == [other])
         }
     }
+
+    @Test func `what leaves a list of a fault is saved over what others have saved`() throws {
+        try ours.performAndWait {
+            let (plan, other) = (Plan(context: ours), Plan(context: ours))
+            let step = Step(context: ours)
+            plan.steps = [step]
+            try ours.save()
+
+            try theirs.performAndWait {
+                try twin(step, in: theirs).plan = try twin(other, in: theirs)
+                try theirs.save()
+                #expect(try twin(plan, in: theirs).steps == [])
+            }
+        }
+    }
 }

@@ -344,8 +344,10 @@ extension ManagedObjectContext {
     private func readAgain(_ object: ManagedObject, _ sought: inout Set<GraphID>) {
         let schema = object.binding.schema
         let mine = object.values
-        object.status.insert(.fault)
         object.relations = [:]
+        // Of a fault only lists have changed, and the rest is read when it is asked for.
+        guard !object.isFault else { return }
+        object.status.insert(.fault)
         guard fire(object, from: .store) else {
             object.values = mine
             return
