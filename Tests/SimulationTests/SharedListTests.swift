@@ -62,6 +62,26 @@ import Testing
         }
     }
 
+    @Test func `a plan brought back on both sides holds here what it holds here`() throws {
+        try ours.performAndWait {
+            let plan = Plan(context: ours)
+            let step = Step(context: ours)
+            try ours.save()
+            try theirs.performAndWait {
+                theirs.mergePolicy = .mergeByPropertyObjectTrump
+                try twin(step, in: theirs).plan = try twin(plan, in: theirs)
+            }
+            ours.delete(plan)
+            try ours.save()
+            ours.undo()
+            _ = try theirs.performAndWait { try theirs.save() }
+            try ours.mergeChanges()
+
+            #expect(plan.steps == [])
+            #expect(step.plan == nil)
+        }
+    }
+
     @Test func `what leaves a list of a fault is saved over what others have saved`() throws {
         try ours.performAndWait {
             let (plan, other) = (Plan(context: ours), Plan(context: ours))
