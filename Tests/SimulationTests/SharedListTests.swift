@@ -82,6 +82,46 @@ import Testing
         }
     }
 
+    @Test func `a step that others have taken out does not come back by being moved`() throws {
+        try ours.performAndWait {
+            let (plan, other) = (Plan(context: ours), Plan(context: ours))
+            let steps = [Step(context: ours), Step(context: ours), Step(context: ours)]
+            plan.steps = steps
+            try ours.save()
+            plan.steps = [steps[1], steps[2], steps[0]]
+            try theirs.performAndWait {
+                try twin(steps[0], in: theirs).plan = try twin(other, in: theirs)
+                try theirs.save()
+            }
+
+            try ours.mergeChanges()
+
+            #expect(plan.steps == [steps[1], steps[2]])
+            #expect(other.steps == [steps[0]])
+            #expect(steps[0].plan === other)
+            #expect(try ours.save() == nil)
+        }
+    }
+
+    @Test func `a saved move of a step that others have taken out leaves it with them`() throws {
+        try ours.performAndWait {
+            let (plan, other) = (Plan(context: ours), Plan(context: ours))
+            let steps = [Step(context: ours), Step(context: ours), Step(context: ours)]
+            plan.steps = steps
+            try ours.save()
+            plan.steps = [steps[1], steps[2], steps[0]]
+            try theirs.performAndWait {
+                try twin(steps[0], in: theirs).plan = try twin(other, in: theirs)
+                try theirs.save()
+            }
+
+            #expect(try ours.save() == nil)
+
+            #expect(plan.steps == [steps[1], steps[2]])
+            #expect(steps[0].plan === other)
+        }
+    }
+
     @Test func `what leaves a list of a fault is saved over what others have saved`() throws {
         try ours.performAndWait {
             let (plan, other) = (Plan(context: ours), Plan(context: ours))
@@ -94,6 +134,27 @@ import Testing
                 try theirs.save()
                 #expect(try twin(plan, in: theirs).steps == [])
             }
+        }
+    }
+
+    @Test func `undo of a move does not bring back what others have taken out`() throws {
+        try ours.performAndWait {
+            let (plan, other) = (Plan(context: ours), Plan(context: ours))
+            let steps = [Step(context: ours), Step(context: ours), Step(context: ours)]
+            plan.steps = steps
+            try ours.save()
+            plan.steps = [steps[1], steps[2], steps[0]]
+            try ours.save()
+            try theirs.performAndWait {
+                try twin(steps[0], in: theirs).plan = try twin(other, in: theirs)
+                try theirs.save()
+            }
+            try ours.mergeChanges()
+
+            ours.undo()
+
+            #expect(plan.steps == [steps[1], steps[2]])
+            #expect(steps[0].plan === other)
         }
     }
 }

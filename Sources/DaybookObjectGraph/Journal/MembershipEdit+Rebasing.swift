@@ -1,16 +1,20 @@
 import DaybookObjectModel
 
 extension MembershipEdit {
-    /// An edit that leads where this one leads, from the members there are now.
+    /// An edit that leads where this one leads, from the members there are now. One that is only moved
+    /// and is no member any more stays out.
     func starting(from current: [ObjectID: Double]) -> MembershipEdit {
-        let wanted = Dictionary(
-            removed.map { ($0.object, Double?.none) } + added.map { ($0.object, $0.order) },
-            uniquingKeysWith: { _, later in later })
         var added: [Member] = []
         var removed: [Member] = []
-        for (member, order) in wanted where current[member] != order {
-            if let old = current[member] { removed.append(Member(object: member, order: old)) }
-            if let order { added.append(Member(object: member, order: order)) }
+        for (member, move) in moves where current[member] != move.new {
+            guard let old = current[member] else {
+                if let new = move.new, move.old == nil {
+                    added.append(Member(object: member, order: new))
+                }
+                continue
+            }
+            removed.append(Member(object: member, order: old))
+            if let new = move.new { added.append(Member(object: member, order: new)) }
         }
         return MembershipEdit(property: property, added: added, removed: removed)
     }
@@ -52,7 +56,9 @@ extension MembershipEdit {
     fileprivate func rebased(onto theirs: MembershipEdit, leavingAll: Bool) -> MembershipEdit {
         var moves = moves
         for (member, their) in theirs.moves where leavingAll || moves[member] != nil {
-            moves[member] = (their.new, moves[member]?.new)
+            // What is only moved here goes where they take it out.
+            let isTakenOut = their.new == nil && moves[member]?.old != nil
+            moves[member] = (their.new, isTakenOut ? nil : moves[member]?.new)
         }
         return MembershipEdit(property: property, moves.filter { $0.value.old != $0.value.new })
     }
