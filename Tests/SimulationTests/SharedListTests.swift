@@ -1,5 +1,6 @@
 import DaybookObjectGraph
 import DaybookObjectModel
+import Foundation
 import Testing
 
 /// Laws of relationships that two contexts change, which random runs have found broken, in their
@@ -155,6 +156,33 @@ import Testing
 
             #expect(plan.steps == [steps[1], steps[2]])
             #expect(steps[0].plan === other)
+        }
+    }
+
+    @Test func `what a child's list led to and has gone from its parent is told of once`() throws {
+        try ours.performAndWait {
+            let step = Step(context: ours)
+            let mailbox = SimulationMailbox()
+            let listening = NotificationCenter.default.addObserver(
+                forName: .managedObjectContextDidSave, object: ours, queue: nil
+            ) { mailbox.lastSave = $0 }
+            defer { NotificationCenter.default.removeObserver(listening) }
+            try ours.save()
+            let saved = try #require(mailbox.lastSave)
+            let child = ManagedObjectContext(parent: ours)
+            try child.performAndWait {
+                let plan = Plan(context: child)
+                plan.steps = [try twin(step, in: child)]
+                ours.performAndWait { ours.undo() }
+
+                let conflicts = try child.mergeChanges(fromContextDidSave: saved)
+
+                #expect(conflicts.map(\.kind) == [.reference])
+                #expect(plan.steps == [])
+                #expect(try child.mergeChanges().isEmpty)
+                #expect(plan.steps == [])
+                #expect(try child.mergeChanges().isEmpty)
+            }
         }
     }
 }

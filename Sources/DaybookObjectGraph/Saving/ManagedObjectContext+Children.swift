@@ -345,7 +345,7 @@ extension ManagedObjectContext {
 
 extension Change {
     /// The objects that an insert or update comes to refer to.
-    fileprivate var destinations: [ObjectID] {
+    var destinations: [ObjectID] {
         var found = members.flatMap { $0.added.map(\.object) }
         switch kind {
         case .insert(let values, _): found += values.compactMap(\.reference)
