@@ -273,7 +273,8 @@ extension ManagedObjectContext {
         let sequence = result?.sequence
         // Where nothing was left to append of what was sent, others had saved the same before.
         let hasForeign =
-            sequence.map { position(in: save.store).hasForeignEntries(before: $0) } ?? (result != nil)
+            sequence.map { position(in: save.store).hasForeignEntries(before: $0) }
+            ?? (result != nil)
         lazy var saved = Set((result?.changes ?? []).map(\.object))
         let isAsSent = result?.isAsSent != false && !hasForeign
         let isUntouched = result?.isUntouched == true
