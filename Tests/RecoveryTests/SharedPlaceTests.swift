@@ -222,6 +222,23 @@ struct SharedPlaceTests {
         #expect(second.acknowledged.map(\.sequence) == [3])
     }
 
+    @Test func `verify waits no longer than it is told to for a program that opens the store`()
+        throws
+    {
+        let lockFile = open(recorder.path + "-lock", O_RDWR | O_CREAT, 0o644)
+        defer { close(lockFile) }
+        var lock = flock(
+            l_type: Int16(F_WRLCK), l_whence: Int16(SEEK_SET), l_start: 1 << 40, l_len: 1, l_pid: 0)
+        try #require(fcntl(lockFile, F_SETLK, &lock) == 0)
+
+        let ran = try ChildProcess.run(
+            BuiltTool.daybook, ["verify", recorder.path, "--lock-timeout", "0.05"])
+
+        #expect(ran.ending == .exited(2), "\(ran)")
+        let said = ran.lines.joined() + ran.talk
+        #expect(said.contains("for longer than 0.05 s"), "\(ran)")
+    }
+
     @Test func `tail --cursor obeys SIGTERM while it waits for another program`() throws {
         try whileWriting {
             let child = try ChildProcess(

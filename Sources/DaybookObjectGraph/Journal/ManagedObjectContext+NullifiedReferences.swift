@@ -47,7 +47,7 @@ extension ManagedObjectContext {
     /// Only a reference without inverse can still lead to such an object, and will again if the
     /// delete is undone.
     func destination(_ id: GraphID) -> ManagedObject? {
-        if let object = identityMap[id] { return object }
+        if let object = registry[id] { return object }
         return pending[id]?.isAnnihilated == true ? nil : object(id)
     }
 
@@ -61,13 +61,13 @@ extension ManagedObjectContext {
         }
         guard !deleted.isEmpty else { return }
         let schema = coordinator.model.schema
-        guard schema.entities.contains(where: { $0.properties.contains(where: \.hasNoInverse) })
+        guard schema.entities.contains(where: { $0.properties.contains(where: \.isOneWay) })
         else { return }
         let steps = undoManager?.steps(thatDelete: deleted) ?? [:]
         undoManager?.emptyReferences(to: deleted, deletedIn: steps)
         let emptied = changes.flatMap { references(emptiedBy: $0, inStore: store, to: deleted) }
         for reference in emptied {
-            if let object = identityMap[reference.owner], !object.isFault {
+            if let object = registry[reference.owner], !object.isFault {
                 let change = reference.change(of: object, isSaved: true).change
                 apply(change, to: object)
                 for edit in change.members { object.relations[edit.property] = nil }
@@ -88,7 +88,7 @@ extension ManagedObjectContext {
         let owner = item.object.graphID
         let schema = item.object.binding.schema
         var found: [NullifiedReference] = []
-        for property in schema.referenceSlots where property.hasNoInverse {
+        for property in schema.referenceSlots where property.isOneWay {
             guard let slot = property.slot, let target = item.object.values[slot].reference else {
                 continue
             }
@@ -101,7 +101,7 @@ extension ManagedObjectContext {
                     destination: destination))
         }
         for edit in change.members {
-            guard schema.property(edit.property)?.hasNoInverse == true else { continue }
+            guard schema.property(edit.property)?.isOneWay == true else { continue }
             for member in edit.added {
                 let destination = GraphID(store: owner.store, object: member.object)
                 guard lost.contains(destination) else { continue }
@@ -118,10 +118,10 @@ extension ManagedObjectContext {
         guard case .update(let edits, let members) = change.kind else { return [] }
         let owner = GraphID(store: store, object: change.object)
         let schema = binding(change.object.entity).schema
-        let object = identityMap[owner].flatMap { $0.isFault ? nil : $0 }
+        let object = registry[owner].flatMap { $0.isFault ? nil : $0 }
         var found: [NullifiedReference] = []
         for edit in edits where edit.new == .null {
-            guard let property = schema.property(edit.property), property.hasNoInverse,
+            guard let property = schema.property(edit.property), property.isOneWay,
                 let slot = property.slot, let target = edit.old.reference,
                 object == nil || object?.values[slot] == edit.old
             else { continue }
@@ -132,7 +132,7 @@ extension ManagedObjectContext {
                     owner: owner, kind: .update(edits: [edit], members: []),
                     destination: destination))
         }
-        for edit in members where schema.property(edit.property)?.hasNoInverse == true {
+        for edit in members where schema.property(edit.property)?.isOneWay == true {
             for member in edit.removed {
                 let destination = GraphID(store: store, object: member.object)
                 guard deleted.contains(destination) else { continue }
@@ -160,13 +160,5 @@ extension Member {
             kind: .update(
                 edits: [], members: [MembershipEdit(property: property, removed: [self])]),
             destination: GraphID(store: owner.store, object: object))
-    }
-}
-
-extension SchemaProperty {
-    /// Whether this is a relationship of which the destination knows nothing.
-    var hasNoInverse: Bool {
-        guard let end else { return false }
-        return end.inverse == nil
     }
 }

@@ -27,19 +27,15 @@ extension ManagedObjectContext {
                 apply(change.inverse, to: item.object)
                 noteReferences(of: change.inverse, item.object)
             }
-            changed.note(item.object, as: item.object.isInserted ? .deleted : .refreshed)
+            news.note(item.object, as: item.object.isInserted ? .deleted : .refreshed)
             settle(item.object, nil)
         }
         pending.removeAll()
         deltas.removeAll()
-        refusedReferences.removeAll()
-        watched.removeAll()
-        mergedDeletes.removeAll()
-        untoldConflicts.removeAll()
-        attributions.removeAll()
         unrecordedOrigins.removeAll()
         undoFailure = nil
-        noteRevision()
+        terms.clear()
+        news.rollback()
         undoManager?.forgetAll()
         for item in items where item.object.isEditable { awake(item.object, .rollback) }
         postChanges()
@@ -50,35 +46,25 @@ extension ManagedObjectContext {
     /// as empty, and the first is told of on standard error.
     public func reset() {
         requireQueue()
-        noteRevision()
         event.removeAll()
         undeliveredDeletes.removeAll()
         pending.removeAll()
         deltas.removeAll()
-        refusedReferences.removeAll()
-        watched.removeAll()
-        untoldConflicts.removeAll()
         unrecordedOrigins.removeAll()
         undoFailure = nil
         undoManager?.forgetAll()
-        let objects = identityMap.objects
+        let objects = registry.objects
         for object in objects {
             object.relations = [:]
             object.eventIndex = -1
             object.letGoOfRow()
             object.becomeFault([.fault, .detached])
         }
-        identityMap.removeAll()
-        retainedObjects.removeAll()
-        attributions.removeAll()
-        faultBatches.removeAll()
-        mergedDeletes.removeAll()
+        registry.reset()
+        terms.clear()
+        news.reset()
         defer { postReset(of: objects) }
-        for store in parent == nil ? coordinator.persistentStores : [] {
-            var position = StorePosition(base: coordinator.headForNewContext(of: store))
-            position.pin(at: positions[store.number]?.pinned)
-            positions[store.number] = position
-        }
+        parentStore.reset()
     }
 
     /// What has become of a recorded change that was to be taken back.
@@ -123,7 +109,7 @@ extension ManagedObjectContext {
             object: object.graphID.object, kind: .update(edits: back, members: []))
         if !object.binding.schema.referenceSlots.isEmpty { noteReferences(of: change, object) }
         settle(object, pending.append(change, of: object, takingBack: edits))
-        changed.note(object, as: .updated)
+        news.note(object, as: .updated)
         return true
     }
 
@@ -143,7 +129,7 @@ extension ManagedObjectContext {
         apply(change, to: object)
         noteReferences(of: change, object)
         settle(object, pending.append(change, of: object, move))
-        changed.note(change, of: object)
+        news.note(change, of: object)
     }
 
     /// Whether a change would change anything from where its object stands now.
@@ -159,51 +145,27 @@ extension ManagedObjectContext {
     private func retarget(
         _ change: Change, onto object: ManagedObject
     ) -> (change: Change, isAsRecorded: Bool)? {
-        var retargeted = change
         if case .insert = change.kind {
             let isBarred = object.isEditable || object.status.contains(.gone)
             return isBarred || isBroughtBack(object) ? nil : (change, true)
         }
         guard object.isEditable, object.realizeIfNeeded(), object.isEditable else { return nil }
-        let entity = object.binding.schema
-        switch change.kind {
-        case .insert:
-            return nil
-        case .update(let edits, let members):
-            if members.isEmpty, object.isBefore(edits) { return (change, true) }
-            let moved = edits.compactMap { edit -> Edit? in
-                guard let property = entity.property(edit.property), let slot = property.slot
-                else { return nil }
-                let old = object.value(inSlot: slot)
-                // What others have added stays where only a difference is to be made.
-                let new =
-                    property.merge == nil
-                    ? edit.new : property.merged(base: edit.old, theirs: old, ours: edit.new) ?? old
-                return old == new ? nil : Edit(property: edit.property, old: old, new: new)
-            }
-            let joined = members.compactMap { edit in
-                entity.property(edit.property).map {
-                    edit.starting(from: object.memberList(of: $0, self).orders)
-                }
-            }
-            retargeted.kind = .update(edits: moved, members: joined.filter { !$0.isEmpty })
-        case .delete:
-            let members = entity.storedToMany.map { property in
-                let list = object.memberList(of: property, self)
-                return MembershipEdit(
-                    property: property.number, added: [],
-                    removed: list.orders.map { Member(object: $0.key, order: $0.value) })
-            }
-            retargeted.kind = .delete(
-                values: valuesToDelete(of: object), members: members.filter { !$0.isEmpty })
+        if case .update(let edits, let members) = change.kind, members.isEmpty,
+            object.isBefore(edits)
+        {
+            return (change, true)
         }
-        return (retargeted, false)
+        let shown = ShownObject(object: object, context: self)
+        // What others have added stays where only a difference is to be made.
+        return (
+            change.starting(from: shown, of: object.binding.schema, unmergeable: .dropped), false
+        )
     }
 
     /// Whether somebody else has brought back the record of an object deleted here, with or without
     /// another instance for it.
     private func isBroughtBack(_ object: ManagedObject) -> Bool {
-        if let other = identityMap[object.graphID], other !== object { return isThere(other) }
+        if let other = registry[object.graphID], other !== object { return isThere(other) }
         if case .delete? = pending[object.graphID]?.change?.kind { return false }
         return isUnderlying(object.graphID)
     }
@@ -221,10 +183,10 @@ extension ManagedObjectContext {
             object.values = values
             if object.status.contains(.detached) { object.relations = [:] }
             object.status.subtract([.fault, .deleted, .detached])
-            identityMap.register(object)
+            registry.register(object)
         case .update(let edits, _):
             guard object.realizeIfNeeded(), !object.status.contains(.gone) else { return }
-            object.values.set(edits, of: object.binding.schema)
+            object.values.take(edits, of: object.binding.schema)
             guard !object.relations.isEmpty else { return }
             for edit in edits { object.relations[edit.property] = nil }
         case .delete:
@@ -259,16 +221,6 @@ extension [Edit] {
         let edits = span
         for index in edits.indices where edits[index].old == edits[index].new { return false }
         return true
-    }
-}
-
-extension [Value] {
-    /// Puts the new values of edits in their slots.
-    fileprivate mutating func set(_ edits: [Edit], of entity: SchemaEntity) {
-        for index in edits.indices {
-            guard let slot = entity.slot(of: edits[index].property) else { continue }
-            self[slot] = edits[index].new
-        }
     }
 }
 

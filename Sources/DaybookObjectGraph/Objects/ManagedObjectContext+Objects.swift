@@ -10,7 +10,7 @@ extension ManagedObjectContext {
     /// The registered instance for an identifier, if there is one. Never reads the store.
     public func registeredObject(for id: ManagedObjectID) -> ManagedObject? {
         assertOnQueue()
-        return graphID(of: id).flatMap { identityMap[$0] }
+        return parentStore.graphID(of: id).flatMap { registry[$0] }
     }
 
     /// The instance for an identifier: the registered one or a new fault. Never reads the store; if
@@ -19,7 +19,7 @@ extension ManagedObjectContext {
     /// - Returns: Nil when the identifier belongs to a store that the coordinator does not have.
     public func object(with id: ManagedObjectID) -> ManagedObject? {
         assertOnQueue()
-        guard let id = graphID(of: id) else { return nil }
+        guard let id = parentStore.graphID(of: id) else { return nil }
         return object(id)
     }
 
@@ -28,10 +28,10 @@ extension ManagedObjectContext {
     /// - Throws: ``StoreError`` with code `noSuchObject` or `objectDeleted` when there is none.
     public func existingObject(with id: ManagedObjectID) throws -> ManagedObject {
         requireQueue()
-        guard let graphID = graphID(of: id) else {
+        guard let graphID = parentStore.graphID(of: id) else {
             throw StoreError.noSuchObject(id.description)
         }
-        let isNew = identityMap[graphID] == nil
+        let isNew = registry[graphID] == nil
         let object = object(graphID)
         if object.isFault {
             do {
@@ -42,31 +42,22 @@ extension ManagedObjectContext {
                 throw error
             }
         }
-        if object.status.contains(.gone) { throw try disappearance(of: graphID) }
+        if object.status.contains(.gone) { throw try parentStore.absence(of: graphID) }
         guard !object.isDeleted else { throw StoreError.noSuchObject(id.description) }
         return object
     }
 
     func object(_ id: GraphID) -> ManagedObject {
-        let object = identityMap.object(id) { binding(id.object.entity).makeFault(id) }
-        if retainsRegisteredObjects { retainedObjects.insert(object) }
-        return object
+        registry.object(id) { binding(id.object.entity).makeFault(id) }
     }
 
     func binding(_ number: EntityNumber) -> EntityBinding {
-        let index = Int(number.rawValue)
-        if index < bindings.count, let binding = bindings[index] { return binding }
-        let binding = EntityBinding(coordinator.model.entity(number), context: self)
-        if index >= bindings.count {
-            bindings += Array(repeating: nil, count: index + 1 - bindings.count)
-        }
-        bindings[index] = binding
-        return binding
+        registry.binding(number, in: self)
     }
 
     func binding(forInserting entityName: String, as type: ManagedObject.Type) -> EntityBinding {
         requireQueue()
-        if let binding = bindingsByType[type], binding.schema.name == entityName {
+        if let binding = registry[type], binding.schema.name == entityName {
             return binding
         }
         guard let schema = coordinator.model.schema.entity(named: entityName) else {
@@ -79,13 +70,13 @@ extension ManagedObjectContext {
         require(
             binding.entity.type == type || type == ManagedObject.self,
             "Entity '\(entityName)' is represented by the class \(binding.entity.type).")
-        bindingsByType[type] = binding
+        registry[type] = binding
         return binding
     }
 
     /// What to make an object of a class of.
     func entity(for type: ManagedObject.Type) -> EntityDescription {
-        let name = bindingsByType[type]?.schema.name ?? type.entityName
+        let name = registry[type]?.schema.name ?? type.entityName
         return EntityDescription(name: name)
     }
 
@@ -97,7 +88,7 @@ extension ManagedObjectContext {
         do {
             return try coordinator.newID(of: entity)
         } catch {
-            insertFailure = error
+            terms.noteInsertFailure(error)
             return coordinator.provisionalID(of: entity)
         }
     }
@@ -120,15 +111,10 @@ extension ManagedObjectContext {
     ///   the record has been deleted.
     func realize(_ object: ManagedObject, from origin: ReadSource = .anywhere) throws {
         assertOnQueue()
-        if origin == .anywhere, !faultBatches.isEmpty, try fireBatch(of: object) { return }
-        if let rows = object.binding.rows, queryGeneration == nil {
-            if let row = try sharedRow(for: object, rows, from: origin) {
-                return install(row, in: object)
-            }
-        } else if let row = try underlyingRow(of: object.graphID) {
-            return install(row, in: object)
-        }
-        throw try disappearance(of: object.graphID)
+        if origin == .anywhere, registry.hasBatches, try fireBatch(of: object) { return }
+        let row = try parentStore.row(for: object, from: origin, within: stalenessInterval)
+        guard let row else { throw try parentStore.absence(of: object.graphID) }
+        install(row, in: object)
     }
 
     /// Makes a fault an object with the values of a row.
@@ -152,7 +138,7 @@ extension ManagedObjectContext {
     }
 
     private func awakeFromFetch(_ object: ManagedObject) {
-        storedValues.forget(object)
+        registry.forgetStoredValues(of: object)
         withoutRecording { object.awakeFromFetch() }
         if object.status.remove(.refreshed) != nil { awake(object, .refresh) }
     }
@@ -188,8 +174,8 @@ extension ManagedObjectContext {
         guard !object.status.contains(.temporary) else { return }
         processPendingChanges()
         if mergeChanges { refreshMerging(object) } else { turnIntoFault(object) }
-        untoldConflicts.removeAll { $0.object == object.graphID.object }
-        changed.note(object, as: .refreshed)
+        terms.forgetConflicts { $0.object == object.graphID.object }
+        news.note(object, as: .refreshed)
         postChanges()
     }
 
@@ -197,22 +183,22 @@ extension ManagedObjectContext {
     public func refreshAllObjects() {
         requireQueue()
         processPendingChanges()
-        for object in identityMap.objects where !object.status.contains(.temporary) {
+        for object in registry.objects where !object.status.contains(.temporary) {
             if pending[object.graphID] == nil {
                 turnIntoFault(object)
             } else {
                 refreshMerging(object)
             }
-            changed.note(object, as: .refreshed)
+            news.note(object, as: .refreshed)
         }
-        faultBatches.removeAll()
-        untoldConflicts.removeAll()
+        registry.forgetBatches()
+        terms.forgetConflicts()
         postChanges()
     }
 
     func turnIntoFault(_ object: ManagedObject) {
         noteRevision()
-        forgetRefusedReferences(of: object)
+        terms.forgetReferences(of: object)
         if let item = pending[object.graphID] {
             if let change = item.change { withdrawReferences(of: change, object) }
             pending.remove(object.graphID)
@@ -242,7 +228,7 @@ extension ManagedObjectContext {
             if object.status.contains(.gone) { dropPending(of: object) }
             return
         }
-        if let change { rebase(change, of: object, edited: mine) }
+        if let change { rebase(change, of: object) }
         object.relations = [:]
         let schema = object.binding.schema
         for slot in schema.storedSlotCount..<schema.slots.count { object.values[slot] = mine[slot] }
@@ -251,70 +237,41 @@ extension ManagedObjectContext {
 
     /// Puts pending edits on top of values that have just been read, and notes the values read as
     /// what the edits start from.
-    private func rebase(_ change: Change, of object: ManagedObject, edited mine: [Value]) {
-        switch change.kind {
-        case .insert:
-            break
-        case .update(let edits, let members):
-            var rebased: [Edit] = []
+    private func rebase(_ change: Change, of object: ManagedObject) {
+        let schema = object.binding.schema
+        let read = UnderlyingObject(object: object, context: self)
+        let kept = change.starting(from: read, of: schema, unmergeable: .kept)
+        switch (change.kind, kept.kind) {
+        case (.update(let edits, _), .update(let rebased, _)):
             for edit in edits {
-                guard let property = object.binding.schema.property(edit.property),
-                    let slot = property.slot
+                guard let slot = schema.slot(of: edit.property), object.values[slot] != edit.old
                 else { continue }
-                let theirs = object.values[slot]
-                let ours =
-                    property.merged(base: edit.old, theirs: theirs, ours: mine[slot]) ?? mine[slot]
-                object.values[slot] = ours
-                if theirs != edit.old {
-                    undoManager?.rebase(object, edit.property, inSlot: slot, onto: theirs)
-                }
-                if theirs != ours {
-                    rebased.append(Edit(property: edit.property, old: theirs, new: ours))
-                }
+                undoManager?.rebase(
+                    object, edit.property, inSlot: slot, onto: object.values[slot])
             }
-            let joins = members.map { edit in
-                edit.starting(from: readMembers(of: edit.property, in: object))
-            }
-            let kept = Change(
-                object: change.object,
-                kind: .update(edits: rebased, members: joins.filter { !$0.isEmpty }),
-                cause: change.cause)
+            object.values.take(rebased, of: schema)
             // Lists that have nothing to do with the object stay as they were read.
             withdrawReferences(of: change, object)
             pending.replace(object.graphID, with: kept.isEmpty ? nil : kept)
             for touching in [change, kept] { forgetLists(touchedBy: touching, object.graphID) }
             noteReferences(of: kept, object)
-        case .delete(let seen, _):
-            let schema = object.binding.schema
-            let members = schema.storedToMany.map { property in
-                let orders = readMembers(of: property.number, in: object)
-                return MembershipEdit(
-                    property: property.number, added: [],
-                    removed: orders.map { Member(object: $0.key, order: $0.value) })
-            }
-            let values = object.values
+        case (.delete(let seen, _), _):
             for property in schema.slots.prefix(schema.storedSlotCount) {
-                guard let slot = property.slot, seen[slot] != values[slot] else { continue }
-                undoManager?.rebase(object, property.number, inSlot: slot, onto: values[slot])
+                guard let slot = property.slot, seen[slot] != object.values[slot] else { continue }
+                undoManager?.rebase(
+                    object, property.number, inSlot: slot, onto: object.values[slot])
             }
-            pending.replace(
-                object.graphID,
-                with: Change(
-                    object: change.object,
-                    kind: .delete(values: values, members: members.filter { !$0.isEmpty }),
-                    cause: change.cause))
+            pending.replace(object.graphID, with: kept)
             object.status.insert(.deleted)
+        default: break
         }
     }
 
     /// The members of a stored relationship as they stand under the context; none when they cannot be
     /// read.
-    private func readMembers(
-        of number: PropertyNumber, in object: ManagedObject
-    ) -> [ObjectID: Double] {
-        guard let property = object.binding.schema.property(number) else { return [:] }
+    func readMembers(of property: SchemaProperty, in object: ManagedObject) -> [ObjectID: Double] {
         do {
-            return try underlyingMembers(of: property, in: object.graphID)
+            return try parentStore.members(of: property, in: object.graphID)
         } catch {
             inaccessibleFaultHandler?(object.objectID, error)
             return [:]
@@ -340,7 +297,7 @@ extension ManagedObjectContext {
     func noteReference(
         of owner: ManagedObject, _ property: SchemaProperty, from old: ObjectID?, to new: ObjectID?
     ) {
-        guard let inverse = property.end?.inverse, inverse != property.number else { return }
+        guard let inverse = property.opposite else { return }
         if let old { note(owner, in: old, inverse, from: 0, to: nil) }
         if let new { note(owner, in: new, inverse, from: nil, to: 0) }
     }
@@ -353,7 +310,7 @@ extension ManagedObjectContext {
         let key = RelationKey(owner: owner.graphID, property: property.number)
         deltas.note(key, member, from: old, to: new)
         owner.updateList(of: property.number, member, order: new)
-        guard let inverse = property.end?.inverse, inverse != property.number else { return }
+        guard let inverse = property.opposite else { return }
         note(owner, in: member, inverse, from: old.map { _ in 0 }, to: new.map { _ in 0 })
     }
 
@@ -364,7 +321,7 @@ extension ManagedObjectContext {
         let id = GraphID(store: owner.graphID.store, object: destination)
         let key = RelationKey(owner: id, property: inverse)
         deltas.note(key, owner.graphID.object, from: old, to: new)
-        identityMap[id]?.updateList(of: inverse, owner.graphID.object, order: new)
+        registry[id]?.updateList(of: inverse, owner.graphID.object, order: new)
     }
 
     /// Notes anew what all pending changes do to relationships, after some of them have come to
@@ -387,39 +344,30 @@ extension ManagedObjectContext {
     func noteReferences(of change: Change, _ object: ManagedObject) {
         let schema = object.binding.schema
         guard !schema.referenceSlots.isEmpty || !change.members.isEmpty else { return }
-        switch change.kind {
-        case .insert(let values, _):
-            for property in schema.referenceSlots {
-                let new = property.slot.flatMap { values[$0].reference }
-                noteReference(of: object, property, from: nil, to: new)
-            }
-        case .update(let edits, _):
-            for edit in edits {
-                guard let property = schema.property(edit.property), property.end != nil else {
-                    continue
-                }
-                object.relations[property.number] = nil
-                noteReference(
-                    of: object, property, from: edit.old.reference, to: edit.new.reference)
-            }
-        case .delete(let values, _):
-            for property in schema.referenceSlots {
-                let old = property.slot.flatMap { values[$0].reference }
-                noteReference(of: object, property, from: old, to: nil)
+        if case .update(let edits, _) = change.kind {
+            for edit in edits where schema.property(edit.property)?.end != nil {
+                object.relations[edit.property] = nil
             }
         }
-        for edit in change.members {
-            guard let property = schema.property(edit.property) else { continue }
-            var left = Dictionary(
-                uniqueKeysWithValues: edit.removed.map { ($0.object, $0.order) })
-            for member in edit.added {
-                let old = left.removeValue(forKey: member.object)
-                noteMembership(of: object, property, member.object, from: old, to: member.order)
-            }
-            for (member, old) in left {
-                noteMembership(of: object, property, member, from: old, to: nil)
-            }
+        change.forEachReference(of: schema) { reference in
+            note(
+                object, reference.property, reference.destination, from: reference.old,
+                to: reference.new)
         }
+    }
+
+    /// Makes the inverse of a stored relationship follow, and the owner's own list where there may be
+    /// many.
+    private func note(
+        _ owner: ManagedObject, _ property: SchemaProperty, _ destination: ObjectID,
+        from old: Double?, to new: Double?
+    ) {
+        guard property.slot != nil else {
+            return noteMembership(of: owner, property, destination, from: old, to: new)
+        }
+        noteReference(
+            of: owner, property, from: old.map { _ in destination },
+            to: new.map { _ in destination })
     }
 }
 

@@ -1,6 +1,5 @@
 import DaybookObjectModel
 import DaybookSnapshotStore
-import Synchronization
 
 /// A change together with the store of its object.
 struct GraphChange {
@@ -23,11 +22,6 @@ final class SavedChanges {
     }
 }
 
-/// A child that takes in at once what its parent saves and merges.
-struct Follower {
-    weak var context: ManagedObjectContext?
-}
-
 /// What a child hands to its parent.
 struct ChildSave {
     struct Item {
@@ -43,54 +37,17 @@ struct ChildSave {
     let policy: MergePolicy
     let granularity: ConflictGranularity
     let attribution: Attribution
+    /// What the parent's revision was when the child last agreed with it.
+    let revision: UInt64
 }
 
 extension ManagedObjectContext {
     // MARK: - The child's side
 
-    /// Puts changes into the parent.
-    func save(
-        _ items: [PendingChanges.Item], into parent: ManagedObjectContext,
-        _ attribution: Attribution
-    ) throws {
-        let save = childSave(of: items, attribution)
-        let (isAsSent, merged) = try parent.performForChild {
-            let acceptance = try parent.accept(save, from: self)
-            // What has changed there besides is still to be taken in.
-            if acceptance.isAsSent {
-                parentRevision = parent.revision.load(ordering: .relaxed)
-            }
-            return acceptance
-        }
-        mergedValues = merged
-        finishPending()
-        var sought: Set<GraphID> = []
-        for index in items.indices where !items[index].isAnnihilated {
-            settleSaved(items, index, wasSaved: true, nil, isAsSent, &sought)
-        }
-        if !isAsSent { for item in items { forgetLists(of: item) } }
-        forgetLists(
-            holding: Set(items.filter { $0.change?.isDelete == true }.map(\.object.graphID)))
-    }
-
-    /// Where a save into the parent would collide with what has changed there, whichever side the
-    /// policy would let win.
-    ///
-    /// - Returns: The collisions, and what merges.
-    /// - Throws: ``StoreError`` with code `conflict` when the save would be refused for it.
-    func meetings(
-        ofSaveInto parent: ManagedObjectContext
-    ) throws -> (conflicts: [MergeConflict], merged: [MergedValue]) {
-        let save = childSave(of: pending.items, Attribution())
-        return try parent.performForChild {
-            parent.processPendingChanges()
-            let arrival = try parent.merge(save)
-            return (arrival.conflicts.named(in: coordinator.model.schema), arrival.merged)
-        }
-    }
-
-    private func childSave(
-        of items: [PendingChanges.Item], _ attribution: Attribution
+    /// What is handed to the parent, whose revision was the given one when this context last agreed
+    /// with it.
+    func childSave(
+        of items: [PendingChanges.Item], _ attribution: Attribution, readAt revision: UInt64
     ) -> ChildSave {
         let changed = items.compactMap { item -> ChildSave.Item? in
             guard let change = item.change, !change.isEmpty else { return nil }
@@ -100,13 +57,29 @@ extension ManagedObjectContext {
         }
         return ChildSave(
             items: changed.sorted { $0.change.precedes($1.change) }, policy: mergePolicy,
-            granularity: conflictGranularity, attribution: attribution)
+            granularity: conflictGranularity, attribution: attribution, revision: revision)
+    }
+
+    /// Makes the context agree with what its parent has made of its changes.
+    func finishSave(
+        of items: [PendingChanges.Item], isAsSent: Bool, _ merged: [MergedValue]
+    ) {
+        terms.noteMerged(merged)
+        finishPending()
+        var sought: Set<GraphID> = []
+        for index in items.indices where !items[index].isAnnihilated {
+            settleSaved(items, index, wasSaved: true, nil, isAsSent, &sought)
+        }
+        if !isAsSent { for item in items { forgetLists(of: item) } }
+        forgetLists(
+            holding: Set(items.filter { $0.change?.isDelete == true }.map(\.object.graphID)))
+        terms.noteEntry()
     }
 
     /// Lets lists be read again that a merge has put deleted objects into.
     private func forgetLists(holding deleted: Set<GraphID>) {
         guard !deleted.isEmpty else { return }
-        for object in identityMap.objects {
+        for object in registry.objects {
             for case (let property, .many(let list)) in object.relations {
                 let isConcerned = list.orders.keys.contains {
                     deleted.contains(GraphID(store: object.graphID.store, object: $0))
@@ -130,19 +103,32 @@ extension ManagedObjectContext {
         let change: Change
     }
 
+    /// Where what a child would save collides with what has changed here, whichever side its policy
+    /// would let win.
+    ///
+    /// - Returns: The collisions, and what merges.
+    /// - Throws: ``StoreError`` with code `conflict` when the save would be refused for it.
+    func meetings(
+        of save: ChildSave
+    ) throws -> (conflicts: [MergeConflict], merged: [MergedValue]) {
+        processPendingChanges()
+        let arrival = try merge(save)
+        return (arrival.conflicts.named(in: coordinator.model.schema), arrival.merged)
+    }
+
     /// Takes in what a child saves, as changes of this context and one step of undo.
     ///
     /// The changes are merged, property by property, under the child's policy with what the
     /// objects have become here since the child read them.
     ///
-    /// - Returns: Whether nothing has changed here since the child last agreed with this context, so
-    ///   that everything came out as the child has it; and what has merged.
+    /// - Returns: Whether nothing has changed, here or under this context, since the child last agreed
+    ///   with it, so that everything came out as the child has it; and what has merged.
     /// - Throws: ``StoreError`` with code `conflict`; nothing has changed then.
-    private func accept(
+    func accept(
         _ save: ChildSave, from child: ManagedObjectContext
     ) throws -> (isAsSent: Bool, merged: [MergedValue]) {
         processPendingChanges()
-        let isAsRead = child.parentRevision == revision.load(ordering: .relaxed)
+        let isAsRead = try save.revision == news.revision && !parentStore.hasMoved()
         let (arrivals, conflicts, merged) = try merge(save)
         for arrival in arrivals { take(arrival) }
         processPendingChanges()
@@ -150,8 +136,8 @@ extension ManagedObjectContext {
             // Where the object was deleted here, it has come back rather than been made.
             if let item = pending[arrival.id] { settle(item.object, item.kind) }
         }
-        attributions.note(save.attribution, for: arrivals.map(\.id))
-        tellFollowers(
+        terms.credit(save.attribution, for: arrivals.map(\.id))
+        news.tellFollowers(
             arrivals.map { GraphChange(id: $0.id, change: $0.change) }, except: child)
         return (isAsRead && conflicts.isEmpty && merged.isEmpty, merged)
     }
@@ -170,7 +156,10 @@ extension ManagedObjectContext {
         var outcomes = try save.items.map { try merge($0, of: save) }
         for (item, outcome) in zip(save.items, outcomes) {
             references.note(sent: item.change, of: item.id)
-            if let change = outcome.change { references.note(merged: change, of: item.id) }
+            if let change = outcome.change {
+                references.note(
+                    merged: change, of: item.id, binding(item.id.object.entity).schema)
+            }
         }
         for (item, index) in zip(save.items, outcomes.indices) {
             try settleReferences(of: &outcomes[index], item.id, save.policy, &references)
@@ -224,19 +213,44 @@ extension ManagedObjectContext {
     ) throws {
         guard var kept = outcome.change, !kept.isDelete else { return }
         let schema = binding(id.object.entity).schema
-        let lost = try kept.destinations.filter {
-            let target = GraphID(store: id.store, object: $0)
-            return try !references.isThere(target) { try exists(target) }
+        var gone: Set<ObjectID> = []
+        var held: [PropertyNumber: Set<ObjectID>] = [:]
+        var competing: [MergeConflict] = []
+        for reference in kept.references(of: schema) where reference.begins {
+            let property = reference.property
+            let standing = try property.standing(
+                of: reference.destination, from: id.object,
+                exists: { object in
+                    let target = GraphID(store: id.store, object: object)
+                    return try references.isThere(target) { try exists(target) }
+                },
+                holders: { try holders(of: $0, over: property, in: id.store, references) })
+            switch standing {
+            case .allowed: continue
+            case .gone: gone.insert(reference.destination)
+            case .held:
+                competing.append(
+                    MergeConflict(
+                        kind: .reference, object: id.object, property: property.number,
+                        ours: .object(reference.destination)))
+                if policy != .mergeByPropertyObjectTrump, policy != .overwrite {
+                    held[property.number, default: []].insert(reference.destination)
+                }
+            }
         }
-        outcome.conflicts += kept.dropReferences(to: Set(lost), of: schema)
-        outcome.conflicts += try settleCompetingOwners(of: &kept, id, schema, policy, references)
+        outcome.conflicts += kept.dropReferences(to: gone, of: schema) + competing
+        _ = kept.leaveOut(
+            of: schema,
+            where: { held[$0.property.number]?.contains($0.destination) == true },
+            // Whoever takes what the reference led to before makes its owner let go.
+            unlessTaken: { _, _ in false })
         outcome.change = kept.isEmpty ? nil : kept
     }
 
     /// An object as it stands here, read; nil when there is no such object.
     private func currentObject(_ id: GraphID) throws -> ManagedObject? {
         lookAgain(for: id)
-        if identityMap[id] == nil, try underlyingRow(of: id) == nil { return nil }
+        if registry[id] == nil, try underlyingRow(of: id) == nil { return nil }
         let object = object(id)
         if object.isFault {
             do {
@@ -252,7 +266,7 @@ extension ManagedObjectContext {
 
     private func exists(_ id: GraphID) throws -> Bool {
         lookAgain(for: id)
-        if let object = identityMap[id], !object.isFault { return !object.isDeleted }
+        if let object = registry[id], !object.isFault { return !object.isDeleted }
         return try underlyingRow(of: id) != nil
     }
 
@@ -284,7 +298,7 @@ extension ManagedObjectContext {
         let binding = binding(id.object.entity)
         // What was made and deleted here is held by what can be undone, and is the same object still.
         let object =
-            identityMap[id] ?? pending[id]?.object
+            registry[id] ?? pending[id]?.object
             ?? binding.entity.type.init(FaultSeed(binding: binding, graphID: id))
         object.values = values
         object.relations = [:]
@@ -292,9 +306,8 @@ extension ManagedObjectContext {
             object.status.subtract([.fault, .deleted])
         } else {
             object.status = [.temporary]
-            identityMap.register(object)
+            registry.register(object)
         }
-        if retainsRegisteredObjects { retainedObjects.insert(object) }
         recordInsert(of: object)
         for property in binding.schema.referenceSlots {
             let new = property.slot.flatMap { values[$0].reference }
@@ -312,7 +325,8 @@ extension ManagedObjectContext {
             recordEdit(of: object, slot: slot)
             object.values[slot] = edit.new
             guard property.end != nil else { continue }
-            takeFromOthers(edit.new.reference, property, for: object)
+            takeFromOthers(
+                edit.new.reference, property, for: object, insteadOf: edit.old.reference)
             object.relations[property.number] = nil
             noteReference(
                 of: object, property, from: edit.old.reference, to: edit.new.reference)
@@ -322,13 +336,8 @@ extension ManagedObjectContext {
     private func takeMembers(_ edits: [MembershipEdit], of object: ManagedObject) {
         for edit in edits {
             guard let property = object.binding.schema.property(edit.property) else { continue }
-            var left = Dictionary(edit.removed.map { ($0.object, $0.order) }) { first, _ in first }
-            for member in edit.added {
-                let old = left.removeValue(forKey: member.object)
-                takeMember(member.object, of: object, property, from: old, to: member.order)
-            }
-            for (member, old) in left {
-                takeMember(member, of: object, property, from: old, to: nil)
+            for move in edit.moves {
+                takeMember(move.object, of: object, property, from: move.old, to: move.new)
             }
         }
     }
@@ -344,32 +353,19 @@ extension ManagedObjectContext {
 }
 
 extension Change {
-    /// The objects that an insert or update comes to refer to.
-    var destinations: [ObjectID] {
-        var found = members.flatMap { $0.added.map(\.object) }
-        switch kind {
-        case .insert(let values, _): found += values.compactMap(\.reference)
-        case .update(let edits, _): found += edits.compactMap(\.new.reference)
-        case .delete: break
-        }
-        return found
-    }
-
     /// Lets edits of transient properties start from where the object stands: nobody else's transient
     /// value is in conflict with ours.
     fileprivate mutating func startTransients(from values: [Value], of entity: SchemaEntity) {
-        func old(_ property: PropertyNumber) -> Value? {
-            guard let slot = entity.property(property)?.slot, slot >= entity.storedSlotCount
-            else { return nil }
-            return values[slot]
-        }
         switch kind {
         case .insert: return
         case .update(let edits, let members):
-            let moved = edits.map {
-                Edit(property: $0.property, old: old($0.property) ?? $0.old, new: $0.new)
+            let moved = edits.compactMap { edit -> Edit? in
+                guard let property = entity.property(edit.property), let slot = property.slot,
+                    slot >= entity.storedSlotCount
+                else { return edit }
+                return edit.starting(from: values[slot], of: property, unmergeable: .kept)
             }
-            kind = .update(edits: moved.filter { $0.old != $0.new }, members: members)
+            kind = .update(edits: moved, members: members)
         case .delete(let seen, let members):
             let count = entity.storedSlotCount
             kind = .delete(

@@ -45,7 +45,7 @@ extension ManagedObjectContext {
         for index in items.indices {
             guard let change = items[index].change else { continue }
             check(change, of: items[index].object, hooks, &failures)
-            if hasCounts { counts.note(change, of: items[index].object, self) }
+            if hasCounts { counts.note(change, of: items[index].object) }
         }
         return failures + counts.failures(in: self)
     }
@@ -60,20 +60,15 @@ extension ManagedObjectContext {
         let occasion = checkRules(change, of: object, hooks, &failures)
         guard hooks == .called else { return }
         // What calls the rules of the model from a hook is told what has just been found.
-        if failures.count == count {
-            object.status.insert(.valid)
-        } else {
-            failuresFound = FailuresFound(object: object, failures: Array(failures[count...]))
-        }
-        defer {
-            object.status.remove(.valid)
-            failuresFound = nil
-        }
+        if failures.count == count { object.status.insert(.valid) }
+        defer { object.status.remove(.valid) }
         do {
-            switch occasion {
-            case .insert: try object.validateForInsert()
-            case .update: try object.validateForUpdate()
-            case .delete: try object.validateForDelete()
+            try terms.with(Array(failures[count...]), of: object) {
+                switch occasion {
+                case .insert: try object.validateForInsert()
+                case .update: try object.validateForUpdate()
+                case .delete: try object.validateForDelete()
+                }
             }
         } catch {
             let known = failures[count...]
@@ -106,17 +101,12 @@ extension ManagedObjectContext {
     fileprivate func checkRules(
         of object: ManagedObject, for occasion: ValidationOccasion
     ) -> [ValidationFailure] {
-        if let failuresFound, failuresFound.object === object { return failuresFound.failures }
+        if let failures = terms.failures(foundOf: object) { return failures }
         guard object.realizeIfNeeded(), !object.status.contains(.gone) else { return [] }
         let schema = object.binding.schema
         var failures: [ValidationFailure] = []
         guard occasion != .delete else {
-            let members = schema.storedToMany.map { property in
-                let orders = object.memberList(of: property, self).orders
-                return MembershipEdit(
-                    property: property.number, added: [],
-                    removed: orders.map { Member(object: $0.key, order: $0.value) })
-            }
+            let members = schema.membersLeaving(ShownObject(object: object, context: self))
             return denials(of: object, object.values, members)
         }
         for property in schema.slots { check(property, of: object, .called, &failures) }
@@ -186,12 +176,6 @@ extension ManagedObjectContext {
 /// For what an object is checked.
 enum ValidationOccasion {
     case insert, update, delete
-}
-
-/// What a save has found of the object whose hook it calls.
-struct FailuresFound {
-    let object: ManagedObject
-    let failures: [ValidationFailure]
 }
 
 extension ManagedObjectContext {
@@ -279,46 +263,11 @@ private struct CountedRelationships {
 
     private var keys: Set<Key> = []
 
-    mutating func note(
-        _ change: Change, of object: ManagedObject, _ context: ManagedObjectContext
-    ) {
-        let entity = object.binding.schema
-        let id = object.graphID
-        switch change.kind {
-        case .insert(let values, _):
-            for property in entity.counted { note(id, property.number) }
-            for property in entity.referenceSlots {
-                note(property, from: id, to: property.slot.flatMap { values[$0].reference })
-            }
-        case .update(let edits, _):
-            for edit in edits {
-                guard let property = entity.property(edit.property) else { continue }
-                note(property, from: id, to: edit.old.reference)
-                note(property, from: id, to: edit.new.reference)
-            }
-        case .delete(let values, _):
-            for property in entity.referenceSlots {
-                note(property, from: id, to: property.slot.flatMap { values[$0].reference })
-            }
+    mutating func note(_ change: Change, of object: ManagedObject) {
+        let store = object.graphID.store
+        change.forEachCount(of: object.binding.schema) { object, property, _ in
+            keys.insert(Key(object: GraphID(store: store, object: object), property: property))
         }
-        for edit in change.members {
-            guard let property = entity.property(edit.property) else { continue }
-            note(id, edit.property)
-            for member in edit.added + edit.removed {
-                note(property, from: id, to: member.object)
-            }
-        }
-    }
-
-    private mutating func note(
-        _ property: SchemaProperty, from owner: GraphID, to destination: ObjectID?
-    ) {
-        guard let destination, let inverse = property.end?.inverse else { return }
-        note(GraphID(store: owner.store, object: destination), inverse)
-    }
-
-    private mutating func note(_ object: GraphID, _ property: PropertyNumber) {
-        keys.insert(Key(object: object, property: property))
     }
 
     func failures(in context: ManagedObjectContext) -> [ValidationFailure] {
