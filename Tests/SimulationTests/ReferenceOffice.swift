@@ -156,24 +156,6 @@ struct ReferenceOffice {
         cell.destinations.filter { world[$0] == nil }.reduce(cell) { $0.removing($1) }
     }
 
-    /// Whether a cell may read as it does.
-    ///
-    /// A reference to an object that is gone reads as that object's fault until somebody has looked
-    /// for the record, and as none from then on.
-    static func reads(_ have: Cell, for want: Cell, in world: World) -> Bool {
-        let living = living(want, in: world)
-        if case .one = want { return self.living(have, in: world) == living }
-        return have == living
-    }
-
-    /// Whether a cell that reads as none may hold a reference left dangling.
-    func dangles(_ field: Field, _ cell: Cell?, reads have: Cell?, in world: World) -> Bool {
-        guard have == .one(nil), case .one(let target?)? = cell, world[target] == nil
-        else { return false }
-        let rule = field.inverse.map { Office.field(field.destination, $0).rule }
-        return rule != .nullify && rule != .cascade
-    }
-
     /// References to objects that are not there, and objects held by two where one may hold them.
     ///
     /// A reference without inverse is nobody's to take back before a save.

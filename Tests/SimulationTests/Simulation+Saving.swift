@@ -116,10 +116,6 @@ extension Simulation {
                 record[field.name] = merged
             } else {
                 collides = true
-                // A reference that leads to nothing reads as none, and may be there still.
-                if rules.dangles(field, base, reads: theirs, in: forecast.world) {
-                    forecast.isTangled = true
-                }
                 forecast.collisions.append("\(id).\(field.name) \(base), \(ours), \(theirs)")
                 record[field.name] = policy == .mergeByPropertyStoreTrump ? theirs : ours
             }
@@ -157,7 +153,7 @@ extension Simulation {
         say(index, name)
         let sequence: UInt64?
         let dirty = Set(sight.mine.keys).union(sight.deleted).filter(sight.isDirty)
-        let listening = listen(to: context, whichSaves: dirty)
+        let listening = listen(to: context)
         defer { NotificationCenter.default.removeObserver(listening) }
         do {
             sequence = try context.save()?.rawValue
@@ -198,16 +194,13 @@ extension Simulation {
         try settle(forecast, index, old)
     }
 
-    /// Keeps what a context posts when it is saved, with the objects it saves. A save of nothing posts
-    /// nothing, and what was posted last stays what was saved last.
-    private func listen(
-        to context: ManagedObjectContext, whichSaves ids: Set<ObjectID>
-    ) -> any NSObjectProtocol {
+    /// Keeps what a context posts when it is saved. A save of nothing posts nothing, and what was posted
+    /// last stays what was saved last.
+    private func listen(to context: ManagedObjectContext) -> any NSObjectProtocol {
         NotificationCenter.default.addObserver(
             forName: .managedObjectContextDidSave, object: context, queue: nil
         ) { [mailbox] notification in
             mailbox.lastSave = notification
-            mailbox.savedIDs = ids
         }
     }
 
@@ -268,7 +261,6 @@ extension Simulation {
                 expected[id]?[cell[1]] = found[id]?[cell[1]]
             }
         }
-        takeUnread(found, in: &expected, index)
         let isEmpty = expected == head
         if isEmpty != (sequence == nil) {
             throw Mismatch(
@@ -282,19 +274,6 @@ extension Simulation {
             }
         }
         try compareStore("after a save")
-    }
-
-    /// Where a reference has led to nothing in a context, only the store knows that it is still there.
-    private func takeUnread(_ found: World, in expected: inout World, _ index: Int) {
-        for (id, record) in expected {
-            for (name, cell) in record where cell == .one(nil) {
-                guard let stored = found[id]?[name], stored == head[id]?[name],
-                    let target = stored.destinations.first,
-                    found[target] == nil || !isCurrent(index)
-                else { continue }
-                expected[id]?[name] = stored
-            }
-        }
     }
 
     /// Makes the reference follow what a save does to the context that was saved.
@@ -317,7 +296,21 @@ extension Simulation {
             sights[index].seen[id] = record
         }
         if forecast.isTangled, !sights[index].groups.isEmpty { sights[index].foreseesUndo = false }
-        if shape.contexts[index].parent == nil { noteEmptied(index, sight, old) }
+        guard shape.contexts[index].parent == nil else { return }
+        readAdditions(index, sight, old)
+        noteEmptied(index, sight, old)
+    }
+
+    /// What a save changes besides what was sent to it, since it empties references to what it deletes,
+    /// is read again: the object takes its newest row whole, as that is what it stands on from then
+    /// on.
+    private func readAdditions(_ index: Int, _ sight: Sight, _ old: World) {
+        for (id, record) in head
+        where old[id] != record && sight.mine[id] != nil && !sight.isDirty(id) {
+            if sights[index].seen[id] != record { sights[index].disturbUndo(id) }
+            sights[index].seen[id] = record
+            sights[index].mine[id] = record
+        }
     }
 
     /// References without inverse that the save has emptied, since it deleted where they led.
@@ -346,14 +339,11 @@ extension Simulation {
         var result = record
         for field in rules.fields(id) where field.isStored {
             guard let have = found[field.name], let saved = now[field.name] else { continue }
-            if rules.dangles(field, saved, reads: have, in: head) {
-                result[field.name] = saved
-                continue
-            }
             let isChanged = base == nil || base?[field.name] != record[field.name]
             let isOld =
-                record[field.name].map { ReferenceOffice.reads(have, for: $0, in: head) } == true
-                || have == .one(nil) && isUnsought(record[field.name], index)
+                have == record[field.name]
+                || field.kind != .toOne
+                    && have == record[field.name].map { ReferenceOffice.living($0, in: head) }
             if have != saved && (isChanged || !isOld) {
                 throw Mismatch(
                     "After the save \(rules.entity(id)) \(id).\(field.name) is \(have) in the "

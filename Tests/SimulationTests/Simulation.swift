@@ -19,8 +19,8 @@ final class SimulationMailbox: @unchecked Sendable {
     // @unchecked Sendable because only the context that is being saved writes, and the driver, which
     // waits for it, reads.
     var lastSave: Notification?
-    /// The objects it has saved.
-    var savedIDs: Set<ObjectID> = []
+    /// The objects that the context of this step has told it has merged.
+    var mergedIDs: Set<ObjectID> = []
 }
 
 /// Runs steps on contexts over one store, some of them on top of others, and compares everything
@@ -148,8 +148,13 @@ final class Simulation {
         return record
     }
 
+    /// What a property holds. Of a stored reference that is what it holds, whether or not its object is
+    /// still there.
     func read(_ field: Field, of object: ManagedObject) -> Cell {
         if field.isAttribute { return .value(object.storedValue(forKey: field.name)) }
+        if field.kind == .toOne, field.isStored {
+            return .one(object.objectIDs(forRelationshipNamed: field.name).first?.object)
+        }
         let ids = object.relatedObjects(forKey: field.name).map(\.objectID.object)
         if field.kind == .toOne { return .one(ids.first) }
         return .many(field.kind == .list ? ids : ids.sorted())
@@ -268,40 +273,37 @@ final class Simulation {
         let found = read(object)
         for field in rules.fields(id) where field.isStored {
             guard let want = expected[field.name], let have = found[field.name] else { continue }
+            try compareDestination(object, id, field, have, index, view)
             if want == have { continue }
             let isEdited = object.changedValues()[field.name] != nil
-            if have == .one(nil),
-                isUnsought(want, index) || rules.dangles(field, want, reads: have, in: view)
-            {
-                if !isEdited, sights[index].seen[id]?[field.name] == have {
-                    sights[index].mine[id]?[field.name] = have
-                }
-                continue
-            }
             let below = under(index)[id]?[field.name]
-            // A reference that led to nothing leads on once its object has come back.
-            let leadsOn =
-                want == .one(nil) && !isCurrent(index) && (below == nil || have == below)
-            guard leadsOn || ReferenceOffice.reads(have, for: want, in: view) else {
+            guard have == ReferenceOffice.living(want, in: view), field.kind != .toOne else {
                 throw Mismatch(
                     "Context \(index): \(rules.entity(id)) \(id).\(field.name) is \(have), "
                         + "should be \(want); it was read as "
                         + "\(sights[index].seen[id]?[field.name].map { "\($0)" } ?? "new") and is "
                         + "\(below.map { "\($0)" } ?? "missing") below.")
             }
-            if want == .one(nil), !leadsOn, !isEdited { continue }
             let wasDirty = sights[index].isDirty(id)
             sights[index].mine[id]?[field.name] = have
             if !wasDirty, !isEdited { sights[index].seen[id]?[field.name] = have }
         }
     }
 
-    /// Whether a reference leads to an instance that was found gone in a context that is behind: that
-    /// is not looked for again before a refresh.
-    func isUnsought(_ cell: Cell?, _ index: Int) -> Bool {
-        guard !isCurrent(index), case .one(let target?)? = cell else { return false }
-        let object = identifiers[target].flatMap { contexts[index].registeredObject(for: $0) }
-        return object?.isDeleted != false
+    /// A reference leads to its object, and to nothing where that is gone. In a context that is behind,
+    /// what was found gone is not looked for again before a refresh.
+    private func compareDestination(
+        _ object: ManagedObject, _ id: ObjectID, _ field: Field, _ cell: Cell, _ index: Int,
+        _ view: World
+    ) throws {
+        guard field.kind == .toOne, case .one(let target) = cell else { return }
+        let found = object.relatedObjects(forKey: field.name).first?.objectID.object
+        let isGone = target.map { view[$0] == nil || !isCurrent(index) } ?? true
+        guard found == target || found == nil && isGone else {
+            throw Mismatch(
+                "Context \(index): \(rules.entity(id)) \(id).\(field.name) holds \(cell) and "
+                    + "leads to \(found.map { "\($0)" } ?? "none").")
+        }
     }
 
     /// The record of a changed fault is read now, under the changes.
@@ -333,10 +335,6 @@ final class Simulation {
         let deleted = context.deletedObjects.filter(\.hasChanges)
         sight.deleted = Set(deleted.map(\.objectID.object))
         sight.inserted = Set(context.insertedObjects.map(\.objectID.object))
-        var view = sight.view(head)
-        for (id, object) in objects where !object.isDeleted && !object.isFault {
-            view[id] = view[id] ?? [:]
-        }
         for id in Set(sight.mine.keys) where objects[id] == nil || objects[id]?.isDeleted == true {
             sight.mine[id] = nil
             if !sight.deleted.contains(id) { sight.seen[id] = nil }
@@ -348,9 +346,8 @@ final class Simulation {
                 sight.mine[id] = nil
                 continue
             }
-            var record = read(object)
+            let record = read(object)
             if object.isDeleted { continue }
-            let edits = object.changedValues()
             for field in rules.fields(id) where field.isStored {
                 if isForeseen, field.isAttribute, let want = sight.mine[id]?[field.name],
                     want != record[field.name]
@@ -359,20 +356,6 @@ final class Simulation {
                         "Context \(index): \(rules.entity(id)) \(id).\(field.name) is "
                             + "\(record[field.name].map { "\($0)" } ?? "missing"), should be "
                             + "\(want), whatever others have done.")
-                }
-                let known = sight.mine[id]?[field.name] ?? head[id]?[field.name]
-                let living = record[field.name].map { ReferenceOffice.living($0, in: view) }
-                if rules.dangles(field, known, reads: record[field.name], in: view)
-                    || known == .one(nil) && living == known && edits[field.name] == nil
-                {
-                    record[field.name] = known
-                }
-                // What reads as none, since it leads to nothing, has not been emptied.
-                if record[field.name] == .one(nil), edits[field.name] == nil,
-                    let seen = sight.seen[id]?[field.name],
-                    object.hasChanges || isUnsought(seen, index)
-                {
-                    record[field.name] = seen
                 }
             }
             if sight.inserted.contains(id) {

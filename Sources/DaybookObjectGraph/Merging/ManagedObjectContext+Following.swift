@@ -33,13 +33,16 @@ extension ManagedObjectContext {
         var merged = MergedIdentifiers()
         var lost: [UInt32: Set<ObjectID>] = [:]
         for change in changes { forgetLists(touchedBy: change.change, change.id) }
+        let destinations = pendingDestinations
         gatheringRebases {
             for change in changes {
                 let object = registry[change.id]
                 merged.note(change.change, of: change.id, isKnown: isKnown(change.id))
                 // What is to be inserted anew owes nothing to what others did with it before.
                 if object?.status.isTemporary == true { continue }
-                let isThere = !change.change.isDelete || isUnderlying(change.id)
+                // What was inserted or updated may have gone since.
+                let isDoubtful = change.change.isDelete || destinations.contains(change.id)
+                let isThere = !isDoubtful || isUnderlying(change.id)
                 if !isThere { lost[change.id.store, default: []].insert(change.id.object) }
                 guard let object else { continue }
                 guard isThere else {
@@ -72,20 +75,39 @@ extension ManagedObjectContext {
         return conflicts.named(in: coordinator.model.schema)
     }
 
-    /// Takes in what the parent has of every object that is registered here.
+    /// Takes in what the parent has of every object that is registered here or that pending changes
+    /// lead to.
     func mergeWholeParent() -> [MergeConflict] {
-        mergeParent(
-            registry.objects.filter { !$0.status.isTemporary }.map { object in
-                let change = Change(
-                    object: object.graphID.object,
-                    kind: isUnderlying(object.graphID)
-                        ? .update(edits: [], members: [])
-                        : .delete(
-                            values: object.binding.schema.defaults.map { _ in .null },
-                            members: []))
-                object.relations = [:]
-                return GraphChange(id: object.graphID, change: change)
-            })
+        let objects = registry.objects.filter { !$0.status.isTemporary }
+        for object in objects { object.relations = [:] }
+        let registered = objects.map { object in
+            change(of: object.graphID, isThere: isUnderlying(object.graphID))
+        }
+        let lost = pendingDestinations.filter { registry[$0] == nil && !isUnderlying($0) }
+        return mergeParent(registered + lost.map { change(of: $0, isThere: false) })
+    }
+
+    private func change(of id: GraphID, isThere: Bool) -> GraphChange {
+        let values = binding(id.object.entity).schema.defaults.map { _ in Value.null }
+        return GraphChange(
+            id: id,
+            change: Change(
+                object: id.object,
+                kind: isThere
+                    ? .update(edits: [], members: []) : .delete(values: values, members: [])))
+    }
+
+    /// The objects that pending changes come to refer to.
+    private var pendingDestinations: Set<GraphID> {
+        var found: Set<GraphID> = []
+        for item in pending.items {
+            item.change?.forEachReference(of: item.object.binding.schema) { reference in
+                guard reference.new != nil else { return }
+                found.insert(
+                    GraphID(store: item.object.graphID.store, object: reference.destination))
+            }
+        }
+        return found
     }
 
     /// Reads an object's values again, under what is pending for it and what can be undone.

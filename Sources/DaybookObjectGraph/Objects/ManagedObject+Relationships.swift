@@ -241,7 +241,9 @@ extension ManagedObject {
         if property.slot != nil {
             setReference(to: object, of: property)
         } else {
+            // It may be a member already where the other end was read before it became one.
             let list = memberList(of: property, context)
+            guard list.orders[object.graphID.object] == nil else { return }
             let isOrdered = property.relationship?.isOrdered == true
             let last = isOrdered ? list.orders.values.max() ?? 0 : -1
             addMember(object, order: last + 1, of: property, context)

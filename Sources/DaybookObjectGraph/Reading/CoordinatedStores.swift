@@ -76,6 +76,13 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
     var context: ManagedObjectContext? { nil }
     var keepsEntries: Bool { true }
     var mayHaveNews: Bool { true }
+
+    func hasMoved() throws -> Bool {
+        try coordinator.persistentStores.contains { store in
+            try position(in: store).hasForeignEntries(before: store.head().next)
+        }
+    }
+
     var isHeld: Bool { held != nil }
 
     // MARK: - Stores

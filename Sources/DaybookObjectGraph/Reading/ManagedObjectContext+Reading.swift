@@ -35,6 +35,13 @@ extension ManagedObjectContext {
         if case .many(let list)? = owner?.relations[property.number] { return list.orders }
         let isNew = owner?.status.isTemporary == true
         var members = isNew ? [:] : try parentStore.members(of: property, in: id)
+        if !property.isStoredToMany, !pending.isEmpty {
+            // What is inserted here holds what it holds here, though others have brought it back, too.
+            members = members.filter { member, _ in
+                let owner = registry[GraphID(store: id.store, object: member)]
+                return owner?.status.contains(.temporary) != true
+            }
+        }
         deltas.overlay(RelationKey(owner: id, property: property.number), on: &members)
         return members
     }

@@ -142,6 +142,11 @@ final class ParentContext: ParentStore, @unchecked Sendable {
 
     var mayHaveNews: Bool { agreedRevision != parent.news.revision }
 
+    func hasMoved() throws -> Bool {
+        if mayHaveNews { return true }
+        return try parent.performForChild { try parent.parentStore.hasMoved() }
+    }
+
     private func noteAgreement() {
         agreedRevision = parent.news.revision
     }

@@ -126,6 +126,10 @@ protocol ParentStore: AnyObject, Sendable {
     /// Whether others may have changed something that the context has not taken in.
     var mayHaveNews: Bool { get }
 
+    /// Whether anything has changed here, or in what lies under this, that has not been taken in above
+    /// it.
+    func hasMoved() throws -> Bool
+
     /// Lets the context take in what others have changed, up to an entry of the first store; all of
     /// it when nil.
     ///

@@ -173,7 +173,8 @@ extension CoordinatedStores {
     /// Makes the context agree with what a store has made of its changes.
     private func settle(_ save: StoreSave, in context: ManagedObjectContext) {
         guard let sequence = save.result?.sequence else {
-            return context.settle(save, hasForeign: false)
+            // Where nothing was left to append of what was sent, others had saved the same before.
+            return context.settle(save, hasForeign: save.result != nil)
         }
         let hasForeign = position(in: save.store).hasForeignEntries(before: sequence)
         // What is read again has to be what was saved.

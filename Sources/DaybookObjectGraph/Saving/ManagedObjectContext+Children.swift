@@ -121,14 +121,14 @@ extension ManagedObjectContext {
     /// The changes are merged, property by property, under the child's policy with what the
     /// objects have become here since the child read them.
     ///
-    /// - Returns: Whether nothing has changed here since the child last agreed with this context, so
-    ///   that everything came out as the child has it; and what has merged.
+    /// - Returns: Whether nothing has changed, here or under this context, since the child last agreed
+    ///   with it, so that everything came out as the child has it; and what has merged.
     /// - Throws: ``StoreError`` with code `conflict`; nothing has changed then.
     func accept(
         _ save: ChildSave, from child: ManagedObjectContext
     ) throws -> (isAsSent: Bool, merged: [MergedValue]) {
         processPendingChanges()
-        let isAsRead = save.revision == news.revision
+        let isAsRead = try save.revision == news.revision && !parentStore.hasMoved()
         let (arrivals, conflicts, merged) = try merge(save)
         for arrival in arrivals { take(arrival) }
         processPendingChanges()

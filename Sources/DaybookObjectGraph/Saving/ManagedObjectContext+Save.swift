@@ -181,8 +181,10 @@ extension ManagedObjectContext {
     private func readAgain(_ object: ManagedObject, _ sought: inout Set<GraphID>) {
         let schema = object.binding.schema
         let mine = object.values
-        object.undergo(.outdated)
         object.relations = [:]
+        // Of a fault only lists have changed, and the rest is read when it is asked for.
+        guard !object.isFault else { return }
+        object.undergo(.outdated)
         guard fire(object, from: .store) else {
             object.values = mine
             return

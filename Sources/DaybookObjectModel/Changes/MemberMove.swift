@@ -132,12 +132,21 @@ extension [Edit] {
 
 // MARK: - Starting from somewhere else
 
+extension MemberMove {
+    /// This move from another place; nothing for who was a member to begin with and is none any more,
+    /// since there is nobody to be moved.
+    fileprivate func starting(from place: Double?) -> MemberMove {
+        let isTakenOut = place == nil && old != nil
+        return MemberMove(object, from: place, to: isTakenOut ? nil : new)
+    }
+}
+
 extension MembershipEdit {
-    /// An edit that leads where this one leads, from the members there are now.
+    /// An edit that leads where this one leads, from the members there are now. A member that this
+    /// only moves and that has been taken out stays out.
     package func starting(from current: [ObjectID: Double]) -> MembershipEdit {
         MembershipEdit(
-            property: property,
-            moves: moves.map { MemberMove($0.object, from: current[$0.object], to: $0.new) }
+            property: property, moves: moves.map { $0.starting(from: current[$0.object]) }
         ).net
     }
 
@@ -147,9 +156,8 @@ extension MembershipEdit {
         MembershipEdit(
             property: property,
             moves: moves.beside(theirs.moves).compactMap { ours, their in
-                ours.map {
-                    MemberMove($0.object, from: their == nil ? $0.old : their?.new, to: $0.new)
-                }
+                guard let their else { return ours }
+                return ours?.starting(from: their.new)
             }
         ).net
     }

@@ -29,7 +29,8 @@ package enum ObjectMovement: Sendable, Hashable {
 /// - A property they did not change takes our value.
 /// - A property both changed takes both changes where its attribute has a ``MergeStrategy``; else it is
 ///   a conflict, under ``MergePolicy/error`` even if both have come to the same value.
-/// - Members of a to-many relationship merge one by one and never collide.
+/// - Members of a to-many relationship merge one by one and never collide. One that we only move to
+///   another place stays out where they have taken it out.
 package struct ThreeWayMerge {
     private let entity: SchemaEntity
     private let policy: MergePolicy
