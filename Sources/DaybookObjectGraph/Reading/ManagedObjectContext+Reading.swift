@@ -39,7 +39,7 @@ extension ManagedObjectContext {
             // What is inserted here holds what it holds here, though others have brought it back, too.
             members = members.filter { member, _ in
                 let owner = registry[GraphID(store: id.store, object: member)]
-                return owner?.status.contains(.temporary) != true
+                return owner?.status.isTemporary != true
             }
         }
         deltas.overlay(RelationKey(owner: id, property: property.number), on: &members)
