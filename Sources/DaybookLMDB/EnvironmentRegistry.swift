@@ -2,7 +2,7 @@ internal import CDaybookLMDB
 internal import Foundation
 internal import Synchronization
 
-/// Which file it is, whatever path leads to it.
+/// The identity of a file, independent of its paths.
 struct FileIdentity: Hashable, Sendable {
     let device: UInt64
     let inode: UInt64
@@ -15,9 +15,9 @@ struct FileIdentity: Hashable, Sendable {
 
 /// The files open in this process.
 ///
-/// LMDB must not have a file open twice in a process: closing any descriptor of it releases the
-/// locks of all. So each file is opened once and shared, and everything that opens or closes a
-/// file runs under this registry's lock.
+/// LMDB must not open a file twice in a process: closing any descriptor of it releases the locks of
+/// all. So each file is opened once and shared, and everything that opens or closes a file runs
+/// under this registry's lock.
 enum EnvironmentRegistry {
     private struct Entry {
         let core: EnvironmentCore
@@ -39,7 +39,7 @@ enum EnvironmentRegistry {
                 return try openNow(file, options)
             } catch {
                 guard error.code == .locked else { throw error }
-                // Others may open and close their files meanwhile.
+                // Other files may be opened and closed meanwhile.
                 if let end = wait.pauseOrEnd() {
                     throw .locked(file.name, by: error.holder, "opens or removes", end)
                 }
@@ -58,14 +58,15 @@ enum EnvironmentRegistry {
                     entries[identity]?.holders += 1
                     return core
                 }
-                // A fork copied the entry; the child needs an environment of its own.
+                // A fork copied the entry; the child needs its own environment.
                 entries[identity] = nil
             }
             if let lock = try fileIdentity(file.lockPath),
                 let other = entries.values.first(where: { $0.core.pair.lock == lock }),
                 (try? other.core.checkUsable()) != nil
             {
-                // Closing that one would release the locks of a second one on the same lock file.
+                // Closing the first environment would release the locks of a second one on the same
+                // lock file.
                 throw LMDBError(
                     .alreadyOpen,
                     "'\(file.name)' has taken the place of a file that is still open in this process; close "
@@ -77,10 +78,10 @@ enum EnvironmentRegistry {
         }
     }
 
-    /// One holder less; the last one closes the file.
+    /// Removes a holder; the last one closes the file.
     static func release(_ core: EnvironmentCore) {
-        // Another process may be in the middle of a long write. Only this caller waits for that, and
-        // nobody who opens or closes another file.
+        // Another process may be in the middle of a long write. Only this caller waits for it, not
+        // those who open or close other files.
         if isHeldOnce(core) { core.giveRoomBack() }
         entries.withLock { entries in
             guard let identity = entries.first(where: { $0.value.core === core })?.key else {

@@ -1,10 +1,10 @@
 internal import CDaybookLMDB
 internal import Foundation
 
-/// What can be told about a file before LMDB touches it.
+/// Checks of a file before LMDB opens it.
 ///
 /// LMDB maps the file and follows its page numbers: a file shorter than its meta page says would
-/// stop the process with a bus error. So the first pages are looked at beforehand. Runs under the
+/// end the process with a bus error. So the first pages are checked beforehand. Runs under the
 /// registry's lock and only for a file that is not open in this process, because closing a
 /// descriptor releases LMDB's locks on it.
 enum FileInspection {
@@ -47,8 +47,8 @@ enum FileInspection {
 
         let head = try readHead(descriptor, path)
         if head.isEmpty {
-            // Another process may be making the file, or was stopped while it did: then the
-            // lock file is there, and LMDB finishes the work under its lock.
+            // Another process may be making the file, or was stopped while making it: then the lock
+            // file exists, and LMDB finishes the work under its lock.
             let isBegun = access(place.lockPath, F_OK) == 0
             if isBegun, options.create, !options.readOnly { return }
             throw LMDBError(.emptyFile, "'\(path)' is empty, so it is not an LMDB file.")

@@ -1,16 +1,16 @@
 internal import CDaybookLMDB
 internal import Foundation
 
-/// Where a file is: what the caller calls it, and the one path to which all symbolic links lead.
+/// The path of a file: the caller's name for it, and the one path to which all symbolic links lead.
 ///
-/// LMDB's lock file stands beside the path by which a file is opened. So whoever comes by a link must
-/// not keep that path.
+/// LMDB puts the lock file beside the path by which a file is opened. So a symbolic link must be
+/// resolved first.
 package struct FilePath: Sendable {
-    /// What the caller calls it, and so what messages say.
+    /// The caller's name for it, which messages use.
     let name: String
     /// Without symbolic links.
     let path: String
-    /// Where its lock file is.
+    /// The path of its lock file.
     var lockPath: String { path + "-lock" }
 
     init(_ name: String) {
@@ -18,14 +18,14 @@ package struct FilePath: Sendable {
         path = Self.resolved(name)
     }
 
-    /// The path without links, from the root; the file need not be there yet.
+    /// The path without links, from the root; the file need not exist yet.
     ///
-    /// - Returns: The path as it is when not even its folder is there, or its name is not UTF-8.
+    /// - Returns: The path unchanged when even its folder does not exist, or its name is not UTF-8.
     package static func resolved(_ path: String) -> String {
         var path = path
         for _ in 0..<linksMaximum {
             if let whole = canonical(path) { return whole }
-            // A link to a file that is yet to be made leads there all the same.
+            // A link to a file that does not exist yet is resolved, too.
             guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path)
             else { break }
             path = target.hasPrefix("/") ? target : folder(of: path) + "/" + target
@@ -34,7 +34,7 @@ package struct FilePath: Sendable {
         return (folder == "/" ? "" : folder) + "/" + (path.split(separator: "/").last ?? "")
     }
 
-    /// The folder that a path leads into.
+    /// The folder of a path.
     static func folder(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
@@ -43,7 +43,7 @@ package struct FilePath: Sendable {
     private static func canonical(_ path: String) -> String? {
         guard let found = realpath(path, nil) else { return nil }
         defer { free(found) }
-        // Put right, the name of a folder that is not UTF-8 would be that of another.
+        // A repaired name of a folder that is not UTF-8 would name another folder.
         return String(validatingCString: found)
     }
 

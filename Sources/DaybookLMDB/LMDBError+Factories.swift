@@ -2,7 +2,7 @@ internal import CDaybookLMDB
 internal import Foundation
 
 extension LMDBError {
-    /// The error for a status code of LMDB or the operating system met while doing `action`.
+    /// The error for a status code of LMDB or the operating system during `action`.
     static func status(_ status: Int32, _ action: String) -> LMDBError {
         let text = String(cString: mdb_strerror(status))
         switch status {
@@ -75,19 +75,19 @@ extension LMDBError {
 
     // MARK: - Other processes
 
-    /// That a lock is taken, for whoever may try again.
+    /// The lock is taken; the caller may retry.
     static func held(by holder: LockHolder?) -> LMDBError {
         LMDBError(.locked, "Another process holds a lock.", osError: nil, holder: holder)
     }
 
-    /// That it has been waited for in vain.
+    /// The wait for the lock was in vain.
     ///
     /// - Parameters:
     ///   - path: The file.
-    ///   - holder: Who holds it; nil when nobody does any more, or when that cannot be told.
-    ///   - verb: What the holder does with the file.
-    ///   - end: How the waiting ended.
-    /// - Returns: The error, with who holds the lock and what can be done about it.
+    ///   - holder: The process that holds it; nil when none does any more, or when it is unknown.
+    ///   - verb: The holder's activity.
+    ///   - end: The reason why the wait ended.
+    /// - Returns: The error, with the holder of the lock and the remedy.
     static func locked(
         _ path: String, by holder: LockHolder?, _ verb: String, _ end: LockWait.End
     ) -> LMDBError {

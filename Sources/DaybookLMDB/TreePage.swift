@@ -1,6 +1,6 @@
 /// A branch or leaf page: a header, offsets growing up, nodes growing down.
 ///
-/// ``problems(number:size:isLeaf:)`` must have found nothing before anything else is asked.
+/// ``problems(number:size:isLeaf:)`` must have found nothing before any other use.
 struct TreePage {
     private let bytes: [UInt8]
 
@@ -10,10 +10,10 @@ struct TreePage {
 
     // MARK: - Soundness
 
-    /// What is wrong with the page's header, offsets and the places of its nodes.
+    /// The faults of the page's header, its offsets and the positions of its nodes.
     ///
     /// LMDB keeps nodes packed: they fill the page from `upper` to its end without a gap, each
-    /// beginning at an even place. So a changed size or offset shows.
+    /// beginning at an even offset. So a changed size or offset is detected.
     func problems(number: UInt64, size: Int, isLeaf: Bool) -> [String] {
         guard bytes.count == size else { return ["the file ends within it"] }
         let said: UInt64 = bytes.number(0)
@@ -84,7 +84,7 @@ struct TreePage {
 
     func overflowPage(_ index: Int) -> UInt64 { bytes.number(valuePlace(index)) }
 
-    /// A branch node has its page number where a leaf node has size and flags.
+    /// A branch node has its page number in the fields of a leaf node's size and flags.
     func child(_ index: Int) -> UInt64 {
         let low: UInt32 = bytes.number(place(index))
         return UInt64(low) | UInt64(flags(index)) << 32
