@@ -14,8 +14,8 @@ static volatile sig_atomic_t pager;
 static int own_output = -1;
 static struct sigaction before_interrupt;
 
-// A pager stays when it is interrupted, and so must whoever feeds it, or both would read from the
-// terminal. Once the pager is gone there is nobody left to write for.
+// A pager ignores an interruption, and so must the process that feeds it, or both would read from
+// the terminal. Once the pager is gone, there is no reader any more.
 static void end_without_pager(int number) {
     int error = errno;
     if (pager != 0 && waitpid((pid_t)pager, NULL, WNOHANG) != 0) _exit(128 + number);
@@ -34,7 +34,7 @@ int terminal_pager_start(const char *command) {
     posix_spawn_file_actions_t actions;
     int error = posix_spawn_file_actions_init(&actions);
     if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, ends[0], 0);
-    // What this process ignores, a program it starts would ignore, too.
+    // A program would inherit the signals that this process ignores.
     posix_spawnattr_t attributes;
     if (error == 0) error = posix_spawnattr_init(&attributes);
     sigset_t usual;

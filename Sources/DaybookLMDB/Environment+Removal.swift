@@ -95,12 +95,12 @@ private struct UnusedLockFile {
             guard error.code == .locked else { throw error }
             throw inUse(file, error.holder)
         }
-        let number = daybook_lock(descriptor, daybook_exclusive, LockPlace.everybody, 1)
+        let number = daybook_lock(descriptor, daybook_exclusive, LockOffset.everybody, 1)
         guard number != 0 else { return }
         guard number == EAGAIN || number == EACCES else {
             throw .status(number, "locking '\(file.lockPath)'")
         }
-        throw inUse(file, FilePair.holder(of: LockPlace.everybody, descriptor))
+        throw inUse(file, FilePair.holder(of: LockOffset.everybody, descriptor))
     }
 
     private func inUse(_ file: FilePath, _ holder: LockHolder?) -> LMDBError {

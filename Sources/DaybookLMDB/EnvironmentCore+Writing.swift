@@ -155,10 +155,11 @@ extension EnvironmentCore {
 
     /// Whether this much address space is free; LMDB gives up the old map before it asks.
     private static func canReserve(_ size: Int) -> Bool {
-        guard let place = mmap(nil, size, PROT_NONE, MAP_PRIVATE | MAP_ANON | MAP_NORESERVE, -1, 0),
-            place != MAP_FAILED
+        guard
+            let address = mmap(nil, size, PROT_NONE, MAP_PRIVATE | MAP_ANON | MAP_NORESERVE, -1, 0),
+            address != MAP_FAILED
         else { return false }
-        munmap(place, size)
+        munmap(address, size)
         return true
     }
 

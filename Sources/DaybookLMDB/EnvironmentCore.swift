@@ -86,7 +86,7 @@ final class EnvironmentCore: Sendable {
 enum ProcessForks {
     private static let counter = Atomic<Int>(0)
     private static let isWatching: Bool = {
-        pthread_atfork(nil, nil) { ProcessForks.noteFork() } == 0
+        pthread_atfork(nil, nil) { ProcessForks.countFork() } == 0
     }()
 
     /// Changes in every child. A system call for the process number at each read would cost more
@@ -100,7 +100,7 @@ enum ProcessForks {
         }
     }
 
-    private static func noteFork() {
+    private static func countFork() {
         counter.wrappingAdd(1, ordering: .relaxed)
     }
 }

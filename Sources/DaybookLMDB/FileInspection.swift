@@ -8,8 +8,8 @@ internal import Foundation
 /// registry's lock and only for a file that is not open in this process, because closing a
 /// descriptor releases LMDB's locks on it.
 enum FileInspection {
-    static func run(_ place: FilePath, _ options: EnvironmentOptions) throws(LMDBError) {
-        let path = place.name
+    static func run(_ location: FilePath, _ options: EnvironmentOptions) throws(LMDBError) {
+        let path = location.name
         try refuseNetwork(path)
         var file = daybook_file()
         let number = daybook_look_up(path, &file)
@@ -27,15 +27,15 @@ enum FileInspection {
         if !options.readOnly, access(path, W_OK) != 0 {
             throw .noPermission(path, to: "write", osError: errno)
         }
-        try checkHead(place, options)
+        try checkHead(location, options)
     }
 
     // MARK: - The first pages
 
     private static func checkHead(
-        _ place: FilePath, _ options: EnvironmentOptions
+        _ location: FilePath, _ options: EnvironmentOptions
     ) throws(LMDBError) {
-        let path = place.name
+        let path = location.name
         let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             let number = errno
@@ -49,7 +49,7 @@ enum FileInspection {
         if head.isEmpty {
             // Another process may be making the file, or was stopped while making it: then the lock
             // file exists, and LMDB finishes the work under its lock.
-            let isBegun = access(place.lockPath, F_OK) == 0
+            let isBegun = access(location.lockPath, F_OK) == 0
             if isBegun, options.create, !options.readOnly { return }
             throw LMDBError(.emptyFile, "'\(path)' is empty, so it is not an LMDB file.")
         }

@@ -77,12 +77,12 @@ extension FilePair {
     }
 
     static func lockOpening(_ lockFile: Int32, _ file: FilePath) throws(LMDBError) {
-        let number = daybook_lock(lockFile, daybook_exclusive, LockPlace.opening, 1)
+        let number = daybook_lock(lockFile, daybook_exclusive, LockOffset.opening, 1)
         guard number != 0 else { return }
         guard number == EAGAIN || number == EACCES else {
             throw .status(number, "locking '\(file.lockPath)'")
         }
-        throw .held(by: holder(of: LockPlace.opening, lockFile))
+        throw .held(by: holder(of: LockOffset.opening, lockFile))
     }
 
     /// Whether a path leads to an open file.
@@ -103,7 +103,7 @@ extension FilePair {
         let status = daybook_look_at(lockFile, &found)
         guard status == 0 else { throw .status(status, "measuring '\(file.lockPath)'") }
         var open = daybook_foreign_lock()
-        let looked = daybook_find_lock(lockFile, LockPlace.everybody, 1, &open)
+        let looked = daybook_find_lock(lockFile, LockOffset.everybody, 1, &open)
         guard looked == 0 else { throw .status(looked, "locking '\(file.lockPath)'") }
         // A lock file in use is already allocated, and its length determines the maximal number of
         // readers.
@@ -142,7 +142,7 @@ extension FilePair {
         do throws(LMDBError) {
             let data = try FileIdentity.of(dataFile, file.name)
             let lock = try FileIdentity.of(lockFile, file.lockPath)
-            guard try place(data.mark, in: lockFile, file.lockPath) == nil else {
+            guard try putMark(data.mark, in: lockFile, file.lockPath) == nil else {
                 // Processes that have it open write to a file that had this name before. They keep
                 // it.
                 guard unlink(file.lockPath) == 0 || errno == ENOENT else {
@@ -151,8 +151,8 @@ extension FilePair {
                 close(dataFile)
                 return nil
             }
-            if let other = try place(lock.mark, in: dataFile, file.name) {
-                throw other == LockPlace.withoutLockFile
+            if let other = try putMark(lock.mark, in: dataFile, file.name) {
+                throw other == LockOffset.withoutLockFile
                     ? .held(by: nil) : .otherName(file.name, LockHolder.opener(of: data))
             }
             return FilePair(
@@ -181,13 +181,13 @@ extension FilePair {
     /// Puts a mark into a file.
     ///
     /// - Returns: The offset of another process's different mark, if there is one.
-    private static func place(
+    private static func putMark(
         _ mark: Int64, in file: Int32, _ path: String
     ) throws(LMDBError) -> Int64? {
         let number = daybook_lock_open_file(file, daybook_shared, mark, 1)
         guard number == 0 else { throw .status(number, "marking '\(path)'") }
-        let end = LockPlace.marks + LockPlace.marksCount
-        for (start, next) in [(LockPlace.marks, mark), (mark + 1, end)] where start < next {
+        let end = LockOffset.marks + LockOffset.marksCount
+        for (start, next) in [(LockOffset.marks, mark), (mark + 1, end)] where start < next {
             var found = daybook_foreign_lock()
             let looked = daybook_find_lock_open_file(file, start, next - start, &found)
             guard looked == 0 else { throw .status(looked, "marking '\(path)'") }
@@ -200,7 +200,7 @@ extension FilePair {
     static func isMarked(_ file: Int32, _ path: String) throws(LMDBError) -> Bool {
         var found = daybook_foreign_lock()
         let looked = daybook_find_lock_open_file(
-            file, LockPlace.marks, LockPlace.marksCount, &found)
+            file, LockOffset.marks, LockOffset.marksCount, &found)
         guard looked == 0 else { throw .status(looked, "looking for marks in '\(path)'") }
         return found.is_locked != 0
     }
@@ -214,7 +214,7 @@ extension FilePair {
         guard dataFile >= 0 else { throw .status(errno, "opening '\(file.name)'") }
         do throws(LMDBError) {
             let data = try FileIdentity.of(dataFile, file.name)
-            if try place(LockPlace.withoutLockFile, in: dataFile, file.name) != nil {
+            if try putMark(LockOffset.withoutLockFile, in: dataFile, file.name) != nil {
                 throw .withoutLockFile(file.name, LockHolder.opener(of: data))
             }
             return FilePair(

@@ -54,7 +54,7 @@ final class FilePair: Sendable {
     /// would keep the marks until it runs its own program.
     static func close(_ descriptor: Int32) {
         let status = daybook_lock_open_file(
-            descriptor, daybook_unlocked, LockPlace.marks, LockPlace.marksCount)
+            descriptor, daybook_unlocked, LockOffset.marks, LockOffset.marksCount)
         assert(status == 0)
         _ = Foundation.close(descriptor)
     }
@@ -62,14 +62,14 @@ final class FilePair: Sendable {
     /// Allows other processes to open the file, after LMDB has opened it.
     func endOpening() {
         guard lockDescriptor >= 0 else { return }
-        let status = daybook_lock(lockDescriptor, daybook_unlocked, LockPlace.opening, 1)
+        let status = daybook_lock(lockDescriptor, daybook_unlocked, LockOffset.opening, 1)
         assert(status == 0)
     }
 
     /// A number that no other reader has, neither as its own nor as its process number.
     func readerNumber() throws(LMDBError) -> Int32 {
         while true {
-            let number = Int32.random(in: LockPlace.readers)
+            let number = Int32.random(in: LockOffset.readers)
             guard lockDescriptor >= 0 else { return number }
             var found = daybook_foreign_lock()
             let status = daybook_find_lock(lockDescriptor, Int64(number), 1, &found)
@@ -107,11 +107,11 @@ final class FilePair: Sendable {
 
     /// Prevents other processes from writing, unless one is writing.
     func tryToWrite() -> Bool {
-        daybook_lock(lockDescriptor, daybook_exclusive, LockPlace.writing, 1) == 0
+        daybook_lock(lockDescriptor, daybook_exclusive, LockOffset.writing, 1) == 0
     }
 
     func endWriting() {
-        let status = daybook_lock(lockDescriptor, daybook_unlocked, LockPlace.writing, 1)
+        let status = daybook_lock(lockDescriptor, daybook_unlocked, LockOffset.writing, 1)
         assert(status == 0)
     }
 
@@ -125,7 +125,7 @@ final class FilePair: Sendable {
     }
 
     private func writer() -> LockHolder? {
-        Self.holder(of: LockPlace.writing, lockDescriptor)
+        Self.holder(of: LockOffset.writing, lockDescriptor)
     }
 
     // MARK: - Its path
@@ -144,9 +144,9 @@ final class FilePair: Sendable {
     }
 
     /// The other process that has locked a byte of a lock file; nil if there is none.
-    static func holder(of place: Int64, _ descriptor: Int32) -> LockHolder? {
+    static func holder(of offset: Int64, _ descriptor: Int32) -> LockHolder? {
         var found = daybook_foreign_lock()
-        guard daybook_find_lock(descriptor, place, 1, &found) == 0, found.is_locked != 0 else {
+        guard daybook_find_lock(descriptor, offset, 1, &found) == 0, found.is_locked != 0 else {
             return nil
         }
         return LockHolder(process: found.process)
@@ -154,7 +154,7 @@ final class FilePair: Sendable {
 }
 
 /// The bytes of the two files that are locked.
-enum LockPlace {
+enum LockOffset {
     /// LMDB's, which every process locks that has the file open.
     static let everybody: Int64 = 0
     /// LMDB's, by the number of the reader: above all process numbers of Linux.
@@ -175,7 +175,7 @@ extension FileIdentity {
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
         mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
         mixed ^= mixed >> 31
-        return LockPlace.marks + 1 + Int64(mixed % UInt64(LockPlace.marksCount - 1))
+        return LockOffset.marks + 1 + Int64(mixed % UInt64(LockOffset.marksCount - 1))
     }
 
     /// An open file.

@@ -60,7 +60,7 @@ struct GroupPatience: Sendable {
     }
 
     /// Records that no request came while the group waited: it is complete.
-    mutating func noteNobodyCame(at now: UInt64) {
+    mutating func recordVainWait(at now: UInt64) {
         completed = now
     }
 

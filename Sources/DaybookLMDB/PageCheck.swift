@@ -52,8 +52,8 @@ package enum PageCheck {
             }
             defer { close(descriptor) }
             var failure: Int32 = 0
-            let source = PageSource { place, count in
-                let (bytes, number) = read(descriptor, place, count)
+            let source = PageSource { offset, count in
+                let (bytes, number) = read(descriptor, offset, count)
                 if number != 0 { failure = number }
                 return bytes
             }
@@ -76,9 +76,9 @@ package enum PageCheck {
     /// Checks a file that was read into memory.
     package static func run(bytes: [UInt8]) -> [PageFinding] {
         run(
-            PageSource { place, count in
-                guard place >= 0, place <= bytes.count else { return [] }
-                return Array(bytes[place..<min(place + count, bytes.count)])
+            PageSource { offset, count in
+                guard offset >= 0, offset <= bytes.count else { return [] }
+                return Array(bytes[offset..<min(offset + count, bytes.count)])
             })
     }
 
@@ -88,13 +88,13 @@ package enum PageCheck {
     /// - Returns: The bytes that could be read, and the number of the error that prevented the
     ///   rest, if any.
     private static func read(
-        _ descriptor: Int32, _ place: Int, _ count: Int
+        _ descriptor: Int32, _ offset: Int, _ count: Int
     ) -> (bytes: [UInt8], error: Int32) {
         var number: Int32 = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             while filled < count {
                 let start = buffer.baseAddress.map { $0 + filled }
-                let more = pread(descriptor, start, count - filled, off_t(place + filled))
+                let more = pread(descriptor, start, count - filled, off_t(offset + filled))
                 if more < 0, errno == EINTR { continue }
                 if more < 0 { number = errno }
                 if more <= 0 { return }
@@ -151,22 +151,22 @@ extension PageFinding {
     }
 
     private static func text(_ page: UInt64?, _ table: String?, _ what: String) -> String {
-        let place =
+        let location =
             switch (page, table) {
             case (let page?, let table?): "Page \(page) of '\(table)': "
             case (let page?, nil): "Page \(page): "
             case (nil, let table?): "Table '\(table)': "
             case (nil, nil): "File: "
             }
-        return place + what + "."
+        return location + what + "."
     }
 }
 
 /// The source of the bytes.
 struct PageSource {
-    private let read: (_ place: Int, _ count: Int) -> [UInt8]
+    private let read: (_ offset: Int, _ count: Int) -> [UInt8]
 
-    init(_ read: @escaping (_ place: Int, _ count: Int) -> [UInt8]) {
+    init(_ read: @escaping (_ offset: Int, _ count: Int) -> [UInt8]) {
         self.read = read
     }
 
@@ -174,8 +174,8 @@ struct PageSource {
     var metaBytes: [UInt8] { read(0, FileFormat.pageSizeRange.upperBound * 2) }
 
     /// Up to `count` bytes; fewer at the end of the file.
-    func bytes(at place: Int, count: Int) -> [UInt8] {
-        read(place, count)
+    func bytes(at offset: Int, count: Int) -> [UInt8] {
+        read(offset, count)
     }
 
     /// Whether the file has at least `length` bytes.

@@ -240,8 +240,8 @@ struct TreeCheck {
             damage(number, visitor.kind.name, "record \(index) lies on page \(first), not in file")
             return nil
         }
-        let place = Int(first) * pageSize
-        let header = source.bytes(at: place, count: FileFormat.pageHeaderSize)
+        let offset = Int(first) * pageSize
+        let header = source.bytes(at: offset, count: FileFormat.pageHeaderSize)
         guard header.count == FileFormat.pageHeaderSize else { return nil }
         let run: UInt32 = header.number(FileFormat.pageOverflowOffset)
         let flagsFound: UInt16 = header.number(FileFormat.pageFlagsOffset)
@@ -255,7 +255,7 @@ struct TreeCheck {
         guard claim(first, Int(run), for: visitor.kind) else { return nil }
         counts.overflowPages += UInt64(run)
         if !visitor.kind.readsValues { return [] }
-        return source.bytes(at: place + FileFormat.pageHeaderSize, count: size)
+        return source.bytes(at: offset + FileFormat.pageHeaderSize, count: size)
     }
 
     /// Marks pages as used by a tree; false when one is not in the file or already used.

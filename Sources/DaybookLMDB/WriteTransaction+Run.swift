@@ -52,7 +52,7 @@ extension WriteTransaction {
             guard status == MDB_SUCCESS else {
                 throw state.fail(status, "deleting from '\(table.name)'")
             }
-            state.noteWrite()
+            state.countWrite()
         }
     }
 
@@ -103,7 +103,7 @@ package struct PutRun: ~Copyable {
             }
         }
         switch status {
-        case MDB_SUCCESS: state.noteWrite()
+        case MDB_SUCCESS: state.countWrite()
         case MDB_KEYEXIST: throw LMDBError.status(status, "writing '\(table.name)'")
         default: throw state.fail(status, "writing '\(table.name)'")
         }

@@ -49,7 +49,7 @@ package struct WriteTransaction: ~Copyable, Reading {
             }
         }
         switch status {
-        case MDB_SUCCESS: state.noteWrite()
+        case MDB_SUCCESS: state.countWrite()
         case MDB_KEYEXIST: throw LMDBError.status(status, "writing '\(table.name)'")
         default: throw state.fail(status, "writing '\(table.name)'")
         }
@@ -66,7 +66,7 @@ package struct WriteTransaction: ~Copyable, Reading {
         let status = key.withValue { mdb_del(access.pointer, table.handle, &$0, nil) }
         switch status {
         case MDB_SUCCESS:
-            state.noteWrite()
+            state.countWrite()
             return true
         case MDB_NOTFOUND: return false
         default: throw state.fail(status, "deleting from '\(table.name)'")
@@ -82,7 +82,7 @@ package struct WriteTransaction: ~Copyable, Reading {
         state.requireNoLoans()
         let status = mdb_drop(access.pointer, table.handle, 0)
         guard status == MDB_SUCCESS else { throw state.fail(status, "clearing '\(table.name)'") }
-        state.noteWrite()
+        state.countWrite()
     }
 
     // MARK: - Reading
@@ -162,7 +162,7 @@ final class WriteState {
     }
 
     @inline(__always)
-    func noteWrite() { writes += 1 }
+    func countWrite() { writes += 1 }
 
     func fail(_ status: Int32, _ action: String) -> LMDBError {
         if failure == nil, status != MDB_BAD_VALSIZE {

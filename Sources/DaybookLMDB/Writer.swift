@@ -202,7 +202,7 @@ final class Writer: Sendable {
         return state.withLock { state in
             state.call = nil
             let late = Self.take(&state, count)
-            if late.isEmpty { state.patience.noteNobodyCame(at: clock.now()) }
+            if late.isEmpty { state.patience.recordVainWait(at: clock.now()) }
             return late
         }
     }

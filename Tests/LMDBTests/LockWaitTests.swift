@@ -4,7 +4,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// Waiting for a process that holds a lock and does not go on.
+/// Waiting for a process that holds a lock and is stopped.
 @Suite(.serialized)
 struct LockWaitTests {
     private static func open(_ path: String, _ patience: LockPatience) throws -> Environment {
@@ -19,7 +19,8 @@ struct LockWaitTests {
         }
     }
 
-    /// Runs `body` while another process has stopped in the middle of a write; it goes on afterwards.
+    /// Runs `body` while another process is stopped in the middle of a write; it continues
+    /// afterwards.
     private func whileStopped(
         _ body:
             @escaping @Sendable (
@@ -35,14 +36,14 @@ struct LockWaitTests {
             let table = try environment.table("a")
             try environment.write { transaction in
                 try Data("\(getpid())".utf8).write(to: URL(fileURLWithPath: note), options: .atomic)
-                // Whoever started it may let it go on once.
+                // The process that started it may continue it once.
                 while access(note + ".go", F_OK) != 0 { _ = raise(SIGSTOP) }
                 let bytes = "theirs".bytes
                 try transaction.put(table, bytes.span.bytes, bytes.span.bytes, .upsert)
             }
         }
-        // On a thread of its own: tests that wait for the end of a pipe which the stopped process has
-        // inherited can hold every thread of the pool until it goes on.
+        // On a thread of its own: tests that wait for the end of a pipe that the stopped process
+        // has inherited can hold every thread of the pool until it continues.
         try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
             let thread = Thread {
                 while access(note, F_OK) != 0 { sched_yield() }
@@ -52,7 +53,7 @@ struct LockWaitTests {
                         let process = try #require(Int32(String(decoding: bytes, as: UTF8.self)))
                         defer {
                             Self.letGoOn(process, note)
-                            // It may be about to stop once more.
+                            // It may be about to stop again.
                             while kill(process, SIGCONT) == 0 { sched_yield() }
                         }
                         while try !Self.isStopped(process) { sched_yield() }
@@ -91,7 +92,7 @@ struct LockWaitTests {
 
     @Test func `who waits without end goes on with the writer`() async throws {
         try await whileStopped { path, _, letGoOn in
-            // Asked at each pause, so the writer goes on while this one waits.
+            // Called at each pause, so the writer continues while this one waits.
             let patience = LockPatience(limit: nil) {
                 letGoOn()
                 return false

@@ -118,7 +118,7 @@ extension JSONError {
     /// The mistake as a sentence, without the line number within a one-line text.
     fileprivate var sentence: String {
         let location =
-            place.hasPrefix("line 1, ") ? String(place.dropFirst("line 1, ".count)) : place
+            location.hasPrefix("line 1, ") ? String(location.dropFirst("line 1, ".count)) : location
         return location.isEmpty ? message : "\(location): \(message)"
     }
 }

@@ -1,16 +1,16 @@
 import Foundation
 
-/// A regular expression that describes whole texts.
+/// A regular expression for whole texts.
 ///
-/// Foundation's engine goes back over its steps and keeps them on a stack of a few megabytes. Where a long
-/// text needs more it gives up and says so; where it takes long, be it for a short text, it gives up after
-/// about a second and says that nothing was found. Neither must count as an answer. So a
-/// ``TextAutomaton`` decides then, which needs no stack and reads the text once, but does not know every
-/// expression.
+/// Foundation's engine backtracks and keeps its steps on a stack of a few megabytes. If a long text
+/// needs more, it gives up with an error; if the search takes long, even for a short text, it gives
+/// up after about a second and reports that nothing was found. Neither may count as an answer. In
+/// these cases a ``TextAutomaton`` decides, which needs no stack and reads the text once, but does
+/// not support every expression.
 struct TextExpression: Sendable {
-    /// What an expression says of a text.
+    /// The answer of an expression for a text.
     enum Answer: Sendable {
-        /// The expression describes the whole text.
+        /// The expression matches the whole text.
         case matches
         /// It does not.
         case differs
@@ -22,7 +22,7 @@ struct TextExpression: Sendable {
     private let isCaseInsensitive: Bool
     private let expression: NSRegularExpression
 
-    /// Compiles an expression; nil when it is none.
+    /// Compiles an expression; nil when it is invalid.
     init?(_ pattern: String, ignoringCase isCaseInsensitive: Bool = false) {
         self.pattern = pattern
         self.isCaseInsensitive = isCaseInsensitive
@@ -35,11 +35,11 @@ struct TextExpression: Sendable {
         }
     }
 
-    /// What takes longer may have been given up. Well below where the engine gives up, and longer than
-    /// any text takes for which it finds its way.
+    /// A longer search may have been given up. This is well below the engine's limit, and longer
+    /// than any search without much backtracking.
     private static let patience = Duration.milliseconds(20)
 
-    /// Whether the expression describes a whole text.
+    /// Whether the expression matches a whole text.
     func answer(to text: String) -> Answer {
         let whole = NSRange(text.startIndex..., in: text)
         let notes = MatchNotes()
@@ -53,12 +53,12 @@ struct TextExpression: Sendable {
         }
         let automaton = TextAutomaton(pattern, ignoringCase: isCaseInsensitive)
         if let matches = automaton?.matches(text) { return matches ? .matches : .differs }
-        // That it took long does not show that it was given up.
+        // A long search was not necessarily given up.
         return notes.hasFailed ? .unknown : .differs
     }
 }
 
-/// What the engine reports of one search.
+/// The engine's report of one search.
 private final class MatchNotes: @unchecked Sendable {
     // @unchecked Sendable because the engine calls back before its method returns, on the same thread.
     private(set) var range: NSRange?

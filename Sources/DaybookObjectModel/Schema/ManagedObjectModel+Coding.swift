@@ -1,8 +1,9 @@
 extension ManagedObjectModel {
-    /// The version of the bytes below for a model without parts that not every model has.
+    /// The version of the bytes for a model without optional parts.
     private static let formatVersion: UInt8 = 1
-    /// The version for a model with such parts, which are told by flags: the uniqueness constraints of
-    /// several attributes at the end of each entity, and the configurations at the end of all.
+    /// The version for a model with optional parts, which flags announce: the uniqueness
+    /// constraints of several attributes at the end of each entity, and the configurations at the
+    /// end of all.
     private static let extendedVersion: UInt8 = 2
 
     /// Canonical bytes: the same for two models that differ only in the order of declaration.

@@ -203,7 +203,7 @@ private enum ForeignLines {
             }
         } catch {
             // The text has only one line; the caller adds its number in the input.
-            let location = error.place.replacing("line 1, ", with: "", maxReplacements: 1)
+            let location = error.location.replacing("line 1, ", with: "", maxReplacements: 1)
             throw LineProblem(error.message, location: location.isEmpty ? nil : location)
         }
     }

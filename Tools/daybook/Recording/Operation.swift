@@ -64,7 +64,7 @@ extension Operation {
             json = try JSONValue(parsing: bytes)
         } catch {
             // The text has only one line; the caller adds its number in the input.
-            let location = error.place.split(separator: " ").suffix(2).joined(separator: " ")
+            let location = error.location.split(separator: " ").suffix(2).joined(separator: " ")
             throw LineProblem(error.message, location: location.isEmpty ? nil : location)
         }
         try self.init(json)
