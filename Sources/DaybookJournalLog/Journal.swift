@@ -51,51 +51,12 @@ package struct Journal: Sendable {
         in transaction: borrowing some Reading & ~Copyable
     ) throws -> SequenceNumber {
         let last = try last(in: transaction)
-        if let flaw = try flaw(ofLast: last, in: transaction) {
-            throw JournalError.headBroken(flaw)
-        }
+        try saidHead(in: transaction).check(last)
         return last
     }
 
-    /// The fault of the number of the last entry found; nil for none.
-    func flaw(
-        ofLast last: SequenceNumber, in transaction: borrowing some Reading & ~Copyable
-    ) throws -> String? {
-        switch try saidHead(in: transaction) {
-        case .nothing:
-            return last == .zero
-                ? nil : "it has entries to \(last), and does not say with which it ends"
-        case .malformed(let count): return "what says how it ends has \(count) bytes"
-        case .said(let sequence, _):
-            return sequence == last
-                ? nil
-                : "it says that it ends with entry \(sequence), and \(last) is the last one found"
-        }
-    }
-
-    /// The fault of the digest of the last entry; nil for none.
-    func flaw(
-        ofLast last: SequenceNumber, _ digest: Digest?,
-        in transaction: borrowing some Reading & ~Copyable
-    ) throws -> String? {
-        guard case .said(last, let said) = try saidHead(in: transaction), said != digest else {
-            return nil
-        }
-        return "it says that it ends with another entry \(last) than the one found"
-    }
-
-    /// The recorded head of a journal.
-    private enum SaidHead {
-        case nothing
-        /// A record with too few or too many bytes.
-        case malformed(Int)
-        case said(SequenceNumber, Digest)
-    }
-
     /// The recorded head.
-    private func saidHead(
-        in transaction: borrowing some Reading & ~Copyable
-    ) throws -> SaidHead {
+    func saidHead(in transaction: borrowing some Reading & ~Copyable) throws -> SaidHead {
         try asJournalError {
             try transaction.get(heads, Self.headKey.span.bytes) { bytes in
                 guard bytes.byteCount == Self.headSize,
@@ -108,9 +69,7 @@ package struct Journal: Sendable {
     }
 
     /// Records the last entry of the journal.
-    ///
-    /// - Throws: ``JournalError``; the transaction must not be committed then.
-    package func setHead(
+    private func setHead(
         _ sequence: SequenceNumber, _ digest: Digest, in transaction: borrowing WriteTransaction
     ) throws {
         var value = KeyWriter(capacity: Self.headSize)
@@ -157,20 +116,12 @@ package struct Journal: Sendable {
     ///   head's.
     /// - Complexity: O(log *n*) page reads.
     package func headDigest(in transaction: borrowing some Reading & ~Copyable) throws -> Digest {
-        let head = try head(in: transaction)
-        let digest = try digest(at: head, in: transaction)
-        try checkHead(head, digest, in: transaction)
+        let last = try last(in: transaction)
+        let said = try saidHead(in: transaction)
+        try said.check(last)
+        let digest = try digest(at: last, in: transaction)
+        try said.check(last, digest)
         return digest
-    }
-
-    /// Refuses a last entry whose digest is not the recorded head's.
-    func checkHead(
-        _ last: SequenceNumber, _ digest: Digest,
-        in transaction: borrowing some Reading & ~Copyable
-    ) throws {
-        if let flaw = try flaw(ofLast: last, digest, in: transaction) {
-            throw JournalError.headBroken(flaw)
-        }
     }
 
     /// The digest recorded for an entry, without reading the entry.
@@ -212,10 +163,9 @@ package struct Journal: Sendable {
         payload: [UInt8], recordedAt: Int64, after head: JournalHead? = nil,
         in transaction: borrowing WriteTransaction
     ) throws -> JournalEntry {
-        let last = try head?.sequence ?? self.head(in: transaction)
+        let last = try head ?? JournalHead(of: self, in: transaction)
         let header = RecordHeader(
-            sequence: last.next, recordedAt: recordedAt,
-            previous: try head?.digest ?? digest(at: last, in: transaction),
+            sequence: last.sequence.next, recordedAt: recordedAt, previous: last.digest,
             payloadCount: payload.count)
         let start = header.encoded()
         var hasher = DigestHasher()

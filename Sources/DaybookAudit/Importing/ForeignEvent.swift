@@ -1,3 +1,4 @@
+package import DaybookJournalLog
 package import DaybookObjectModel
 
 /// One change of one row, or object, of a foreign store, from a line of a change stream.
@@ -94,6 +95,10 @@ package struct ForeignOrigin: Sendable {
     package let author: String?
     /// Why.
     package let note: String?
+    /// The entry that it stood in, in another store of this kind.
+    package var sequence: SequenceNumber?
+    /// The entries of that store that it undoes.
+    package var undoes: ClosedRange<SequenceNumber>?
 }
 
 /// A position in a change stream. Positions of one kind have an order.

@@ -46,7 +46,9 @@ struct ImportCommand: Command {
                 transactions are skipped.
 
                 jsonl: the complete output of 'daybook export --format jsonl' of another store.
-                Each line becomes an entry; objects get new names.
+                Each line becomes an entry; objects get new names. An entry that undoes others
+                says so here, too, if those were imported in the same run. No export has tags or
+                cursors.
 
                 Tables are entities of the same name unless --table says otherwise, columns are
                 properties. The unique attribute of its entity identifies a row; --key names it

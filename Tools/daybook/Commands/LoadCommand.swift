@@ -11,7 +11,7 @@ struct LoadCommand: Command {
             discussion: """
                 Each entry keeps its digest; one that does not match stops the loading, its line
                 number is reported, and the new store is removed. An existing file is left as it
-                is.
+                is. Tags and cursors are in no export.
 
                 The store grows in a folder beside NEW, called 'NEW.' and twelve digits, and
                 gets its name when it is complete and on the disk. An interruption removes that

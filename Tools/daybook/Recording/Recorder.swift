@@ -134,13 +134,15 @@ final class Recorder {
         try coordinator.setMetadata(try store.userValues().merging(values) { $1 }, for: added)
     }
 
-    /// Saves the open entry; nil if there was nothing to save.
-    func save(_ notes: Operation.SaveNotes, line: Int) throws -> RecordedEntry? {
+    /// Saves the open entry, which may say that it undoes others; nil if there was nothing to save.
+    func save(
+        _ notes: Operation.SaveNotes, undoing undone: ClosedRange<SequenceNumber>? = nil, line: Int
+    ) throws -> RecordedEntry? {
         let sequence: SequenceNumber?
         do {
             sequence = try context.save(
                 author: notes.author ?? author, note: notes.note ?? note,
-                occurredAt: notes.time)
+                occurredAt: notes.time, undoing: undone)
         } catch let error as StoreError {
             throw EntryDiagnosis(self).problem(error, savedInLine: line)
         }
