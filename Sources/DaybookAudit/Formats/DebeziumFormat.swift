@@ -17,7 +17,7 @@ internal import Foundation
 // | op | c, u or d |
 // | ts_ms, ts_us, ts_ns | when it was recorded |
 // | transaction | id: the sequence number; total_order: the position in the entry; |
-// | | data_collection_order: the position among those of the entity |
+// |             | data_collection_order: the position among those of the entity |
 //
 // A row has "_id", the name of the object, and then each property that the journal keeps: attributes,
 // to-one relationships as the name of an object, and to-many ones as a list of names in order. Only

@@ -14,8 +14,7 @@ internal import Foundation
 // | actor.user.name | the author |
 // | comment | the note |
 // | metadata | version of OCSF, product, uid, sequence, correlation_uid (the entry), times, log_name |
-// | unmapped | members without an OCSF counterpart: op, old, new, added, removed, cause, context,
-// digest … |
+// | unmapped | without an OCSF counterpart: op, old, new, added, removed, cause, context, digest … |
 
 /// Events of the Open Cybersecurity Schema Framework: Entity Management, one a line for each change.
 public struct OCSFFormat: AuditFormat {
