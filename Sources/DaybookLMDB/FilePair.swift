@@ -17,12 +17,14 @@ internal import Foundation
 /// | from 1, below 2³¹ | LMDB: each reader, the byte of its number |
 /// | 2⁴⁰ | the process that is opening or removing the file, one at a time |
 /// | 2⁴⁰ + 1 | the process that writes, as long as it holds LMDB's own write lock |
+/// | 2⁴⁰ + 2 | who is just registering a reader or forgetting dead ones, under LMDB's lock on readers |
 /// | from 2⁴¹ | every process, shared: the mark of the data file |
 ///
 /// The data file has only marks, from 2⁴¹: that of the lock file, or the first byte for a reader
-/// without one.
+/// without one. Whoever is about to put one there first says so at the same place from 2⁶², and
+/// tries again later if somebody else does: of two who come by two names at once, one gets in.
 ///
-/// The two locks at 2⁴⁰ are taken before LMDB's own, for which a wait cannot be limited.
+/// The locks at 2⁴⁰ are taken before LMDB's own, which nobody can wait for with an end.
 final class FilePair: Sendable {
     /// The path of the data file.
     let file: FilePath
@@ -32,6 +34,9 @@ final class FilePair: Sendable {
     private let dataDescriptor: Int32
     /// -1 for a reader without a lock file.
     private let lockDescriptor: Int32
+    /// Held by who writes.
+    let writing: ByteLock
+    private let registering: ByteLock
 
     init(
         file: FilePath, data: FileIdentity, lock: FileIdentity?, dataDescriptor: Int32,
@@ -42,6 +47,8 @@ final class FilePair: Sendable {
         self.lock = lock
         self.dataDescriptor = dataDescriptor
         self.lockDescriptor = lockDescriptor
+        writing = ByteLock(LockOffset.writing, of: lockDescriptor, file, .writing)
+        registering = ByteLock(LockOffset.registering, of: lockDescriptor, file, .registering)
     }
 
     /// Closes both files. LMDB must have closed them before: its locks would be released, too.
@@ -54,7 +61,7 @@ final class FilePair: Sendable {
     /// would keep the marks until it runs its own program.
     static func close(_ descriptor: Int32) {
         let status = daybook_lock_open_file(
-            descriptor, daybook_unlocked, LockOffset.marks, LockOffset.marksCount)
+            descriptor, daybook_unlocked, LockOffset.marks, LockOffset.marksAndWishesCount)
         assert(status == 0)
         _ = Foundation.close(descriptor)
     }
@@ -83,7 +90,7 @@ final class FilePair: Sendable {
     /// Refuses when a reader of another container has the process number of this process, because
     /// LMDB distinguishes readers by it.
     func refuseSameNumber() throws(LMDBError) {
-        guard Self.holder(of: Int64(getpid()), lockDescriptor) != nil else { return }
+        guard LockHolder.holder(of: Int64(getpid()), in: lockDescriptor) != nil else { return }
         throw LMDBError(
             .alreadyOpen,
             "'\(file.name)' is open in a process of another container that has the same number, "
@@ -91,41 +98,38 @@ final class FilePair: Sendable {
                 + "so that it gets another number, or let the containers share their numbers.")
     }
 
-    // MARK: - Writing
+    // MARK: - LMDB's locks
 
-    /// Waits until no other process writes, and prevents others from writing.
+    /// Runs a call of LMDB's that takes its lock on readers.
     ///
-    /// - Throws: ``LMDBError`` with ``LMDBError/Code/locked`` when that takes too long.
-    func beginWriting(_ wait: LockWait) throws(LMDBError) {
-        if tryToWrite() { return }
-        var wait = wait
-        while true {
-            if let end = wait.pauseOrEnd() { throw .locked(file.name, by: writer(), "writes", end) }
-            if tryToWrite() { return }
-        }
+    /// - Throws: ``LMDBError`` with ``LMDBError/Code/locked`` when another process has been in such a
+    ///   call for too long: it was stopped there. Or what `body` throws.
+    func registering<R>(
+        _ patience: LockPatience, _ body: () throws(LMDBError) -> R
+    ) throws(LMDBError) -> R {
+        // Without a lock file there is no table of readers, and no lock on it.
+        guard lockDescriptor >= 0 else { return try body() }
+        try registering.take(LockWait(patience))
+        defer { registering.giveBack() }
+        return try body()
     }
 
-    /// Prevents other processes from writing, unless one is writing.
-    func tryToWrite() -> Bool {
-        daybook_lock(lockDescriptor, daybook_exclusive, LockOffset.writing, 1) == 0
-    }
-
-    func endWriting() {
-        let status = daybook_lock(lockDescriptor, daybook_unlocked, LockOffset.writing, 1)
-        assert(status == 0)
+    /// The same for whoever is tried again as a whole while another process is in such a call.
+    func registeringNow<R>(_ body: () throws(LMDBError) -> R) throws(LMDBError) -> R {
+        guard lockDescriptor >= 0 else { return try body() }
+        try registering.takeNow()
+        defer { registering.giveBack() }
+        return try body()
     }
 
     /// Waits until no other process writes; one may begin immediately afterwards.
     func awaitWriter(_ patience: LockPatience) throws(LMDBError) {
-        guard lockDescriptor >= 0 else { return }
-        var wait = LockWait(patience)
-        while let holder = writer() {
-            if let end = wait.pauseOrEnd() { throw .locked(file.name, by: holder, "writes", end) }
-        }
+        if lockDescriptor >= 0 { try writing.awaitFree(patience) }
     }
 
-    private func writer() -> LockHolder? {
-        Self.holder(of: LockOffset.writing, lockDescriptor)
+    /// Waits until no other process registers a reader; one may begin right afterwards.
+    func awaitRegistering(_ patience: LockPatience) throws(LMDBError) {
+        if lockDescriptor >= 0 { try registering.awaitFree(patience) }
     }
 
     // MARK: - Its path
@@ -142,15 +146,6 @@ final class FilePair: Sendable {
         default: return
         }
     }
-
-    /// The other process that has locked a byte of a lock file; nil if there is none.
-    static func holder(of offset: Int64, _ descriptor: Int32) -> LockHolder? {
-        var found = daybook_foreign_lock()
-        guard daybook_find_lock(descriptor, offset, 1, &found) == 0, found.is_locked != 0 else {
-            return nil
-        }
-        return LockHolder(process: found.process)
-    }
 }
 
 /// The bytes of the two files that are locked.
@@ -161,8 +156,13 @@ enum LockOffset {
     static let readers: ClosedRange<Int32> = (1 << 23)...(.max)
     static let opening: Int64 = 1 << 40
     static let writing: Int64 = opening + 1
+    static let registering: Int64 = opening + 2
     static let marks: Int64 = 1 << 41
     static let marksCount: Int64 = 1 << 61
+    /// In the data file, by who is about to put a mark there, as far behind this as the mark is behind
+    /// the first one.
+    static let wishes: Int64 = 1 << 62
+    static let marksAndWishesCount: Int64 = wishes + marksCount - marks
     /// Instead of the mark of a lock file.
     static let withoutLockFile: Int64 = marks
 }

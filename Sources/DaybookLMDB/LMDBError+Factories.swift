@@ -18,7 +18,7 @@ extension LMDBError {
         case MDB_READERS_FULL:
             return LMDBError(
                 .readersFull,
-                "All places for readers are taken. End other programs that read the file, "
+                "All reader slots are taken. End other programs that read the file, "
                     + "or open it with more places.")
         case MDB_BAD_VALSIZE:
             return LMDBError(.keyLength, "A key must have 1 to 511 bytes.")
@@ -76,28 +76,28 @@ extension LMDBError {
     // MARK: - Other processes
 
     /// The lock is taken; the caller may retry.
-    static func held(by holder: LockHolder?) -> LMDBError {
-        LMDBError(.locked, "Another process holds a lock.", osError: nil, holder: holder)
+    static func held(by obstacle: LockObstacle) -> LMDBError {
+        LMDBError(.locked, "Another process holds a lock.", osError: nil, obstacle: obstacle)
     }
 
     /// The wait for the lock was in vain.
     ///
     /// - Parameters:
     ///   - path: The file.
-    ///   - holder: The process that holds it; nil when none does any more, or when it is unknown.
-    ///   - verb: The holder's activity.
+    ///   - obstacle: What is in the way.
     ///   - end: The reason why the wait ended.
     /// - Returns: The error, with the holder of the lock and the remedy.
     static func locked(
-        _ path: String, by holder: LockHolder?, _ verb: String, _ end: LockWait.End
+        _ path: String, by obstacle: LockObstacle, _ end: LockWait.End
     ) -> LMDBError {
+        let holder = obstacle.holder()
         let who = holder.map { "\($0)" } ?? "Another process"
         let subject = who.prefix(1).uppercased() + who.dropFirst()
         switch end {
         case .stopped:
             return LMDBError(
-                .locked, "The waiting for '\(path)' was ended. \(subject) \(verb) it.",
-                osError: nil, holder: holder)
+                .locked, "The waiting for '\(path)' was ended. \(subject) \(obstacle.verb) it.",
+                osError: nil, obstacle: obstacle)
         case .limit(let limit):
             let seconds =
                 Double(limit.components.seconds)
@@ -105,9 +105,9 @@ extension LMDBError {
             let time = limit == .zero ? "" : " for longer than \(seconds.formatted()) s"
             return LMDBError(
                 .locked,
-                "\(subject) \(verb) '\(path)'\(time), and nobody else can meanwhile. "
+                "\(subject) \(obstacle.verb) '\(path)'\(time), \(obstacle.consequence). "
                     + (holder?.remedy ?? "Try again."),
-                osError: nil, holder: holder)
+                osError: nil, obstacle: obstacle)
         }
     }
 

@@ -131,7 +131,8 @@ extension UndoManager {
                         edits[index].old = earlier[key] ?? .null
                     }
                     if edits[index].new.leads(to: lost) {
-                        let back = entity.mayShare(key.property) ? edits[index].old : .null
+                        let isExclusive = entity.property(key.property)?.isExclusive == true
+                        let back = isExclusive ? .null : edits[index].old
                         edits[index].new = back
                         earlier[key] = back
                     }
@@ -246,9 +247,9 @@ extension UndoManager.Rebase {
         edits.compactMap { edit in
             guard edit.property == self.property else { return edit }
             let old = reached ?? theirs
-            let new = property.merged(base: edit.old, theirs: old, ours: edit.new) ?? edit.new
-            reached = new
-            return old == new ? nil : Edit(property: edit.property, old: old, new: new)
+            let moved = edit.starting(from: old, of: property, unmergeable: .kept)
+            reached = moved?.new ?? old
+            return moved
         }
     }
 }

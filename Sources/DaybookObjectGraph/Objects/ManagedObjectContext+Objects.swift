@@ -228,7 +228,7 @@ extension ManagedObjectContext {
             if object.status.contains(.gone) { dropPending(of: object) }
             return
         }
-        if let change { rebase(change, of: object, edited: mine) }
+        if let change { rebase(change, of: object) }
         object.relations = [:]
         let schema = object.binding.schema
         for slot in schema.storedSlotCount..<schema.slots.count { object.values[slot] = mine[slot] }
@@ -237,68 +237,39 @@ extension ManagedObjectContext {
 
     /// Puts pending edits on top of values that have just been read, and notes the values read as
     /// what the edits start from.
-    private func rebase(_ change: Change, of object: ManagedObject, edited mine: [Value]) {
-        switch change.kind {
-        case .insert:
-            break
-        case .update(let edits, let members):
-            var rebased: [Edit] = []
+    private func rebase(_ change: Change, of object: ManagedObject) {
+        let schema = object.binding.schema
+        let read = UnderlyingObject(object: object, context: self)
+        let kept = change.starting(from: read, of: schema, unmergeable: .kept)
+        switch (change.kind, kept.kind) {
+        case (.update(let edits, _), .update(let rebased, _)):
             for edit in edits {
-                guard let property = object.binding.schema.property(edit.property),
-                    let slot = property.slot
+                guard let slot = schema.slot(of: edit.property), object.values[slot] != edit.old
                 else { continue }
-                let theirs = object.values[slot]
-                let ours =
-                    property.merged(base: edit.old, theirs: theirs, ours: mine[slot]) ?? mine[slot]
-                object.values[slot] = ours
-                if theirs != edit.old {
-                    undoManager?.rebase(object, edit.property, inSlot: slot, onto: theirs)
-                }
-                if theirs != ours {
-                    rebased.append(Edit(property: edit.property, old: theirs, new: ours))
-                }
+                undoManager?.rebase(
+                    object, edit.property, inSlot: slot, onto: object.values[slot])
             }
-            let joins = members.map { edit in
-                edit.starting(from: readMembers(of: edit.property, in: object))
-            }
-            let kept = Change(
-                object: change.object,
-                kind: .update(edits: rebased, members: joins.filter { !$0.isEmpty }),
-                cause: change.cause)
+            object.values.take(rebased, of: schema)
             // Lists that have nothing to do with the object stay as they were read.
             withdrawReferences(of: change, object)
             pending.replace(object.graphID, with: kept.isEmpty ? nil : kept)
             for touching in [change, kept] { forgetLists(touchedBy: touching, object.graphID) }
             noteReferences(of: kept, object)
-        case .delete(let seen, _):
-            let schema = object.binding.schema
-            let members = schema.storedToMany.map { property in
-                let orders = readMembers(of: property.number, in: object)
-                return MembershipEdit(
-                    property: property.number, added: [],
-                    removed: orders.map { Member(object: $0.key, order: $0.value) })
-            }
-            let values = object.values
+        case (.delete(let seen, _), _):
             for property in schema.slots.prefix(schema.storedSlotCount) {
-                guard let slot = property.slot, seen[slot] != values[slot] else { continue }
-                undoManager?.rebase(object, property.number, inSlot: slot, onto: values[slot])
+                guard let slot = property.slot, seen[slot] != object.values[slot] else { continue }
+                undoManager?.rebase(
+                    object, property.number, inSlot: slot, onto: object.values[slot])
             }
-            pending.replace(
-                object.graphID,
-                with: Change(
-                    object: change.object,
-                    kind: .delete(values: values, members: members.filter { !$0.isEmpty }),
-                    cause: change.cause))
+            pending.replace(object.graphID, with: kept)
             object.status.insert(.deleted)
+        default: break
         }
     }
 
     /// The members of a stored relationship as they stand under the context; none when they cannot be
     /// read.
-    private func readMembers(
-        of number: PropertyNumber, in object: ManagedObject
-    ) -> [ObjectID: Double] {
-        guard let property = object.binding.schema.property(number) else { return [:] }
+    func readMembers(of property: SchemaProperty, in object: ManagedObject) -> [ObjectID: Double] {
         do {
             return try parentStore.members(of: property, in: object.graphID)
         } catch {
@@ -326,7 +297,7 @@ extension ManagedObjectContext {
     func noteReference(
         of owner: ManagedObject, _ property: SchemaProperty, from old: ObjectID?, to new: ObjectID?
     ) {
-        guard let inverse = property.end?.inverse, inverse != property.number else { return }
+        guard let inverse = property.opposite else { return }
         if let old { note(owner, in: old, inverse, from: 0, to: nil) }
         if let new { note(owner, in: new, inverse, from: nil, to: 0) }
     }
@@ -339,7 +310,7 @@ extension ManagedObjectContext {
         let key = RelationKey(owner: owner.graphID, property: property.number)
         deltas.note(key, member, from: old, to: new)
         owner.updateList(of: property.number, member, order: new)
-        guard let inverse = property.end?.inverse, inverse != property.number else { return }
+        guard let inverse = property.opposite else { return }
         note(owner, in: member, inverse, from: old.map { _ in 0 }, to: new.map { _ in 0 })
     }
 
@@ -373,39 +344,30 @@ extension ManagedObjectContext {
     func noteReferences(of change: Change, _ object: ManagedObject) {
         let schema = object.binding.schema
         guard !schema.referenceSlots.isEmpty || !change.members.isEmpty else { return }
-        switch change.kind {
-        case .insert(let values, _):
-            for property in schema.referenceSlots {
-                let new = property.slot.flatMap { values[$0].reference }
-                noteReference(of: object, property, from: nil, to: new)
-            }
-        case .update(let edits, _):
-            for edit in edits {
-                guard let property = schema.property(edit.property), property.end != nil else {
-                    continue
-                }
-                object.relations[property.number] = nil
-                noteReference(
-                    of: object, property, from: edit.old.reference, to: edit.new.reference)
-            }
-        case .delete(let values, _):
-            for property in schema.referenceSlots {
-                let old = property.slot.flatMap { values[$0].reference }
-                noteReference(of: object, property, from: old, to: nil)
+        if case .update(let edits, _) = change.kind {
+            for edit in edits where schema.property(edit.property)?.end != nil {
+                object.relations[edit.property] = nil
             }
         }
-        for edit in change.members {
-            guard let property = schema.property(edit.property) else { continue }
-            var left = Dictionary(
-                uniqueKeysWithValues: edit.removed.map { ($0.object, $0.order) })
-            for member in edit.added {
-                let old = left.removeValue(forKey: member.object)
-                noteMembership(of: object, property, member.object, from: old, to: member.order)
-            }
-            for (member, old) in left {
-                noteMembership(of: object, property, member, from: old, to: nil)
-            }
+        change.forEachReference(of: schema) { reference in
+            note(
+                object, reference.property, reference.destination, from: reference.old,
+                to: reference.new)
         }
+    }
+
+    /// Makes the inverse of a stored relationship follow, and the owner's own list where there may be
+    /// many.
+    private func note(
+        _ owner: ManagedObject, _ property: SchemaProperty, _ destination: ObjectID,
+        from old: Double?, to new: Double?
+    ) {
+        guard property.slot != nil else {
+            return noteMembership(of: owner, property, destination, from: old, to: new)
+        }
+        noteReference(
+            of: owner, property, from: old.map { _ in destination },
+            to: new.map { _ in destination })
     }
 }
 

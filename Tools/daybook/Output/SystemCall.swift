@@ -1,3 +1,5 @@
+import CDaybookTerminal
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -209,6 +211,20 @@ enum SystemCall {
         // A parent that ignores SIGCHLD passes that on, and then waiting for a child gives no exit
         // status.
         signal(SIGCHLD, SIG_DFL)
+    }
+
+    /// Says which program is started next, and with which words.
+    ///
+    /// - Parameters:
+    ///   - words: The program's file, and what it is told.
+    ///   - failure: What is said when there is no memory for that.
+    /// - Throws: ``ToolError``.
+    static func setProgram(_ words: [String], _ failure: String) throws(ToolError) {
+        terminal_program_begin()
+        for word in words {
+            let number = terminal_program_add(word)
+            guard number == 0 else { throw ToolError.system(failure, number) }
+        }
     }
 
     /// Ends the process.
