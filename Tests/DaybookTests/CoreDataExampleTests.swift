@@ -3,7 +3,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// The example of the page for those who come from Core Data.
+/// The example of the page *Coming from Core Data*.
 @Suite struct CoreDataExampleTests {
     final class Country: ManagedObject {
         @Attribute var name: String = ""

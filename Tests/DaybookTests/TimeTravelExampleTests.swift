@@ -3,7 +3,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// The examples of the page on time travel, one after the other.
+/// The examples of the page on time travel, in order.
 @Suite struct TimeTravelExampleTests {
     final class Country: ManagedObject {
         @Attribute(.unique) var alpha2: String

@@ -3,7 +3,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// The examples of the tour, one after the other on one store.
+/// The examples of the tour, in order, on one store.
 @Suite struct TourExampleTests {
     // example
     final class Country: ManagedObject {

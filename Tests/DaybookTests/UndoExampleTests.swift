@@ -3,7 +3,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// The examples of the page on undo, one after the other.
+/// The examples of the page on undo, in order.
 @Suite struct UndoExampleTests {
     final class Country: ManagedObject {
         @Attribute var name: String = ""

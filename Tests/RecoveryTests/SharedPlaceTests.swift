@@ -7,8 +7,8 @@ import Foundation
 import Synchronization
 import Testing
 
-/// One store and several programs: under other names, in other containers, stopped, with the file taken
-/// away. Nothing that was acknowledged is lost, nobody dies, and nobody waits for ever.
+/// One store and several programs: under other names, in other containers, stopped, with the file
+/// removed. No acknowledged save is lost, no process crashes, and none waits for ever.
 @Suite(.serialized)
 struct SharedPlaceTests {
     private let directory: TemporaryDirectory
@@ -24,7 +24,7 @@ struct SharedPlaceTests {
         try ChildProcess(BuiltTool.daybook, ["record", path, "--output", "jsonl"])
     }
 
-    /// Records one entry with a program that goes on.
+    /// Records one entry with a program that keeps running.
     private func save(_ name: String, with child: ChildProcess) throws -> Acknowledgement {
         try child.write(Recorder.entry(name))
         let line = try #require(child.nextLine())
@@ -106,7 +106,7 @@ struct SharedPlaceTests {
         #expect(!FileManager.default.fileExists(atPath: link + "-lock"))
     }
 
-    // MARK: - The file goes away
+    // MARK: - The file disappears
 
     @Test(arguments: ["deleted", "replaced"])
     func `a recorder whose file was taken away acknowledges nothing more`(how: String) throws {
@@ -181,7 +181,7 @@ struct SharedPlaceTests {
         #expect(try recorder.findings() == [])
     }
 
-    // MARK: - A lock that is not given back
+    // MARK: - A lock that is not released
 
     /// Runs `body` while this process is in the middle of a write.
     private func whileWriting(_ body: () throws -> Void) throws {
@@ -267,7 +267,7 @@ struct SharedPlaceTests {
             let child = try ChildProcess(
                 BuiltTool.daybook,
                 ["tail", recorder.path, "--cursor", "mailer", "--output", "jsonl"])
-            // It moves the cursor after it has handed over what there is.
+            // It moves the cursor after it has handed over the existing entries.
             #expect(child.nextLine() != nil)
 
             child.send(SIGTERM)

@@ -2,10 +2,10 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// What the compiler says to declarations that a beginner writes.
+/// The compiler's messages for declarations that beginners write.
 ///
-/// Each line with a mistake stands in one file that is checked once, with the message that it must
-/// have behind `// error:`.
+/// All lines with mistakes are in one file, which is checked once; each has its expected message
+/// after `// error:`.
 @Suite struct DeclarationMessageTests {
     private static let source = #"""
         import Daybook

@@ -43,7 +43,7 @@ struct Address: CodableAttributeValue, Equatable {
     var line: String { city.uppercased() }
 }
 
-/// A class whose properties have key paths that are made anew at each use.
+/// A class whose key paths are made anew at each use.
 class Crate<Content>: ManagedObject {
     @Attribute var first: Int = 1
     @Attribute var second: Int = 2

@@ -7,7 +7,7 @@ import Testing
 
 @testable import DaybookObjectGraph
 
-/// Saved entries taken back: by the container, in a context, and by an undo stack that goes on.
+/// Saved entries taken back: by the container, in a context, and by a resumed undo stack.
 @Suite struct SavedEntriesTests {
     // MARK: - The container
 
@@ -299,7 +299,7 @@ import Testing
         }
     }
 
-    // MARK: - Going on
+    // MARK: - Resuming
 
     @Test func `undo goes on after a restart with the last saves of an author`() throws {
         let staff = try StaffStore()
@@ -330,7 +330,7 @@ import Testing
             #expect(ada.firstName == "Ada")
             #expect(try again.header(undo).undoes == SequenceNumber(5)...SequenceNumber(5))
         }
-        // What was undone is no longer among the last saves.
+        // An undone save is no longer among the last saves.
         try StaffStore(staff).inContext { (context) throws in
             #expect(try context.continueUndo(savesBy: .author("ada")) == 1)
             context.undo()
@@ -490,7 +490,7 @@ extension StaffStore {
 }
 
 extension Employee {
-    /// An employee that is saved at once.
+    /// A saved employee.
     fileprivate convenience init(named name: String, in context: ManagedObjectContext) throws {
         self.init(context: context)
         lastName = name

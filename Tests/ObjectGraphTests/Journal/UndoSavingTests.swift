@@ -452,7 +452,7 @@ import Testing
     }
 }
 
-/// A note that calls for undo around a save.
+/// An entity whose hooks call undo around a save.
 private final class UndoingNote: ManagedObject {
     @Attribute var text: String = ""
     var undoesBeforeSave = false

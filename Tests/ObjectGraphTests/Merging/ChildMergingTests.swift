@@ -6,7 +6,7 @@ import Testing
 
 @testable import DaybookObjectGraph
 
-/// A child's save and merge where its parent has moved on.
+/// A child's save and merge after its parent has changed.
 @Suite struct ChildMergingTests {
     private let store: StaffStore
     private let root: ManagedObjectContext

@@ -7,7 +7,7 @@ import Testing
 
 @testable import DaybookObjectGraph
 
-/// What a context that follows others tells of what it knew before.
+/// Notifications of a following context about objects it already knew.
 @Suite struct FollowingTests {
     private let store: StaffStore
 
@@ -86,7 +86,7 @@ import Testing
 
         try parent.performAndWait { () throws in _ = try parent.save() }
 
-        // After what the parent's save has put in the queue of the child.
+        // Runs after the blocks that the parent's save has queued on the child.
         child.performAndWait {
             let told = changes.heard.flatMap { Array(($0.userInfo ?? [:]).keys) }
             #expect(!told.contains(ManagedObjectContext.insertedObjectsKey))

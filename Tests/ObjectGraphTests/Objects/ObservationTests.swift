@@ -8,13 +8,13 @@ import Testing
 
 @testable import DaybookObjectGraph
 
-/// Counts how often an observer is told.
+/// Counts the notifications of an observer.
 private final class Told: Sendable {
     private let calls = Atomic<Int>(0)
 
     var count: Int { calls.load(ordering: .relaxed) }
 
-    /// Watches what `body` reads until it changes once.
+    /// Observes the reads of `body` until the first change.
     func watch(_ body: () -> Void) {
         withObservationTracking(body) { self.calls.add(1, ordering: .relaxed) }
     }

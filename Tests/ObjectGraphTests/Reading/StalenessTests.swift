@@ -8,7 +8,7 @@ import Testing
 
 @testable import DaybookObjectGraph
 
-/// Two stacks on one file, which know as little of each other as two processes.
+/// Two stacks on one file, as independent as two processes.
 private struct TwoStacks {
     let store: StaffStore
     let other: PersistentContainer

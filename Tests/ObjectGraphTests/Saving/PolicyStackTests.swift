@@ -48,7 +48,7 @@ private final class Blog {
         return context
     }
 
-    /// The titles of all posts and whether each has a user that is there, and how many users are.
+    /// The titles of all posts, whether each has an existing user, and the number of users.
     func record() throws -> Record {
         let context = container.newBackgroundContext()
         return try context.performAndWait { () throws in
@@ -66,7 +66,7 @@ private final class Blog {
     }
 }
 
-/// How a save of one of two sides ended.
+/// The result of one of two sides' saves.
 private enum Ending: Equatable {
     case saved
     case refused(StoreError.Code)
@@ -209,7 +209,7 @@ private enum Ending: Equatable {
         let assigned = try runOperations(policy, deletesFirst: false)
 
         #expect(deleted == (.saved, .saved, 0, 1, 0))
-        // What refers to the object cannot be dropped in the name of the side that refers to it.
+        // A reference to the object cannot be dropped on behalf of the side that made it.
         #expect(assigned == (.refused(.conflict), .saved, 1, 1, 1))
     }
 

@@ -8,7 +8,7 @@ import Testing
 @testable import DaybookObjectGraph
 
 @Suite struct SpeculationTests {
-    // MARK: - Trying out
+    // MARK: - Speculating
 
     @Test func `a speculative context reads the past and takes edits on top`() throws {
         let whatIf = try WhatIf()
@@ -292,7 +292,7 @@ import Testing
         #expect(error.conflicts.map(\.sequence) == [later])
     }
 
-    // MARK: - What has come and gone since
+    // MARK: - Inserts and deletes since
 
     @Test func `an edit of an object deleted since names the entry that deleted it`() throws {
         let whatIf = try WhatIf()
@@ -574,7 +574,7 @@ import Testing
         }
     }
 
-    // MARK: - Looking ahead
+    // MARK: - Previews
 
     @Test func `a preview tells what a save would meet, and saves nothing`() throws {
         let whatIf = try WhatIf()
