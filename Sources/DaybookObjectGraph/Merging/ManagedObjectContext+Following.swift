@@ -73,7 +73,7 @@ extension ManagedObjectContext {
         var merged = MergedIdentifiers()
         var lost: [UInt32: Set<ObjectID>] = [:]
         for change in changes { forgetLists(touchedBy: change.change, change.id) }
-        gatheringRebases {
+        journal.gatheringRebases {
             for change in changes {
                 let object = identityMap[change.id]
                 merged.note(change.change, of: change.id, isKnown: isKnown(change.id))
@@ -102,7 +102,7 @@ extension ManagedObjectContext {
         for (store, lost) in lost {
             conflicts += dropReferences(to: lost, inStore: store)
         }
-        noteAllReferences()
+        updateAllLists()
         noteRevision()
         tellFollowers(changes)
         noteInserted(merged)
@@ -132,9 +132,9 @@ extension ManagedObjectContext {
     private func mergeAgain(_ object: ManagedObject) -> [MergeConflict] {
         let before = object.values
         let edits = pendingEdits(of: object)
-        let isByRule = pending[object.graphID]?.change?.cause != nil
+        let isByRule = journal.change(of: object.graphID)?.cause != nil
         var isDeleted = false
-        if case .delete? = pending[object.graphID]?.change?.kind { isDeleted = true }
+        if case .delete? = journal.change(of: object.graphID)?.kind { isDeleted = true }
         refreshMerging(object)
         guard !object.isFault, !object.status.contains(.gone) else { return [] }
         let after = pendingEdits(of: object)
@@ -148,7 +148,7 @@ extension ManagedObjectContext {
                     of: base, in: property, with: theirs, isByRule: isByRule, under: mergePolicy)
                 if let conflict = meeting.conflict { conflicts.append(conflict) }
             } else if before[slot] != object.values[slot] {
-                undoManager?.rebase(
+                journal.rebase(
                     object, property.number, inSlot: slot, onto: object.values[slot])
                 // Who deletes has seen another value.
                 if isDeleted, slot < object.binding.schema.storedSlotCount {
@@ -164,7 +164,7 @@ extension ManagedObjectContext {
     }
 
     private func pendingEdits(of object: ManagedObject) -> [PropertyNumber: Edit] {
-        guard case .update(let edits, _)? = pending[object.graphID]?.change?.kind else {
+        guard case .update(let edits, _)? = journal.change(of: object.graphID)?.kind else {
             return [:]
         }
         return Dictionary(edits.map { ($0.property, $0) }) { first, _ in first }

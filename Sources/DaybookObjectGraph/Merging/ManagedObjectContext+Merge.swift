@@ -77,7 +77,7 @@ extension ManagedObjectContext {
         var changes: [GraphChange] = []
         defer {
             noteRevision()
-            noteAllReferences()
+            updateAllLists()
             tellFollowers(changes)
             tell(of: incoming)
         }
@@ -99,17 +99,12 @@ extension ManagedObjectContext {
             return .proceed
         }
         var conflicts = incoming.conflicts
-        gatheringRebases {
+        journal.gatheringRebases {
             for update in incoming.updates.values { merge(update, &conflicts) }
         }
         let lost = try incoming.deleted.filter { try !isStillThere($0, in: store) }
         conflicts += dropReferences(to: lost, inStore: store.number)
         return try store.store.traced(conflicts, after: first.previous, upTo: target)
-    }
-
-    /// Runs `body`, and lets what can be undone follow others' values in one walk.
-    func gatheringRebases(_ body: () -> Void) {
-        if let undoManager { undoManager.gatheringRebases(body) } else { body() }
     }
 
     /// Tells what a merge has come to: what others have made, what changed here and what is gone.
@@ -150,7 +145,7 @@ extension ManagedObjectContext {
             incoming.refreshed.insert(object)
         case .update(let edits, let members):
             guard object.since < sequence.rawValue, !object.status.contains(.gone),
-                !object.isFault || pending[id] != nil
+                !object.isFault || journal.net(of: id) != nil
             else { return }
             incoming.append(edits, members, of: object, sequence)
             if !object.isFault { incoming.refreshed.insert(object) }
@@ -198,23 +193,24 @@ extension ManagedObjectContext {
             guard let property = schema.property(edit.property), let slot = property.slot,
                 edit.new != baseValue(of: edit.property, in: object, slot)
             else { continue }
-            undoManager?.rebase(object, edit.property, inSlot: slot, onto: edit.new)
-            if case .delete(var values, let members)? = pending[object.graphID]?.change?.kind {
+            journal.rebase(object, edit.property, inSlot: slot, onto: edit.new)
+            if case .delete(var values, let members)? = journal.change(of: object.graphID)?.kind {
                 conflicts.append(
                     MergeConflict(
                         kind: .deletedByUs, object: object.graphID.object,
                         property: edit.property, base: values[slot], theirs: edit.new))
                 values[slot] = edit.new
                 object.values[slot] = edit.new
-                pending.replace(
-                    object.graphID,
-                    with: Change(
+                journal.rebase(
+                    object,
+                    to: Change(
                         object: object.graphID.object,
                         kind: .delete(values: values, members: members)))
                 continue
             }
             guard
-                case .update(var pendingEdits, let members)? = pending[object.graphID]?.change?.kind,
+                case .update(var pendingEdits, let members)? = journal.change(of: object.graphID)?
+                    .kind,
                 let index = pendingEdits.firstIndex(where: { $0.property == edit.property })
             else {
                 object.values[slot] = edit.new
@@ -222,7 +218,7 @@ extension ManagedObjectContext {
                 continue
             }
             let pendingEdit = pendingEdits[index]
-            let change = pending[object.graphID]?.change
+            let change = journal.change(of: object.graphID)
             let (ours, conflict) = object.meeting(
                 of: pendingEdit, in: property, with: edit.new, isByRule: change?.cause != nil,
                 under: mergePolicy)
@@ -233,7 +229,7 @@ extension ManagedObjectContext {
             let rebased = Change(
                 object: object.graphID.object,
                 kind: .update(edits: pendingEdits, members: members), cause: change?.cause)
-            pending.replace(object.graphID, with: rebased.isEmpty ? nil : rebased)
+            journal.rebase(object, to: rebased)
         }
     }
 
@@ -241,7 +237,7 @@ extension ManagedObjectContext {
     private func baseValue(
         of property: PropertyNumber, in object: ManagedObject, _ slot: Int
     ) -> Value {
-        switch pending[object.graphID]?.change?.kind {
+        switch journal.change(of: object.graphID)?.kind {
         case .update(let edits, _):
             edits.first { $0.property == property }?.old ?? object.values[slot]
         case .delete(let values, _): values[slot]
@@ -251,7 +247,7 @@ extension ManagedObjectContext {
 
     /// Lets pending joins, leaves and moves of members stand on theirs.
     private func merge(_ theirs: [MembershipEdit], into object: ManagedObject) {
-        guard !theirs.isEmpty, let change = pending[object.graphID]?.change else { return }
+        guard !theirs.isEmpty, let change = journal.change(of: object.graphID) else { return }
         var rebased = change
         switch change.kind {
         case .insert: return
@@ -261,11 +257,11 @@ extension ManagedObjectContext {
             rebased.kind = .delete(
                 values: values, members: members.rebased(onto: theirs, leavingAll: true))
         }
-        pending.replace(object.graphID, with: rebased.isEmpty ? nil : rebased)
+        journal.rebase(object, to: rebased)
     }
 
     func mergeDelete(of object: ManagedObject, _ conflicts: inout [MergeConflict]) {
-        if case .update(let edits, _)? = pending[object.graphID]?.change?.kind {
+        if case .update(let edits, _)? = journal.change(of: object.graphID)?.kind {
             for edit in edits {
                 conflicts.append(
                     MergeConflict(
@@ -281,9 +277,10 @@ extension ManagedObjectContext {
 
     /// Forgets all that is pending for an object that is no more.
     func dropPending(of object: ManagedObject) {
-        if let change = pending[object.graphID]?.change { withdrawReferences(of: change, object) }
-        pending.remove(object.graphID)
-        undoManager?.forget(object)
+        if let change = journal.change(of: object.graphID) {
+            updateLists(touchedBy: change.inverse, of: object)
+        }
+        journal.forget(object)
         object.status.subtract([.inserted, .updated, .deleted])
     }
 

@@ -39,7 +39,7 @@ extension ManagedObjectContext {
         // Objects of two stores may have the same number, so what is pending for either counts.
         var edited: [ObjectID: Set<PropertyNumber>] = [:]
         var deleted: Set<ObjectID> = []
-        for item in pending.items {
+        for item in journal.net {
             switch item.change?.kind {
             case .update(let edits, _):
                 edited[item.object.graphID.object, default: []].formUnion(edits.map(\.property))

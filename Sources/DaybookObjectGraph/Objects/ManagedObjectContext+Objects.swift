@@ -198,7 +198,7 @@ extension ManagedObjectContext {
         requireQueue()
         processPendingChanges()
         for object in identityMap.objects where !object.status.contains(.temporary) {
-            if pending[object.graphID] == nil {
+            if journal.net(of: object.graphID) == nil {
                 turnIntoFault(object)
             } else {
                 refreshMerging(object)
@@ -213,10 +213,9 @@ extension ManagedObjectContext {
     func turnIntoFault(_ object: ManagedObject) {
         noteRevision()
         forgetRefusedReferences(of: object)
-        if let item = pending[object.graphID] {
-            if let change = item.change { withdrawReferences(of: change, object) }
-            pending.remove(object.graphID)
-            undoManager?.forgetUnsaved(object)
+        if let item = journal.net(of: object.graphID) {
+            if let change = item.change { updateLists(touchedBy: change.inverse, of: object) }
+            journal.forget(object, onlyUnsaved: true)
         }
         let wasFault = object.isFault
         if !wasFault { object.willTurnIntoFault() }
@@ -233,7 +232,7 @@ extension ManagedObjectContext {
         guard !object.isFault else { return }
         noteRevision()
         let mine = object.values
-        let change = pending[object.graphID]?.change
+        let change = journal.change(of: object.graphID)
         object.status.insert(.fault)
         guard fire(object, from: .store) else {
             // What was read of a deleted object stays readable.
@@ -266,7 +265,7 @@ extension ManagedObjectContext {
                     property.merged(base: edit.old, theirs: theirs, ours: mine[slot]) ?? mine[slot]
                 object.values[slot] = ours
                 if theirs != edit.old {
-                    undoManager?.rebase(object, edit.property, inSlot: slot, onto: theirs)
+                    journal.rebase(object, edit.property, inSlot: slot, onto: theirs)
                 }
                 if theirs != ours {
                     rebased.append(Edit(property: edit.property, old: theirs, new: ours))
@@ -280,10 +279,10 @@ extension ManagedObjectContext {
                 kind: .update(edits: rebased, members: joins.filter { !$0.isEmpty }),
                 cause: change.cause)
             // Lists that have nothing to do with the object stay as they were read.
-            withdrawReferences(of: change, object)
-            pending.replace(object.graphID, with: kept.isEmpty ? nil : kept)
+            updateLists(touchedBy: change.inverse, of: object)
+            journal.rebase(object, to: kept)
             for touching in [change, kept] { forgetLists(touchedBy: touching, object.graphID) }
-            noteReferences(of: kept, object)
+            updateLists(touchedBy: kept, of: object)
         case .delete(let seen, _):
             let schema = object.binding.schema
             let members = schema.storedToMany.map { property in
@@ -295,11 +294,11 @@ extension ManagedObjectContext {
             let values = object.values
             for property in schema.slots.prefix(schema.storedSlotCount) {
                 guard let slot = property.slot, seen[slot] != values[slot] else { continue }
-                undoManager?.rebase(object, property.number, inSlot: slot, onto: values[slot])
+                journal.rebase(object, property.number, inSlot: slot, onto: values[slot])
             }
-            pending.replace(
-                object.graphID,
-                with: Change(
+            journal.rebase(
+                object,
+                to: Change(
                     object: change.object,
                     kind: .delete(values: values, members: members.filter { !$0.isEmpty }),
                     cause: change.cause))
@@ -330,96 +329,58 @@ extension ManagedObjectContext {
         } catch {
             inaccessibleFaultHandler?(object.objectID, error)
             var members: [ObjectID: Double] = [:]
-            deltas.overlay(
+            journal.overlay(
                 RelationKey(owner: object.graphID, property: property.number), on: &members)
             return members
         }
     }
 
-    /// Makes the inverse of a stored to-one relationship follow.
+    /// Makes the inverse of a stored to-one relationship follow an edit.
     func noteReference(
         of owner: ManagedObject, _ property: SchemaProperty, from old: ObjectID?, to new: ObjectID?
     ) {
-        guard let inverse = property.end?.inverse, inverse != property.number else { return }
-        if let old { note(owner, in: old, inverse, from: 0, to: nil) }
-        if let new { note(owner, in: new, inverse, from: nil, to: 0) }
+        RelationLink.ofReference(property, of: owner.graphID, from: old, to: new) { link in
+            journal.record(link)
+            updateList(over: link, of: owner)
+        }
     }
 
-    /// Makes the owner's own list and the inverse of a stored to-many relationship follow.
+    /// Makes the owner's own list and the inverse of a stored to-many relationship follow an edit.
     func noteMembership(
         of owner: ManagedObject, _ property: SchemaProperty, _ member: ObjectID,
         from old: Double?, to new: Double?
     ) {
-        let key = RelationKey(owner: owner.graphID, property: property.number)
-        deltas.note(key, member, from: old, to: new)
-        owner.updateList(of: property.number, member, order: new)
-        guard let inverse = property.end?.inverse, inverse != property.number else { return }
-        note(owner, in: member, inverse, from: old.map { _ in 0 }, to: new.map { _ in 0 })
+        RelationLink.ofMember(member, in: property, of: owner.graphID, from: old, to: new) { link in
+            journal.record(link)
+            updateList(over: link, of: owner)
+        }
     }
 
-    private func note(
-        _ owner: ManagedObject, in destination: ObjectID, _ inverse: PropertyNumber,
-        from old: Double?, to new: Double?
-    ) {
-        let id = GraphID(store: owner.graphID.store, object: destination)
-        let key = RelationKey(owner: id, property: inverse)
-        deltas.note(key, owner.graphID.object, from: old, to: new)
-        identityMap[id]?.updateList(of: inverse, owner.graphID.object, order: new)
-    }
-
-    /// Notes anew what all pending changes do to relationships, after some of them have come to
-    /// stand on other values than they were made from.
-    func noteAllReferences() {
-        deltas.removeAll()
-        for item in Array(pending.items) {
+    /// Makes lists follow what all pending changes do to relationships, after some of them have come
+    /// to stand on other values than they were made from.
+    func updateAllLists() {
+        for item in journal.net {
             guard let change = item.change else { continue }
             forgetLists(touchedBy: change, item.object.graphID)
-            noteReferences(of: change, item.object)
+            updateLists(touchedBy: change, of: item.object)
         }
     }
 
-    /// Takes back from the inverses what a change that is being dropped had noted there.
-    func withdrawReferences(of change: Change, _ object: ManagedObject) {
-        noteReferences(of: change.inverse, object)
+    /// Makes lists that have been read follow a change that was made as a whole, by undo, rollback or
+    /// merge.
+    func updateLists(touchedBy change: Change, of object: ManagedObject) {
+        if case .update(let edits, _) = change.kind {
+            let schema = object.binding.schema
+            for edit in edits where schema.property(edit.property)?.end != nil {
+                object.relations[edit.property] = nil
+            }
+        }
+        change.forEachLink(of: object) { updateList(over: $0, of: object) }
     }
 
-    /// Makes all inverses follow a change that was made as a whole, by undo, rollback or merge.
-    func noteReferences(of change: Change, _ object: ManagedObject) {
-        let schema = object.binding.schema
-        guard !schema.referenceSlots.isEmpty || !change.members.isEmpty else { return }
-        switch change.kind {
-        case .insert(let values, _):
-            for property in schema.referenceSlots {
-                let new = property.slot.flatMap { values[$0].reference }
-                noteReference(of: object, property, from: nil, to: new)
-            }
-        case .update(let edits, _):
-            for edit in edits {
-                guard let property = schema.property(edit.property), property.end != nil else {
-                    continue
-                }
-                object.relations[property.number] = nil
-                noteReference(
-                    of: object, property, from: edit.old.reference, to: edit.new.reference)
-            }
-        case .delete(let values, _):
-            for property in schema.referenceSlots {
-                let old = property.slot.flatMap { values[$0].reference }
-                noteReference(of: object, property, from: old, to: nil)
-            }
-        }
-        for edit in change.members {
-            guard let property = schema.property(edit.property) else { continue }
-            var left = Dictionary(
-                uniqueKeysWithValues: edit.removed.map { ($0.object, $0.order) })
-            for member in edit.added {
-                let old = left.removeValue(forKey: member.object)
-                noteMembership(of: object, property, member.object, from: old, to: member.order)
-            }
-            for (member, old) in left {
-                noteMembership(of: object, property, member, from: old, to: nil)
-            }
-        }
+    private func updateList(over link: RelationLink, of owner: ManagedObject) {
+        let holder = link.key.owner == owner.graphID ? owner : identityMap[link.key.owner]
+        holder?.updateList(of: link.key.property, link.member, order: link.new)
     }
 }
 

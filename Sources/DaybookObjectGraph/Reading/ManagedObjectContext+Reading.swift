@@ -128,13 +128,13 @@ extension ManagedObjectContext {
         if case .many(let list)? = owner?.relations[property.number] { return list.orders }
         let isNew = owner?.status.contains(.temporary) == true
         var members = isNew ? [:] : try underlyingMembers(of: property, in: id)
-        deltas.overlay(RelationKey(owner: id, property: property.number), on: &members)
+        journal.overlay(RelationKey(owner: id, property: property.number), on: &members)
         return members
     }
 
     /// A value as the context has it.
     func currentValue(of property: SchemaProperty, in id: GraphID) throws -> Value {
-        if let item = pending[id] {
+        if let item = journal.net(of: id) {
             guard !item.object.isDeleted,
                 let slot = item.object.binding.schema.property(property.number)?.slot
             else { return .null }
@@ -152,7 +152,7 @@ extension ManagedObjectContext {
     /// The objects of a store that a query finds in the context.
     func currentFetch(_ query: Query, _ store: PersistentStore) throws -> [ObjectID] {
         processPendingChanges()
-        return pending.isEmpty
+        return journal.isAtBase
             ? try underlyingFetch(query, store) : try fetchOverPending(query, store)
     }
 

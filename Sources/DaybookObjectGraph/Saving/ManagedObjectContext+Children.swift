@@ -10,9 +10,9 @@ struct GraphChange {
 
 /// What was saved, for those who ask: a save of many objects does not list them for nobody.
 final class SavedChanges {
-    private let items: [PendingChanges.Item]
+    private let items: [NetChange]
 
-    init(_ items: [PendingChanges.Item]) {
+    init(_ items: [NetChange]) {
         self.items = items
     }
 
@@ -50,7 +50,7 @@ extension ManagedObjectContext {
 
     /// Puts changes into the parent.
     func save(
-        _ items: [PendingChanges.Item], into parent: ManagedObjectContext,
+        _ items: [NetChange], into parent: ManagedObjectContext,
         _ attribution: Attribution
     ) throws {
         let save = childSave(of: items, attribution)
@@ -81,7 +81,7 @@ extension ManagedObjectContext {
     func meetings(
         ofSaveInto parent: ManagedObjectContext
     ) throws -> (conflicts: [MergeConflict], merged: [MergedValue]) {
-        let save = childSave(of: pending.items, Attribution())
+        let save = childSave(of: journal.net, Attribution())
         return try parent.performForChild {
             parent.processPendingChanges()
             let arrival = try parent.merge(save)
@@ -90,7 +90,7 @@ extension ManagedObjectContext {
     }
 
     private func childSave(
-        of items: [PendingChanges.Item], _ attribution: Attribution
+        of items: [NetChange], _ attribution: Attribution
     ) -> ChildSave {
         let changed = items.compactMap { item -> ChildSave.Item? in
             guard let change = item.change, !change.isEmpty else { return nil }
@@ -116,7 +116,7 @@ extension ManagedObjectContext {
         }
     }
 
-    private func forgetLists(of item: PendingChanges.Item) {
+    private func forgetLists(of item: NetChange) {
         if let change = item.change { forgetLists(touchedBy: change, item.object.graphID) }
     }
 
@@ -148,7 +148,7 @@ extension ManagedObjectContext {
         processPendingChanges()
         for arrival in arrivals where arrival.change.isInsert {
             // Where the object was deleted here, it has come back rather than been made.
-            if let item = pending[arrival.id] { settle(item.object, item.kind) }
+            if let item = journal.net(of: arrival.id) { settle(item.object, item.kind) }
         }
         attributions.note(save.attribution, for: arrivals.map(\.id))
         tellFollowers(
@@ -284,11 +284,11 @@ extension ManagedObjectContext {
         let binding = binding(id.object.entity)
         // What was made and deleted here is held by what can be undone, and is the same object still.
         let object =
-            identityMap[id] ?? pending[id]?.object
+            identityMap[id] ?? journal.net(of: id)?.object
             ?? binding.entity.type.init(FaultSeed(binding: binding, graphID: id))
         object.values = values
         object.relations = [:]
-        if pending[id]?.change?.isDelete == true {
+        if journal.change(of: id)?.isDelete == true {
             object.status.subtract([.fault, .deleted])
         } else {
             object.status = [.temporary]

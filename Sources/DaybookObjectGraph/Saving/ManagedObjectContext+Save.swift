@@ -23,7 +23,7 @@ extension ManagedObjectContext {
     /// - Throws: ``StoreError`` with code `validation` and every failure, `duplicate`, `conflict` with
     ///   every ``MergeConflict``, also of those that an automatic merge has met and nobody was told of,
     ///   `crossStoreRelationship`, `readOnly`, `noSuchStore`, `full` or `io`;
-    ///   with `undoBlocked`, once, when an undo of a saved entry was blocked and there is no
+    ///   with `undoBlocked`, once, when an undo or redo was blocked and there is no
     ///   ``undoFailureHandler``. Everything is then still pending, except in stores that were saved
     ///   before the one that refused: mend it and save again.
     /// - Complexity: O(*k* log *n*), *k* the number of changes, *n* of objects in the store.
@@ -50,7 +50,7 @@ extension ManagedObjectContext {
         try prepareToSave()
         try refuseUntoldConflicts()
         try refuseReferences()
-        guard !pending.isEmpty else {
+        guard !journal.isAtBase else {
             if parent == nil { try writeKeptValues() }
             finishMergedDeletes()
             return nil
@@ -58,14 +58,14 @@ extension ManagedObjectContext {
         try refuseUnsavable()
         emptyReferencesToDeleted()
         try validate()
-        guard !pending.isEmpty else { return nil }
+        guard !journal.isAtBase else { return nil }
         let attribution = Attribution(author: author ?? self.author, note: note, context: name)
-        let items = pending.items
+        let items = journal.net
         let summary = ChangeSummary(items.map(\.object))
         var entries: [(store: UInt32, sequence: SequenceNumber)] = []
         if let parent {
             try save(
-                items, into: parent, attribution.completed(from: attributions.counting(in: pending))
+                items, into: parent, attribution.completed(from: attributions.counting(in: journal))
             )
             entriesMade += 1
         } else {
@@ -86,21 +86,18 @@ extension ManagedObjectContext {
     ///
     /// - Parameter saves: In which entry of each store, and what it changed.
     func finishPending(savedAs saves: [UInt32: UndoneEntries] = [:]) {
-        pending.removeAll()
-        deltas.removeAll()
+        journal.markSaved(as: saves)
         watched.removeAll()
         untoldConflicts.removeAll()
-        unrecordedOrigins.removeAll()
-        undoManager?.noteSave(as: saves)
     }
 
     /// Refuses a save of new objects that no store had a number for.
     func refuseUnsavable() throws {
-        if let insertFailure, pending.items.contains(where: \.isUnsavable) { throw insertFailure }
+        if let insertFailure, journal.net.contains(where: \.isUnsavable) { throw insertFailure }
     }
 
     func header(_ attribution: Attribution, _ time: Int64?) -> EntryHeader {
-        let attribution = attribution.completed(from: attributions.counting(in: pending))
+        let attribution = attribution.completed(from: attributions.counting(in: journal))
         return EntryHeader(
             kind: .save, author: attribution.author, note: attribution.note,
             context: attribution.context,
@@ -112,7 +109,7 @@ extension ManagedObjectContext {
     /// What a save to one store has come to.
     private struct StoreSave {
         let store: PersistentStore
-        let items: [PendingChanges.Item]
+        let items: [NetChange]
         let result: SaveResult?
     }
 
@@ -120,7 +117,7 @@ extension ManagedObjectContext {
     ///
     /// - Returns: The entries, in the order of the stores.
     private func saveToStores(
-        _ items: [PendingChanges.Item], _ header: EntryHeader
+        _ items: [NetChange], _ header: EntryHeader
     ) throws -> [(store: UInt32, sequence: SequenceNumber)] {
         let requests = try requests(of: items, header)
         var saves: [StoreSave] = []
@@ -150,7 +147,7 @@ extension ManagedObjectContext {
 
     /// What is to be saved to each store.
     func requests(
-        of items: [PendingChanges.Item], _ header: EntryHeader
+        of items: [NetChange], _ header: EntryHeader
     ) throws -> [StoreRequest] {
         try groups(of: items).compactMap {
             try request(of: $0.value, toStore: $0.key, header)
@@ -158,8 +155,8 @@ extension ManagedObjectContext {
     }
 
     private func groups(
-        of items: [PendingChanges.Item]
-    ) -> [(key: UInt32, value: [PendingChanges.Item])] {
+        of items: [NetChange]
+    ) -> [(key: UInt32, value: [NetChange])] {
         guard let store = items.first?.object.graphID.store else { return [] }
         let isOneStore = items.indices.allSatisfy { items[$0].object.graphID.store == store }
         guard !isOneStore else { return [(store, items)] }
@@ -169,7 +166,7 @@ extension ManagedObjectContext {
     /// What is to be saved to one store.
     struct StoreRequest {
         let store: PersistentStore
-        let items: [PendingChanges.Item]
+        let items: [NetChange]
         let request: SaveRequest
     }
 
@@ -178,7 +175,7 @@ extension ManagedObjectContext {
     /// - Returns: Nil when nothing is to be saved and there is no such store.
     /// - Throws: ``StoreError`` with code `noSuchStore` for a store that was removed, with `readOnly`.
     private func request(
-        of items: [PendingChanges.Item], toStore number: UInt32, _ header: EntryHeader
+        of items: [NetChange], toStore number: UInt32, _ header: EntryHeader
     ) throws -> StoreRequest? {
         guard let store = coordinator.store(number) else {
             guard items.contains(where: { $0.kind != .nothing }) else { return nil }
@@ -219,15 +216,15 @@ extension ManagedObjectContext {
     private func finish(_ saves: [StoreSave]) {
         guard !saves.isEmpty else { return }
         for save in saves {
-            for item in save.items { pending.remove(item.object.graphID) }
+            for item in save.items { journal.clear(item.object) }
             mergedValues += save.result?.merged ?? []
             settle(save)
         }
-        noteAllReferences()
+        updateAllLists()
     }
 
     private func request(
-        of items: [PendingChanges.Item], _ header: EntryHeader, _ store: UInt32
+        of items: [NetChange], _ header: EntryHeader, _ store: UInt32
     ) -> SaveRequest {
         var changes: [Change] = []
         var seen: [ObjectID: [Value]] = [:]
@@ -286,13 +283,13 @@ extension ManagedObjectContext {
         // A reference without inverse to a deleted object is taken back by the store alone.
         var sentCount = 0
         var sought: Set<GraphID> = []
-        gatheringRebases {
+        journal.gatheringRebases {
             for index in items.indices {
                 if items[index].kind != .nothing { sentCount += 1 }
                 let object = items[index].object
                 guard !items[index].isAnnihilated else { continue }
                 guard replaced.isEmpty || replaced[object.graphID.object] == nil else {
-                    undoManager?.forget(object)
+                    journal.forget(object)
                     detach(object)
                     continue
                 }
@@ -308,7 +305,7 @@ extension ManagedObjectContext {
             mergeAdditions(of: result.changes, to: items, save.store, &sought)
         }
         if !replaced.isEmpty {
-            undoManager?.dropReferences(to: Set(replaced.keys), inStore: save.store.number)
+            journal.dropReferences(to: Set(replaced.keys), inStore: save.store.number)
         }
         if let sequence { positions[save.store.number]?.noteSave(sequence) }
     }
@@ -316,7 +313,7 @@ extension ManagedObjectContext {
     /// Makes the object of an item agree with what the store has made of its change. What has been
     /// looked for already for this save, in case it is back, is not looked for again.
     func settleSaved(
-        _ items: [PendingChanges.Item], _ index: Int, wasSaved: Bool,
+        _ items: [NetChange], _ index: Int, wasSaved: Bool,
         _ sequence: SequenceNumber?, _ isAsSent: Bool, _ sought: inout Set<GraphID>
     ) {
         let object = items[index].object
@@ -354,7 +351,7 @@ extension ManagedObjectContext {
                 continue
             }
             if slot < schema.storedSlotCount {
-                undoManager?.rebase(
+                journal.rebase(
                     object, property.number, inSlot: slot, onto: object.value(inSlot: slot))
             } else {
                 object.values[slot] = mine[slot]
@@ -371,7 +368,7 @@ extension ManagedObjectContext {
 
     /// Makes the rest of the context follow where the store has saved something else than was sent.
     private func mergeAdditions(
-        of saved: [Change], to items: [PendingChanges.Item], _ store: PersistentStore,
+        of saved: [Change], to items: [NetChange], _ store: PersistentStore,
         _ sought: inout Set<GraphID>
     ) {
         let sent = Set(items.map(\.object.graphID))
@@ -390,7 +387,7 @@ extension ManagedObjectContext {
     }
 }
 
-extension PendingChanges.Item {
+extension NetChange {
     /// Whether the object was made when the store had no number to give.
     fileprivate var isUnsavable: Bool {
         kind != .nothing && object.graphID.isProvisional

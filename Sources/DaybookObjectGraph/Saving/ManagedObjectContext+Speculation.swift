@@ -73,7 +73,7 @@ extension ManagedObjectContext {
                 (preview.conflicts, preview.mergedValues) = try meetings(ofSaveInto: parent)
                 return preview
             }
-            for request in try requests(of: pending.items, header(Attribution(), nil)) {
+            for request in try requests(of: journal.net, header(Attribution(), nil)) {
                 try preview.add(request)
             }
         } catch let error as StoreError where error.isRefusal {

@@ -49,7 +49,7 @@ extension ManagedObjectContext {
         guard !isReadOnly else { throw StoreError.readOnlyContext() }
         processPendingChanges()
         try refuseUntoldConflicts()
-        guard pending.isEmpty, refusedReferences.isEmpty else {
+        guard journal.isAtBase, refusedReferences.isEmpty else {
             throw StoreError.pendingChanges()
         }
         if !isSpeculative { try catchUp() }
@@ -61,18 +61,29 @@ extension ManagedObjectContext {
         var attempt = 1
         while true {
             do {
-                let result = try body()
-                try save(author: author, note: note)
-                return result
+                return try runOnce(author: author, note: note, body)
             } catch let error as StoreError
                 where error.isOvertaken && attempt < maxAttempts && entriesMade == entriesBefore
             {
                 attempt += 1
-                takeBackUnsaved()
                 try catchUp()
                 for object in error.concerned { forget(object) }
+            }
+        }
+    }
+
+    /// Runs a closure and saves what it has changed. Where that fails, drops what has changed since the
+    /// last save and keeps what could be undone before.
+    private func runOnce<Result>(
+        author: String?, note: String?, _ body: () throws -> Result
+    ) throws -> Result {
+        try journal.attempting {
+            do {
+                let result = try body()
+                try save(author: author, note: note)
+                return result
             } catch {
-                takeBackUnsaved()
+                journal.returnToStart { rollback() }
                 throw error
             }
         }
@@ -106,18 +117,13 @@ extension ManagedObjectContext {
         try mergeChanges()
     }
 
-    /// Drops what has changed since the last save and keeps what could be undone before it.
-    private func takeBackUnsaved() {
-        let steps = undoManager?.savedSteps
-        rollback()
-        if let steps { undoManager?.restore(steps) }
-    }
-
     /// Lets an object be read anew: another process may have saved it without a word.
     private func forget(_ object: ObjectID) {
         for store in coordinator.persistentStores {
             let id = GraphID(store: store.number, object: object)
-            guard let known = identityMap[id], !known.isFault, pending[id] == nil else { continue }
+            guard let known = identityMap[id], !known.isFault, journal.net(of: id) == nil else {
+                continue
+            }
             refresh(known, mergeChanges: false)
         }
     }
