@@ -27,18 +27,14 @@ extension ManagedObjectContext {
                 apply(change.inverse, to: item.object)
                 updateLists(touchedBy: change.inverse, of: item.object)
             }
-            changed.note(item.object, as: item.object.isInserted ? .deleted : .refreshed)
+            news.note(item.object, as: item.object.isInserted ? .deleted : .refreshed)
             settle(item.object, nil)
         }
         undoManager?.requireRest()
         journal.rollback()
-        refusedReferences.removeAll()
-        watched.removeAll()
-        mergedDeletes.removeAll()
-        untoldConflicts.removeAll()
-        attributions.removeAll()
         undoFailure = nil
-        noteRevision()
+        terms.clear()
+        news.rollback()
         for item in items where item.object.isEditable { awake(item.object, .rollback) }
         postChanges()
     }
@@ -49,31 +45,21 @@ extension ManagedObjectContext {
     public func reset() {
         requireQueue()
         undoManager?.requireRest()
-        noteRevision()
         journal.rollback()
         undeliveredDeletes.removeAll()
-        refusedReferences.removeAll()
-        watched.removeAll()
-        untoldConflicts.removeAll()
         undoFailure = nil
-        let objects = identityMap.objects
+        let objects = registry.objects
         for object in objects {
             object.relations = [:]
             object.eventIndex = -1
             object.letGoOfRow()
             object.becomeFault([.fault, .detached])
         }
-        identityMap.removeAll()
-        retainedObjects.removeAll()
-        attributions.removeAll()
-        faultBatches.removeAll()
-        mergedDeletes.removeAll()
+        registry.reset()
+        terms.clear()
+        news.reset()
         defer { postReset(of: objects) }
-        for store in parent == nil ? coordinator.persistentStores : [] {
-            var position = StorePosition(base: coordinator.headForNewContext(of: store))
-            position.pin(at: positions[store.number]?.pinned)
-            positions[store.number] = position
-        }
+        parentStore.reset()
     }
 
     // MARK: - Taking objects over changes
@@ -121,7 +107,7 @@ extension ManagedObjectContext {
         let change = Change(
             object: object.graphID.object, kind: .update(edits: back, members: []))
         updateLists(touchedBy: change, of: object)
-        changed.note(object, as: .updated)
+        news.note(object, as: .updated)
         return change
     }
 
@@ -138,7 +124,7 @@ extension ManagedObjectContext {
         noteRevision()
         apply(change, to: object)
         updateLists(touchedBy: change, of: object)
-        changed.note(change, of: object)
+        news.note(change, of: object)
     }
 
     /// Whether a change would change anything from where its object stands now.
@@ -198,7 +184,7 @@ extension ManagedObjectContext {
     /// Whether somebody else has brought back the record of an object deleted here, with or without
     /// another instance for it.
     private func isBroughtBack(_ object: ManagedObject) -> Bool {
-        if let other = identityMap[object.graphID], other !== object { return isThere(other) }
+        if let other = registry[object.graphID], other !== object { return isThere(other) }
         if journal.change(of: object.graphID)?.isDelete == true { return false }
         return isUnderlying(object.graphID)
     }
@@ -216,7 +202,7 @@ extension ManagedObjectContext {
             object.values = values
             if object.status.contains(.detached) { object.relations = [:] }
             object.status.subtract([.fault, .deleted, .detached])
-            identityMap.register(object)
+            registry.register(object)
         case .update(let edits, _):
             guard object.realizeIfNeeded(), !object.status.contains(.gone) else { return }
             object.values.set(edits, of: object.binding.schema)

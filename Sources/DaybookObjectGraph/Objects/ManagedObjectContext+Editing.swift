@@ -36,8 +36,7 @@ extension ManagedObjectContext {
     // MARK: - Recording
 
     func registerInsert(_ object: ManagedObject) {
-        identityMap.register(object)
-        if retainsRegisteredObjects { retainedObjects.insert(object) }
+        registry.register(object)
         recordInsert(of: object)
         object.awakeFromInsert()
     }
@@ -54,7 +53,7 @@ extension ManagedObjectContext {
         let property = object.binding.schema.slots[slot].number
         let key = RelationKey(owner: object.graphID, property: property)
         guard !isRecordingSuspended else { return noteStoredValue(of: object, slot: slot) }
-        let old = storedValues[key] ?? object.value(inSlot: slot)
+        let old = registry.storedValue(key) ?? object.value(inSlot: slot)
         journal.recordEdit(property, from: old, of: object)
     }
 
@@ -96,7 +95,7 @@ extension ManagedObjectContext {
     public func processPendingChanges() {
         requireQueue()
         propagateDeletes()
-        identityMap.sweepIfDue()
+        registry.sweepIfDue()
         defer { postChanges() }
         guard journal.hasEvent else { return }
         noteRevision()
@@ -107,11 +106,11 @@ extension ManagedObjectContext {
             let object = records[index].object
             if records[index].kind == .nothing { detach(object) }
             if let change = records[index].takeChange() {
-                changed.note(change, of: object)
+                news.note(change, of: object)
                 changes.append(RecordedChange(object: object, change: change, isNet: true))
             } else if records[index].kind == .update {
                 journal.touch(object)
-                changed.note(object, as: .updated)
+                news.note(object, as: .updated)
             }
         }
         if !changes.isEmpty { append(changes) }
@@ -120,7 +119,7 @@ extension ManagedObjectContext {
     private func append(_ changes: [RecordedChange]) {
         let destination = undoManager?.destination
         if destination != nil || journal.list.redoCount == 0 {
-            attributions.forgetIdle(in: journal)
+            terms.forgetIdleAttributions(in: journal)
         }
         let (isStep, annihilated) = journal.append(changes, to: destination)
         for object in annihilated { detach(object) }
@@ -129,8 +128,7 @@ extension ManagedObjectContext {
 
     /// Lets an object go that was inserted here and is no more.
     func detach(_ object: ManagedObject) {
-        identityMap.remove(object.graphID)
-        retainedObjects.remove(object)
+        registry.remove(object)
         object.status = [.detached, .temporary]
         object.letGoOfRow()
     }

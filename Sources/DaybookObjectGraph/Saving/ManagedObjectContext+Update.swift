@@ -1,7 +1,6 @@
 import DaybookObjectModel
 import DaybookSnapshotStore
 import DaybookStopping
-import Synchronization
 
 extension ManagedObjectContext {
     /// Runs a closure and saves what it has changed; where others have saved the same meanwhile, takes
@@ -49,7 +48,7 @@ extension ManagedObjectContext {
         guard !isReadOnly else { throw StoreError.readOnlyContext() }
         processPendingChanges()
         try refuseUntoldConflicts()
-        guard journal.isAtBase, refusedReferences.isEmpty else {
+        guard journal.isAtBase, !terms.hasRefusedReferences else {
             throw StoreError.pendingChanges()
         }
         if !isSpeculative { try catchUp() }
@@ -57,13 +56,14 @@ extension ManagedObjectContext {
         let policies = (mergePolicy, customMergePolicy)
         (mergePolicy, customMergePolicy) = (.error, nil)
         defer { (mergePolicy, customMergePolicy) = policies }
-        let entriesBefore = entriesMade
+        let entriesBefore = terms.entryCount
         var attempt = 1
         while true {
             do {
                 return try runOnce(author: author, note: note, body)
             } catch let error as StoreError
-                where error.isOvertaken && attempt < maxAttempts && entriesMade == entriesBefore
+                where error.isOvertaken && attempt < maxAttempts
+                && terms.entryCount == entriesBefore
             {
                 attempt += 1
                 try catchUp()
@@ -113,15 +113,14 @@ extension ManagedObjectContext {
 
     /// Takes in what lies under the context now.
     private func catchUp() throws {
-        if let parent, parentRevision == parent.revision.load(ordering: .relaxed) { return }
-        try mergeChanges()
+        if parentStore.mayHaveNews { try mergeChanges() }
     }
 
     /// Lets an object be read anew: another process may have saved it without a word.
     private func forget(_ object: ObjectID) {
         for store in coordinator.persistentStores {
             let id = GraphID(store: store.number, object: object)
-            guard let known = identityMap[id], !known.isFault, journal.net(of: id) == nil else {
+            guard let known = registry[id], !known.isFault, journal.net(of: id) == nil else {
                 continue
             }
             refresh(known, mergeChanges: false)

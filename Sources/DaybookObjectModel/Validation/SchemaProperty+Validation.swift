@@ -20,7 +20,7 @@ struct ValueDemand: Sendable {
     private let isOptional: Bool
     /// Nil when there are none.
     private let rules: AttributeRules?
-    private let hasRules: Bool
+    let hasRules: Bool
     /// What describes the whole text.
     private let expression: TextExpression?
 
