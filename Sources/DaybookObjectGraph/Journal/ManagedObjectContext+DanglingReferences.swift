@@ -53,16 +53,6 @@ extension ManagedObjectContext {
 }
 
 extension Change {
-    /// Whether this takes the object out of the store.
-    var isDelete: Bool {
-        if case .delete = kind { true } else { false }
-    }
-
-    /// Whether this brings the object into the store.
-    var isInsert: Bool {
-        if case .insert = kind { true } else { false }
-    }
-
     /// Takes out of an insert or update what leads to some objects.
     ///
     /// A reference goes back to what it was before; one to an object that only one may hold becomes
@@ -70,50 +60,15 @@ extension Change {
     mutating func dropReferences(
         to lost: Set<ObjectID>, of entity: SchemaEntity
     ) -> [MergeConflict] {
-        var conflicts: [MergeConflict] = []
-        func note(_ property: PropertyNumber, from base: Value, to ours: Value) {
-            conflicts.append(
-                MergeConflict(
-                    kind: .reference, object: object, property: property, base: base, theirs: .null,
-                    ours: ours))
+        let left = leaveOut(
+            of: entity, where: { lost.contains($0.destination) },
+            // Nobody has looked who holds what the reference led to before.
+            unlessTaken: { _, _ in true })
+        return left.map {
+            MergeConflict(
+                kind: .reference, object: object, property: $0.property, base: $0.base,
+                theirs: .null, ours: $0.ours)
         }
-        func withoutLost(_ members: [MembershipEdit]) -> [MembershipEdit] {
-            for edit in members {
-                for member in edit.added where lost.contains(member.object) {
-                    note(edit.property, from: .null, to: .object(member.object))
-                }
-            }
-            return members.withoutJoins(of: lost)
-        }
-        switch kind {
-        case .insert(var values, let members):
-            for property in entity.referenceSlots {
-                guard let slot = property.slot, values[slot].leads(to: lost) else { continue }
-                note(property.number, from: .null, to: values[slot])
-                values[slot] = .null
-            }
-            kind = .insert(values: values, members: withoutLost(members))
-        case .update(let edits, let members):
-            let kept = edits.map { edit in
-                guard edit.new.leads(to: lost) else { return edit }
-                note(edit.property, from: edit.old, to: edit.new)
-                var edit = edit
-                edit.new = entity.mayShare(edit.property) ? edit.old : .null
-                return edit
-            }
-            kind = .update(
-                edits: kept.filter { $0.old != $0.new }, members: withoutLost(members))
-        case .delete: break
-        }
-        return conflicts
-    }
-}
-
-extension SchemaEntity {
-    /// Whether several objects may refer to the same one over a relationship.
-    func mayShare(_ property: PropertyNumber) -> Bool {
-        guard let end = self.property(property)?.end else { return true }
-        return end.inverse == nil || end.inverseIsToMany
     }
 }
 
@@ -125,17 +80,6 @@ extension Value {
 }
 
 extension [MembershipEdit] {
-    /// These edits without the joins and moves of some members.
-    func withoutJoins(of members: Set<ObjectID>) -> [MembershipEdit] {
-        map { edit in
-            var edit = edit
-            let dropped = Set(edit.added.map(\.object)).intersection(members)
-            edit.added.removeAll { dropped.contains($0.object) }
-            edit.removed.removeAll { dropped.contains($0.object) }
-            return edit
-        }.filter { !$0.isEmpty }
-    }
-
     /// These edits without some members.
     func without(_ members: Set<ObjectID>) -> [MembershipEdit] {
         map { edit in

@@ -59,7 +59,7 @@ extension ManagedObjectContext {
         }
         guard !deleted.isEmpty else { return }
         let schema = coordinator.model.schema
-        guard schema.entities.contains(where: { $0.properties.contains(where: \.hasNoInverse) })
+        guard schema.entities.contains(where: { $0.properties.contains(where: \.isOneWay) })
         else { return }
         let steps = journal.steps(thatDelete: deleted)
         journal.emptyReferences(to: deleted, deletedIn: steps)
@@ -86,7 +86,7 @@ extension ManagedObjectContext {
         let owner = item.object.graphID
         let schema = item.object.binding.schema
         var found: [NullifiedReference] = []
-        for property in schema.referenceSlots where property.hasNoInverse {
+        for property in schema.referenceSlots where property.isOneWay {
             guard let slot = property.slot, let target = item.object.values[slot].reference else {
                 continue
             }
@@ -99,7 +99,7 @@ extension ManagedObjectContext {
                     destination: destination))
         }
         for edit in change.members {
-            guard schema.property(edit.property)?.hasNoInverse == true else { continue }
+            guard schema.property(edit.property)?.isOneWay == true else { continue }
             for member in edit.added {
                 let destination = GraphID(store: owner.store, object: member.object)
                 guard lost.contains(destination) else { continue }
@@ -119,7 +119,7 @@ extension ManagedObjectContext {
         let object = registry[owner].flatMap { $0.isFault ? nil : $0 }
         var found: [NullifiedReference] = []
         for edit in edits where edit.new == .null {
-            guard let property = schema.property(edit.property), property.hasNoInverse,
+            guard let property = schema.property(edit.property), property.isOneWay,
                 let slot = property.slot, let target = edit.old.reference,
                 object == nil || object?.values[slot] == edit.old
             else { continue }
@@ -130,7 +130,7 @@ extension ManagedObjectContext {
                     owner: owner, kind: .update(edits: [edit], members: []),
                     destination: destination))
         }
-        for edit in members where schema.property(edit.property)?.hasNoInverse == true {
+        for edit in members where schema.property(edit.property)?.isOneWay == true {
             for member in edit.removed {
                 let destination = GraphID(store: store, object: member.object)
                 guard deleted.contains(destination) else { continue }
@@ -158,13 +158,5 @@ extension Member {
             kind: .update(
                 edits: [], members: [MembershipEdit(property: property, removed: [self])]),
             destination: GraphID(store: owner.store, object: object))
-    }
-}
-
-extension SchemaProperty {
-    /// Whether this is a relationship of which the destination knows nothing.
-    var hasNoInverse: Bool {
-        guard let end else { return false }
-        return end.inverse == nil
     }
 }

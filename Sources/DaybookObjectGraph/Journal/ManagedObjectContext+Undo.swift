@@ -140,45 +140,21 @@ extension ManagedObjectContext {
     private func retarget(
         _ change: Change, onto object: ManagedObject
     ) -> (change: Change, isAsRecorded: Bool)? {
-        var retargeted = change
         if case .insert = change.kind {
             let isBarred = object.isEditable || object.status.contains(.gone)
             return isBarred || isBroughtBack(object) ? nil : (change, true)
         }
         guard object.isEditable, object.realizeIfNeeded(), object.isEditable else { return nil }
-        let entity = object.binding.schema
-        switch change.kind {
-        case .insert:
-            return nil
-        case .update(let edits, let members):
-            if members.isEmpty, object.isBefore(edits) { return (change, true) }
-            let moved = edits.compactMap { edit -> Edit? in
-                guard let property = entity.property(edit.property), let slot = property.slot
-                else { return nil }
-                let old = object.value(inSlot: slot)
-                // What others have added stays where only a difference is to be made.
-                let new =
-                    property.merge == nil
-                    ? edit.new : property.merged(base: edit.old, theirs: old, ours: edit.new) ?? old
-                return old == new ? nil : Edit(property: edit.property, old: old, new: new)
-            }
-            let joined = members.compactMap { edit in
-                entity.property(edit.property).map {
-                    edit.starting(from: object.memberList(of: $0, self).orders)
-                }
-            }
-            retargeted.kind = .update(edits: moved, members: joined.filter { !$0.isEmpty })
-        case .delete:
-            let members = entity.storedToMany.map { property in
-                let list = object.memberList(of: property, self)
-                return MembershipEdit(
-                    property: property.number, added: [],
-                    removed: list.orders.map { Member(object: $0.key, order: $0.value) })
-            }
-            retargeted.kind = .delete(
-                values: valuesToDelete(of: object), members: members.filter { !$0.isEmpty })
+        if case .update(let edits, let members) = change.kind, members.isEmpty,
+            object.isBefore(edits)
+        {
+            return (change, true)
         }
-        return (retargeted, false)
+        let shown = ShownObject(object: object, context: self)
+        // What others have added stays where only a difference is to be made.
+        return (
+            change.starting(from: shown, of: object.binding.schema, unmergeable: .dropped), false
+        )
     }
 
     /// Whether somebody else has brought back the record of an object deleted here, with or without
@@ -205,7 +181,7 @@ extension ManagedObjectContext {
             registry.register(object)
         case .update(let edits, _):
             guard object.realizeIfNeeded(), !object.status.contains(.gone) else { return }
-            object.values.set(edits, of: object.binding.schema)
+            object.values.take(edits, of: object.binding.schema)
             guard !object.relations.isEmpty else { return }
             for edit in edits { object.relations[edit.property] = nil }
         case .delete:
@@ -240,16 +216,6 @@ extension [Edit] {
         let edits = span
         for index in edits.indices where edits[index].old == edits[index].new { return false }
         return true
-    }
-}
-
-extension [Value] {
-    /// Puts the new values of edits in their slots.
-    fileprivate mutating func set(_ edits: [Edit], of entity: SchemaEntity) {
-        for index in edits.indices {
-            guard let slot = entity.slot(of: edits[index].property) else { continue }
-            self[slot] = edits[index].new
-        }
     }
 }
 

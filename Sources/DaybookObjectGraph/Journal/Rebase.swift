@@ -64,9 +64,9 @@ extension Rebase {
         edits.compactMap { edit in
             guard edit.property == self.property else { return edit }
             let old = reached ?? theirs
-            let new = property.merged(base: edit.old, theirs: old, ours: edit.new) ?? edit.new
-            reached = new
-            return old == new ? nil : Edit(property: edit.property, old: old, new: new)
+            let moved = edit.starting(from: old, of: property, unmergeable: .kept)
+            reached = moved?.new ?? old
+            return moved
         }
     }
 }

@@ -54,7 +54,7 @@ struct RelationLink {
         _ property: SchemaProperty, of owner: GraphID, from old: ObjectID?, to new: ObjectID?,
         _ body: (RelationLink) -> Void
     ) {
-        guard let inverse = property.end?.inverse, inverse != property.number else { return }
+        guard let inverse = property.opposite else { return }
         func tell(_ destination: ObjectID?, _ old: Double?, _ new: Double?) {
             guard let destination else { return }
             let id = GraphID(store: owner.store, object: destination)
@@ -76,7 +76,7 @@ struct RelationLink {
             RelationLink(
                 key: RelationKey(owner: owner, property: property.number), member: member,
                 old: old, new: new))
-        guard let inverse = property.end?.inverse, inverse != property.number else { return }
+        guard let inverse = property.opposite else { return }
         let id = GraphID(store: owner.store, object: member)
         body(
             RelationLink(
@@ -90,38 +90,16 @@ extension Change {
     func forEachLink(of owner: ManagedObject, _ body: (RelationLink) -> Void) {
         let schema = owner.binding.schema
         guard !schema.referenceSlots.isEmpty || !members.isEmpty else { return }
-        let id = owner.graphID
-        func tell(_ property: SchemaProperty, _ old: ObjectID?, _ new: ObjectID?) {
-            RelationLink.ofReference(property, of: id, from: old, to: new, body)
-        }
-        switch kind {
-        case .insert(let values, _):
-            for property in schema.referenceSlots {
-                tell(property, nil, property.slot.flatMap { values[$0].reference })
-            }
-        case .update(let edits, _):
-            for edit in edits {
-                guard let property = schema.property(edit.property), property.end != nil else {
-                    continue
-                }
-                tell(property, edit.old.reference, edit.new.reference)
-            }
-        case .delete(let values, _):
-            for property in schema.referenceSlots {
-                tell(property, property.slot.flatMap { values[$0].reference }, nil)
-            }
-        }
-        for edit in members {
-            guard let property = schema.property(edit.property) else { continue }
-            var left = Dictionary(
-                uniqueKeysWithValues: edit.removed.map { ($0.object, $0.order) })
-            for member in edit.added {
-                let old = left.removeValue(forKey: member.object)
+        forEachReference(of: schema) { reference in
+            let (property, other) = (reference.property, reference.destination)
+            if property.slot == nil {
                 RelationLink.ofMember(
-                    member.object, in: property, of: id, from: old, to: member.order, body)
-            }
-            for (member, old) in left {
-                RelationLink.ofMember(member, in: property, of: id, from: old, to: nil, body)
+                    other, in: property, of: owner.graphID, from: reference.old,
+                    to: reference.new, body)
+            } else {
+                RelationLink.ofReference(
+                    property, of: owner.graphID, from: reference.old.map { _ in other },
+                    to: reference.new.map { _ in other }, body)
             }
         }
     }

@@ -56,7 +56,7 @@ extension StepList {
         }
         func staying(_ edits: [MembershipEdit]) -> [MembershipEdit] {
             edits.map { edit in
-                guard schema.property(edit.property)?.hasNoInverse == true else { return edit }
+                guard schema.property(edit.property)?.isOneWay == true else { return edit }
                 var edit = edit
                 edit.removed.removeAll { member in
                     guard let step = step(member.object) else { return false }
@@ -71,7 +71,7 @@ extension StepList {
         case .update(var edits, let members):
             for place in edits.indices {
                 let edit = edits[place]
-                guard schema.property(edit.property)?.hasNoInverse == true,
+                guard schema.property(edit.property)?.isOneWay == true,
                     let step = step(edit.old.reference)
                 else { continue }
                 note(step, [Edit(property: edit.property, old: edit.old, new: .null)], [])
@@ -80,7 +80,7 @@ extension StepList {
             recorded.change.kind = .update(
                 edits: edits.filter { $0.old != $0.new }, members: staying(members))
         case .delete(var values, let members):
-            for property in schema.referenceSlots where property.hasNoInverse {
+            for property in schema.referenceSlots where property.isOneWay {
                 guard let slot = property.slot, let step = step(values[slot].reference) else {
                     continue
                 }

@@ -83,7 +83,8 @@ extension StepList {
                         edits[index].old = earlier[key] ?? .null
                     }
                     if edits[index].new.leads(to: lost) {
-                        let back = entity.mayShare(key.property) ? edits[index].old : .null
+                        let isExclusive = entity.property(key.property)?.isExclusive == true
+                        let back = isExclusive ? .null : edits[index].old
                         edits[index].new = back
                         earlier[key] = back
                     }

@@ -38,13 +38,7 @@ struct IncomingChanges {
                 object: object, edits: edits, members: members, sequence: sequence)
             return
         }
-        for edit in edits {
-            if let index = update.edits.firstIndex(where: { $0.property == edit.property }) {
-                update.edits[index].new = edit.new
-            } else {
-                update.edits.append(edit)
-            }
-        }
+        update.edits = update.edits.then(edits)
         update.members = update.members.then(members)
         update.sequence = sequence
         updates[object.graphID] = update

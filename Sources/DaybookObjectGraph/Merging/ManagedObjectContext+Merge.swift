@@ -218,7 +218,7 @@ extension ManagedObjectContext {
             rebased.kind = .update(edits: edits, members: members.rebased(onto: theirs))
         case .delete(let values, let members):
             rebased.kind = .delete(
-                values: values, members: members.rebased(onto: theirs, leavingAll: true))
+                values: values, members: members.leavingAll(after: theirs))
         }
         journal.rebase(object, to: rebased)
     }
@@ -250,28 +250,13 @@ extension ManagedObjectContext {
     /// Lets lists that a foreign change touches be read again when they are asked for.
     func forgetLists(touchedBy change: Change, _ id: GraphID) {
         let schema = binding(id.object.entity).schema
-        func forget(_ destination: ObjectID?, _ property: SchemaProperty) {
-            guard let destination, let inverse = property.end?.inverse else { return }
-            registry[GraphID(store: id.store, object: destination)]?.relations[inverse] = nil
-        }
-        switch change.kind {
-        case .insert(let values, _), .delete(let values, _):
-            for property in schema.referenceSlots {
-                // Where only the identifier is known, there are no values.
-                guard let slot = property.slot, slot < values.count else { continue }
-                forget(values[slot].reference, property)
+        change.forEachReference(of: schema) { reference in
+            if reference.property.slot == nil {
+                registry[id]?.relations[reference.property.number] = nil
             }
-        case .update(let edits, _):
-            for edit in edits {
-                guard let property = schema.property(edit.property) else { continue }
-                forget(edit.old.reference, property)
-                forget(edit.new.reference, property)
-            }
-        }
-        for edit in change.members {
-            guard let property = schema.property(edit.property) else { continue }
-            registry[id]?.relations[edit.property] = nil
-            for member in edit.added + edit.removed { forget(member.object, property) }
+            guard let inverse = reference.property.end?.inverse else { return }
+            let destination = GraphID(store: id.store, object: reference.destination)
+            registry[destination]?.relations[inverse] = nil
         }
     }
 }

@@ -112,23 +112,22 @@ extension ManagedObject {
     ///
     /// A deleted object keeps the references it had.
     func setReference(to destination: ManagedObject?, of property: SchemaProperty) {
-        guard realizeIfNeeded(), let slot = property.slot, let end = property.end,
-            let context = binding.context,
+        guard realizeIfNeeded(), let slot = property.slot, let context = binding.context,
             isEditable, value(inSlot: slot).reference != destination?.graphID.object
         else { return }
-        if end.inverse == property.number {
+        if property.isSelfInverse {
             let partner = destinations(of: property).first
             let rival = destination?.destinations(of: property).first
             for left in [partner, rival] { left?.assignReference(to: nil, of: property, context) }
             destination?.assignReference(to: self, of: property, context)
-        } else if let destination, let inverse = end.inverse, !end.inverseIsToMany {
+        } else if let destination, property.isExclusive, let inverse = property.opposite {
             destination.leaveOtherOwners(of: inverse, through: property, except: self, context)
         }
         assignReference(to: destination, of: property, context)
     }
 
     /// Sets a reference, and nothing but what is derived from it.
-    private func assignReference(
+    func assignReference(
         to destination: ManagedObject?, of property: SchemaProperty,
         _ context: ManagedObjectContext
     ) {
@@ -188,7 +187,7 @@ extension ManagedObject {
         _ object: ManagedObject, order: Double, of property: SchemaProperty,
         _ context: ManagedObjectContext
     ) {
-        if let end = property.end, let inverse = end.inverse, !end.inverseIsToMany {
+        if property.isExclusive, let inverse = property.opposite {
             object.leaveOtherOwners(of: inverse, through: property, except: self, context)
         }
         setMembership(of: object.graphID.object, order: order, in: property, context)
@@ -208,7 +207,7 @@ extension ManagedObject {
         guard old != order, isEditable else { return }
         context.recordMembership(of: self, property, member, from: old, to: order)
         context.noteMembership(of: self, property, member, from: old, to: order)
-        guard property.end?.inverse == property.number else { return }
+        guard property.isSelfInverse else { return }
         // A relationship that is its own inverse is stored at both ends.
         let other = context.object(GraphID(store: graphID.store, object: member))
         other.setMembership(of: graphID.object, order: order, in: property, context)

@@ -167,7 +167,7 @@ extension ManagedObjectContext {
             guard let relationship = property.relationship else { continue }
             // Nobody else's reference has to be taken back where only this end is stored.
             let isStored =
-                property.end?.isStored == true && property.end?.inverse != property.number
+                property.end?.isStored == true && !property.isSelfInverse
             switch relationship.deleteRule {
             case .cascade:
                 for other in formerDestinations(of: deletion, index) where !other.isDeleted {
@@ -202,13 +202,6 @@ extension Schema {
     /// Whether any relationship has no inverse.
     fileprivate var hasOneWayRelationships: Bool {
         entities.contains { $0.properties.contains(where: \.isOneWay) }
-    }
-}
-
-extension SchemaProperty {
-    /// Whether this is a relationship without inverse.
-    fileprivate var isOneWay: Bool {
-        end.map { $0.inverse == nil } ?? false
     }
 }
 

@@ -227,7 +227,7 @@ extension ManagedObjectContext {
             if object.status.contains(.gone) { dropPending(of: object) }
             return
         }
-        if let change { rebase(change, of: object, edited: mine) }
+        if let change { rebase(change, of: object) }
         object.relations = [:]
         let schema = object.binding.schema
         for slot in schema.storedSlotCount..<schema.slots.count { object.values[slot] = mine[slot] }
@@ -236,68 +236,39 @@ extension ManagedObjectContext {
 
     /// Puts pending edits on top of values that have just been read, and notes the values read as
     /// what the edits start from.
-    private func rebase(_ change: Change, of object: ManagedObject, edited mine: [Value]) {
-        switch change.kind {
-        case .insert:
-            break
-        case .update(let edits, let members):
-            var rebased: [Edit] = []
+    private func rebase(_ change: Change, of object: ManagedObject) {
+        let schema = object.binding.schema
+        let read = UnderlyingObject(object: object, context: self)
+        let kept = change.starting(from: read, of: schema, unmergeable: .kept)
+        switch (change.kind, kept.kind) {
+        case (.update(let edits, _), .update(let rebased, _)):
             for edit in edits {
-                guard let property = object.binding.schema.property(edit.property),
-                    let slot = property.slot
+                guard let slot = schema.slot(of: edit.property), object.values[slot] != edit.old
                 else { continue }
-                let theirs = object.values[slot]
-                let ours =
-                    property.merged(base: edit.old, theirs: theirs, ours: mine[slot]) ?? mine[slot]
-                object.values[slot] = ours
-                if theirs != edit.old {
-                    journal.rebase(object, edit.property, inSlot: slot, onto: theirs)
-                }
-                if theirs != ours {
-                    rebased.append(Edit(property: edit.property, old: theirs, new: ours))
-                }
+                journal.rebase(
+                    object, edit.property, inSlot: slot, onto: object.values[slot])
             }
-            let joins = members.map { edit in
-                edit.starting(from: readMembers(of: edit.property, in: object))
-            }
-            let kept = Change(
-                object: change.object,
-                kind: .update(edits: rebased, members: joins.filter { !$0.isEmpty }),
-                cause: change.cause)
+            object.values.take(rebased, of: schema)
             // Lists that have nothing to do with the object stay as they were read.
             updateLists(touchedBy: change.inverse, of: object)
             journal.rebase(object, to: kept)
             for touching in [change, kept] { forgetLists(touchedBy: touching, object.graphID) }
             updateLists(touchedBy: kept, of: object)
-        case .delete(let seen, _):
-            let schema = object.binding.schema
-            let members = schema.storedToMany.map { property in
-                let orders = readMembers(of: property.number, in: object)
-                return MembershipEdit(
-                    property: property.number, added: [],
-                    removed: orders.map { Member(object: $0.key, order: $0.value) })
-            }
-            let values = object.values
+        case (.delete(let seen, _), _):
             for property in schema.slots.prefix(schema.storedSlotCount) {
-                guard let slot = property.slot, seen[slot] != values[slot] else { continue }
-                journal.rebase(object, property.number, inSlot: slot, onto: values[slot])
+                guard let slot = property.slot, seen[slot] != object.values[slot] else { continue }
+                journal.rebase(
+                    object, property.number, inSlot: slot, onto: object.values[slot])
             }
-            journal.rebase(
-                object,
-                to: Change(
-                    object: change.object,
-                    kind: .delete(values: values, members: members.filter { !$0.isEmpty }),
-                    cause: change.cause))
+            journal.rebase(object, to: kept)
             object.status.insert(.deleted)
+        default: break
         }
     }
 
     /// The members of a stored relationship as they stand under the context; none when they cannot be
     /// read.
-    private func readMembers(
-        of number: PropertyNumber, in object: ManagedObject
-    ) -> [ObjectID: Double] {
-        guard let property = object.binding.schema.property(number) else { return [:] }
+    func readMembers(of property: SchemaProperty, in object: ManagedObject) -> [ObjectID: Double] {
         do {
             return try parentStore.members(of: property, in: object.graphID)
         } catch {

@@ -197,7 +197,7 @@ public struct BatchInsertRow<Object: ManagedObject> {
                     + "managed objects")
             return nil
         }
-        guard property.end?.inverse != property.number else {
+        guard !property.isSelfInverse else {
             refuse(
                 name,
                 "'\(name)' is its own inverse, which two objects hold: set it in managed objects")

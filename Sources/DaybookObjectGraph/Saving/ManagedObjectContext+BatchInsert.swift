@@ -209,8 +209,8 @@ private struct InsertedBatch {
     private func line(_ conflict: MergeConflict, told detail: String) -> String {
         guard let row = row(of: conflict.object) else { return detail }
         let name = conflict.propertyName.map { "'\($0)'" } ?? "it"
-        let end = conflict.propertyName.flatMap { entity.property(named: $0) }?.end
-        let isForOne = end.map { $0.inverse != nil && !$0.inverseIsToMany } ?? false
+        let property = conflict.propertyName.flatMap { entity.property(named: $0) }
+        let isForOne = property?.isExclusive ?? false
         return "Row \(row) of the batch: \(name) leads to an object that is gone"
             + (isForOne ? " or that another holds." : ".")
     }

@@ -156,7 +156,10 @@ extension ManagedObjectContext {
         var outcomes = try save.items.map { try merge($0, of: save) }
         for (item, outcome) in zip(save.items, outcomes) {
             references.note(sent: item.change, of: item.id)
-            if let change = outcome.change { references.note(merged: change, of: item.id) }
+            if let change = outcome.change {
+                references.note(
+                    merged: change, of: item.id, binding(item.id.object.entity).schema)
+            }
         }
         for (item, index) in zip(save.items, outcomes.indices) {
             try settleReferences(of: &outcomes[index], item.id, save.policy, &references)
@@ -210,12 +213,37 @@ extension ManagedObjectContext {
     ) throws {
         guard var kept = outcome.change, !kept.isDelete else { return }
         let schema = binding(id.object.entity).schema
-        let lost = try kept.destinations.filter {
-            let target = GraphID(store: id.store, object: $0)
-            return try !references.isThere(target) { try exists(target) }
+        var gone: Set<ObjectID> = []
+        var held: [PropertyNumber: Set<ObjectID>] = [:]
+        var competing: [MergeConflict] = []
+        for reference in kept.references(of: schema) where reference.begins {
+            let property = reference.property
+            let standing = try property.standing(
+                of: reference.destination, from: id.object,
+                exists: { object in
+                    let target = GraphID(store: id.store, object: object)
+                    return try references.isThere(target) { try exists(target) }
+                },
+                holders: { try holders(of: $0, over: property, in: id.store, references) })
+            switch standing {
+            case .allowed: continue
+            case .gone: gone.insert(reference.destination)
+            case .held:
+                competing.append(
+                    MergeConflict(
+                        kind: .reference, object: id.object, property: property.number,
+                        ours: .object(reference.destination)))
+                if policy != .mergeByPropertyObjectTrump, policy != .overwrite {
+                    held[property.number, default: []].insert(reference.destination)
+                }
+            }
         }
-        outcome.conflicts += kept.dropReferences(to: Set(lost), of: schema)
-        outcome.conflicts += try settleCompetingOwners(of: &kept, id, schema, policy, references)
+        outcome.conflicts += kept.dropReferences(to: gone, of: schema) + competing
+        _ = kept.leaveOut(
+            of: schema,
+            where: { held[$0.property.number]?.contains($0.destination) == true },
+            // Whoever takes what the reference led to before makes its owner let go.
+            unlessTaken: { _, _ in false })
         outcome.change = kept.isEmpty ? nil : kept
     }
 
@@ -297,7 +325,8 @@ extension ManagedObjectContext {
             recordEdit(of: object, slot: slot)
             object.values[slot] = edit.new
             guard property.end != nil else { continue }
-            takeFromOthers(edit.new.reference, property, for: object)
+            takeFromOthers(
+                edit.new.reference, property, for: object, insteadOf: edit.old.reference)
             object.relations[property.number] = nil
             noteReference(
                 of: object, property, from: edit.old.reference, to: edit.new.reference)
@@ -307,13 +336,8 @@ extension ManagedObjectContext {
     private func takeMembers(_ edits: [MembershipEdit], of object: ManagedObject) {
         for edit in edits {
             guard let property = object.binding.schema.property(edit.property) else { continue }
-            var left = Dictionary(edit.removed.map { ($0.object, $0.order) }) { first, _ in first }
-            for member in edit.added {
-                let old = left.removeValue(forKey: member.object)
-                takeMember(member.object, of: object, property, from: old, to: member.order)
-            }
-            for (member, old) in left {
-                takeMember(member, of: object, property, from: old, to: nil)
+            for move in edit.moves {
+                takeMember(move.object, of: object, property, from: move.old, to: move.new)
             }
         }
     }
@@ -329,32 +353,19 @@ extension ManagedObjectContext {
 }
 
 extension Change {
-    /// The objects that an insert or update comes to refer to.
-    fileprivate var destinations: [ObjectID] {
-        var found = members.flatMap { $0.added.map(\.object) }
-        switch kind {
-        case .insert(let values, _): found += values.compactMap(\.reference)
-        case .update(let edits, _): found += edits.compactMap(\.new.reference)
-        case .delete: break
-        }
-        return found
-    }
-
     /// Lets edits of transient properties start from where the object stands: nobody else's transient
     /// value is in conflict with ours.
     fileprivate mutating func startTransients(from values: [Value], of entity: SchemaEntity) {
-        func old(_ property: PropertyNumber) -> Value? {
-            guard let slot = entity.property(property)?.slot, slot >= entity.storedSlotCount
-            else { return nil }
-            return values[slot]
-        }
         switch kind {
         case .insert: return
         case .update(let edits, let members):
-            let moved = edits.map {
-                Edit(property: $0.property, old: old($0.property) ?? $0.old, new: $0.new)
+            let moved = edits.compactMap { edit -> Edit? in
+                guard let property = entity.property(edit.property), let slot = property.slot,
+                    slot >= entity.storedSlotCount
+                else { return edit }
+                return edit.starting(from: values[slot], of: property, unmergeable: .kept)
             }
-            kind = .update(edits: moved.filter { $0.old != $0.new }, members: members)
+            kind = .update(edits: moved, members: members)
         case .delete(let seen, let members):
             let count = entity.storedSlotCount
             kind = .delete(

@@ -92,7 +92,7 @@ extension ManagedObjectContext {
                 return false
             }
             return other.binding.schema.properties.contains { property in
-                guard property.end != nil, property.end?.inverse == nil else { return false }
+                guard property.isOneWay else { return false }
                 if let slot = property.slot {
                     return other.value(inSlot: slot).reference == id.object
                 }

@@ -45,7 +45,7 @@ extension ManagedObjectContext {
         for index in items.indices {
             guard let change = items[index].change else { continue }
             check(change, of: items[index].object, hooks, &failures)
-            if hasCounts { counts.note(change, of: items[index].object, self) }
+            if hasCounts { counts.note(change, of: items[index].object) }
         }
         return failures + counts.failures(in: self)
     }
@@ -106,12 +106,7 @@ extension ManagedObjectContext {
         let schema = object.binding.schema
         var failures: [ValidationFailure] = []
         guard occasion != .delete else {
-            let members = schema.storedToMany.map { property in
-                let orders = object.memberList(of: property, self).orders
-                return MembershipEdit(
-                    property: property.number, added: [],
-                    removed: orders.map { Member(object: $0.key, order: $0.value) })
-            }
+            let members = schema.membersLeaving(ShownObject(object: object, context: self))
             return denials(of: object, object.values, members)
         }
         for property in schema.slots { check(property, of: object, .called, &failures) }
@@ -268,46 +263,11 @@ private struct CountedRelationships {
 
     private var keys: Set<Key> = []
 
-    mutating func note(
-        _ change: Change, of object: ManagedObject, _ context: ManagedObjectContext
-    ) {
-        let entity = object.binding.schema
-        let id = object.graphID
-        switch change.kind {
-        case .insert(let values, _):
-            for property in entity.counted { note(id, property.number) }
-            for property in entity.referenceSlots {
-                note(property, from: id, to: property.slot.flatMap { values[$0].reference })
-            }
-        case .update(let edits, _):
-            for edit in edits {
-                guard let property = entity.property(edit.property) else { continue }
-                note(property, from: id, to: edit.old.reference)
-                note(property, from: id, to: edit.new.reference)
-            }
-        case .delete(let values, _):
-            for property in entity.referenceSlots {
-                note(property, from: id, to: property.slot.flatMap { values[$0].reference })
-            }
+    mutating func note(_ change: Change, of object: ManagedObject) {
+        let store = object.graphID.store
+        change.forEachCount(of: object.binding.schema) { object, property, _ in
+            keys.insert(Key(object: GraphID(store: store, object: object), property: property))
         }
-        for edit in change.members {
-            guard let property = entity.property(edit.property) else { continue }
-            note(id, edit.property)
-            for member in edit.added + edit.removed {
-                note(property, from: id, to: member.object)
-            }
-        }
-    }
-
-    private mutating func note(
-        _ property: SchemaProperty, from owner: GraphID, to destination: ObjectID?
-    ) {
-        guard let destination, let inverse = property.end?.inverse else { return }
-        note(GraphID(store: owner.store, object: destination), inverse)
-    }
-
-    private mutating func note(_ object: GraphID, _ property: PropertyNumber) {
-        keys.insert(Key(object: object, property: property))
     }
 
     func failures(in context: ManagedObjectContext) -> [ValidationFailure] {

@@ -93,6 +93,16 @@ public struct Change: Sendable, Hashable {
         }
     }
 
+    /// Whether this brings the object into being.
+    package var isInsert: Bool {
+        if case .insert = kind { true } else { false }
+    }
+
+    /// Whether this ends the object.
+    package var isDelete: Bool {
+        if case .delete = kind { true } else { false }
+    }
+
     /// Whether this is an update without an edit.
     package var isEmpty: Bool {
         if case .update(let edits, let members) = kind {

@@ -87,7 +87,11 @@ package struct ThreeWayMerge {
         }
         let change = Change(
             object: ours.object,
-            kind: .update(edits: kept, members: members.compactMap { $0.rebased(on: current) }),
+            kind: .update(
+                edits: kept,
+                members: members.map {
+                    $0.starting(from: current.members[$0.property] ?? [:])
+                }.filter { !$0.isEmpty }),
             cause: ours.cause)
         outcome.change = change.isEmpty ? nil : change
         return outcome
@@ -147,7 +151,7 @@ package struct ThreeWayMerge {
         inserted values: [Value], _ members: [MembershipEdit], of ours: Change,
         into current: ObjectState
     ) -> MergeOutcome {
-        let differences = differences(from: current.values, to: values)
+        let differences = [Edit](from: current.values, to: values, of: entity)
         let oursWins = policy == .mergeByPropertyObjectTrump || policy == .overwrite
         let asUpdate = Change(
             object: ours.object,
@@ -167,27 +171,13 @@ package struct ThreeWayMerge {
         _ current: [Value], with edits: [Edit], _ kept: [Edit], on seen: [Value]
     ) -> [Edit] {
         var wanted = seen
-        func take(_ edits: [Edit], _ isTaken: (SchemaProperty) -> Bool) {
-            for edit in edits {
-                guard let property = entity.property(edit.property), let slot = property.slot,
-                    slot < wanted.count, isTaken(property)
-                else { continue }
-                wanted[slot] = edit.new
-            }
-        }
-        take(edits) { $0.merge == nil }
+        let merging = Set(entity.mergingSlots.map(\.number))
+        wanted.take(edits.filter { !merging.contains($0.property) }, of: entity)
         for slot in entity.mergingSlots.compactMap(\.slot) where slot < wanted.count {
             wanted[slot] = current[slot]
         }
-        take(kept) { $0.merge != nil }
-        return differences(from: current, to: wanted)
-    }
-
-    private func differences(from current: [Value], to wanted: [Value]) -> [Edit] {
-        zip(current, wanted).enumerated().compactMap { slot, pair in
-            guard pair.0 != pair.1 else { return nil }
-            return Edit(property: entity.slots[slot].number, old: pair.0, new: pair.1)
-        }.sorted { $0.property < $1.property }
+        wanted.take(kept.filter { merging.contains($0.property) }, of: entity)
+        return [Edit](from: current, to: wanted, of: entity)
     }
 
     /// An update of an object that is gone: lost, or brought back by the policies in which our side
@@ -207,11 +197,7 @@ package struct ThreeWayMerge {
         else {
             return MergeOutcome(change: nil, conflicts: listed)
         }
-        for edit in edits {
-            if let slot = entity.property(edit.property)?.slot, slot < values.count {
-                values[slot] = edit.new
-            }
-        }
+        values.take(edits, of: entity)
         let added = members.map { MembershipEdit(property: $0.property, added: $0.added) }
             .filter { !$0.isEmpty }
         return MergeOutcome(
@@ -235,43 +221,7 @@ package struct ThreeWayMerge {
         let oursWins =
             conflicts.isEmpty || policy == .overwrite || policy == .mergeByPropertyObjectTrump
         guard oursWins else { return MergeOutcome(change: nil, conflicts: conflicts) }
-        let members = current.members.sorted { $0.key < $1.key }.map { property, members in
-            MembershipEdit(
-                property: property,
-                removed: members.map { Member(object: $0.key, order: $0.value) })
-        }
-        return MergeOutcome(
-            change: Change(
-                object: ours.object, kind: .delete(values: current.values, members: members),
-                cause: ours.cause),
-            conflicts: conflicts)
-    }
-}
-
-extension MembershipEdit {
-    /// What of this edit is still to be done to members as they now are; nil for nothing.
-    fileprivate func rebased(on current: ObjectState) -> MembershipEdit? {
-        let members = current.members[property] ?? [:]
-        var leaving = removed.compactMap { member in
-            members[member.object].map { Member(object: member.object, order: $0) }
-        }
-        var joining: [Member] = []
-        for member in added {
-            let isLeaving = leaving.contains { $0.object == member.object }
-            guard let order = members[member.object], !isLeaving else {
-                joining.append(member)
-                continue
-            }
-            // They put the same object in first: our place for it wins, if ours has one.
-            guard order != member.order else { continue }
-            leaving.append(Member(object: member.object, order: order))
-            joining.append(member)
-        }
-        joining.removeAll { leaving.contains($0) }
-        leaving.removeAll { member in
-            added.contains(member) && members[member.object] == member.order
-        }
-        let edit = MembershipEdit(property: property, added: joining, removed: leaving)
-        return edit.isEmpty ? nil : edit
+        let left = ours.starting(from: current, of: entity, unmergeable: .kept)
+        return MergeOutcome(change: left, conflicts: conflicts)
     }
 }

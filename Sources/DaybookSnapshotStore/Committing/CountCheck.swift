@@ -38,52 +38,11 @@ struct CountCheck {
 
     private mutating func note(_ change: Change) {
         guard let entity = projection.schema.entity(change.object.entity) else { return }
-        switch change.kind {
-        case .insert(let values, _):
-            for property in entity.counted { note(change.object, property.number, 0) }
-            for property in entity.referenceSlots {
-                note(property, destination: property.slot.flatMap { values[$0].reference }, 1)
-            }
-        case .update(let edits, _):
-            for edit in edits {
-                guard let property = entity.property(edit.property) else { continue }
-                note(property, destination: edit.old.reference, -1)
-                note(property, destination: edit.new.reference, 1)
-            }
-        case .delete(let values, _):
-            deleted.insert(change.object)
-            for property in entity.referenceSlots {
-                note(property, destination: property.slot.flatMap { values[$0].reference }, -1)
-            }
+        if change.isDelete { deleted.insert(change.object) }
+        change.forEachCount(of: entity) { object, property, difference in
+            let key = RelationshipOfObject(object: object, property: property)
+            differences[key, default: 0] += difference
         }
-        for edit in change.members {
-            guard let property = entity.property(edit.property) else { continue }
-            for member in edit.removed {
-                note(change.object, property.number, -1)
-                note(property, destination: member.object, -1)
-            }
-            for member in edit.added {
-                note(change.object, property.number, 1)
-                note(property, destination: member.object, 1)
-            }
-        }
-    }
-
-    /// Notes what a connection does to the other end.
-    private mutating func note(
-        _ property: SchemaProperty, destination: ObjectID?, _ difference: Int
-    ) {
-        // A relationship that is its own inverse is stored at both ends.
-        guard let destination, let inverse = property.end?.inverse, inverse != property.number
-        else { return }
-        note(destination, inverse, difference)
-    }
-
-    private mutating func note(
-        _ object: ObjectID, _ property: PropertyNumber, _ difference: Int
-    ) {
-        differences[
-            RelationshipOfObject(object: object, property: property), default: 0] += difference
     }
 
     // MARK: - Counting

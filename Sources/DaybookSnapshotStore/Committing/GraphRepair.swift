@@ -158,28 +158,40 @@ struct GraphRepair {
         _ owner: ObjectID, _ property: SchemaProperty, to target: ObjectID,
         in transaction: borrowing ReadTransaction
     ) throws -> Bool {
-        guard try state(of: target, in: transaction) != nil else {
+        var links: [Link] = []
+        let standing = try property.standing(
+            of: target, from: owner,
+            exists: { try state(of: $0, in: transaction) != nil },
+            holders: { target in
+                links = try self.links(to: target, property.number, in: transaction)
+                return try links.map(\.other).filter {
+                    try refers($0, property, to: target, in: transaction)
+                }
+            })
+        switch standing {
+        case .allowed: return true
+        case .gone:
             let deletion = try projection.deletion(of: target, at: .latest, in: transaction)
             let verb = deletion == nil ? "made" : "deleted"
             try note(
                 deletion, "\(verb) \(schema.name(of: target)), which is needed by",
                 property.number, owner, in: transaction)
             return false
-        }
-        guard property.isExclusive else { return true }
-        for link in try links(to: target, property.number, in: transaction)
-        where link.other != owner {
-            guard try refers(link.other, property, to: target, in: transaction) else { continue }
-            if policy == .overwrite, try letGo(link.other, property, of: target, in: transaction) {
-                continue
+        case .held(let others):
+            for other in others {
+                if policy == .overwrite,
+                    try letGo(other, property, of: target, in: transaction)
+                {
+                    continue
+                }
+                try note(
+                    links.first { $0.other == other }?.since,
+                    "gave \(schema.name(of: target)) to \(schema.name(of: other)), which is "
+                        + "needed by", property.number, owner, in: transaction)
+                return false
             }
-            try note(
-                link.since,
-                "gave \(schema.name(of: target)) to \(schema.name(of: link.other)), which is "
-                    + "needed by", property.number, owner, in: transaction)
-            return false
+            return true
         }
-        return true
     }
 
     // MARK: - References to what would go

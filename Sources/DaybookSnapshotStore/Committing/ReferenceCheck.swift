@@ -19,6 +19,8 @@ struct ReferenceCheck {
     private var positions: [ObjectID: Int] = [:]
     private var known: [ObjectID: Bool] = [:]
     private var claims: [[UInt8]: ObjectID] = [:]
+    /// Who was to hold what only one may hold; nil until somebody asks.
+    private var seekers: [[UInt8]: ObjectID]?
     /// What collided, whichever side then won.
     private(set) var conflicts: [MergeConflict] = []
     /// Whether the changes came out as they went in.
@@ -73,62 +75,50 @@ struct ReferenceCheck {
     private mutating func settleReferences(
         _ position: Int, in transaction: borrowing some Reading & ~Copyable
     ) throws {
-        let change = changes[position]
-        guard let entity = projection.schema.entity(change.object.entity) else { return }
-        switch change.kind {
-        case .insert(var values, let members):
-            var isChanged = false
-            for property in entity.referenceSlots {
-                guard let slot = property.slot, let target = values[slot].reference,
-                    try !mayRefer(change.object, property, to: target, in: transaction)
-                else { continue }
-                note(change.object, property.number, base: .null, ours: values[slot])
-                values[slot] = .null
-                isChanged = true
-            }
-            let kept = try settle(members, of: change, in: transaction)
-            guard isChanged || kept != members else { return }
-            replace(position, .insert(values: values, members: kept))
-        case .update(let edits, let members):
-            var keptEdits: [Edit] = []
-            for edit in edits {
-                if let target = edit.new.reference,
-                    let property = entity.property(edit.property),
-                    try !mayRefer(change.object, property, to: target, in: transaction)
-                {
-                    note(change.object, edit.property, base: edit.old, ours: edit.new)
-                } else {
-                    keptEdits.append(edit)
-                }
-            }
-            let kept = try settle(members, of: change, in: transaction)
-            guard keptEdits.count != edits.count || kept != members else { return }
-            let isDropped = policy == .rollback
-            replace(
-                position,
-                .update(edits: isDropped ? [] : keptEdits, members: isDropped ? [] : kept))
-        case .delete: return
+        var change = changes[position]
+        let owner = change.object
+        guard let entity = projection.schema.entity(owner.entity) else { return }
+        let lost = try change.leaveOut(
+            of: entity,
+            where: { reference in
+                // A member that only moves is where it was.
+                try reference.begins
+                    && !mayRefer(
+                        owner, reference.property, to: reference.destination, in: transaction)
+            },
+            unlessTaken: { isTaken($1, over: $0, from: owner) })
+        guard !lost.isEmpty else { return }
+        for reference in lost {
+            note(owner, reference.property, base: reference.base, ours: reference.ours)
         }
+        if policy == .rollback, case .update = change.kind {
+            change.kind = .update(edits: [], members: [])
+        }
+        changes[position] = change
+        isUntouched = false
     }
 
-    private mutating func settle(
-        _ members: [MembershipEdit], of change: Change,
-        in transaction: borrowing some Reading & ~Copyable
-    ) throws -> [MembershipEdit] {
-        var kept: [MembershipEdit] = []
-        for var edit in members {
-            guard
-                let property = projection.schema.entity(change.object.entity)?
-                    .property(edit.property)
-            else { continue }
-            for member in edit.added
-            where try !mayRefer(change.object, property, to: member.object, in: transaction) {
-                note(change.object, edit.property, base: .null, ours: .object(member.object))
-                edit.added.removeAll { $0 == member }
+    /// Whether the entry gives an object, which only one may hold, to somebody else.
+    private mutating func isTaken(
+        _ object: ObjectID, over property: SchemaProperty, from owner: ObjectID
+    ) -> Bool {
+        let seekers = self.seekers ?? exclusiveReferences()
+        self.seekers = seekers
+        return seekers[StoreKey.links(of: object, property.number)].map { $0 != owner } ?? false
+    }
+
+    /// Who comes to hold what only one may hold, as the entry was sent.
+    private func exclusiveReferences() -> [[UInt8]: ObjectID] {
+        var found: [[UInt8]: ObjectID] = [:]
+        for change in changes {
+            guard let entity = projection.schema.entity(change.object.entity) else { continue }
+            change.forEachReference(of: entity) { reference in
+                guard reference.begins, reference.property.isExclusive else { return }
+                let key = StoreKey.links(of: reference.destination, reference.property.number)
+                found[key] = change.object
             }
-            if !edit.isEmpty { kept.append(edit) }
         }
-        return kept
+        return found
     }
 
     /// Whether an owner may refer to a target: it is there, and nobody else holds what only one can
@@ -137,29 +127,42 @@ struct ReferenceCheck {
         _ owner: ObjectID, _ property: SchemaProperty, to target: ObjectID,
         in transaction: borrowing some Reading & ~Copyable
     ) throws -> Bool {
-        guard try isThere(target, in: transaction) else { return false }
-        guard let end = property.end, end.inverse != nil, !end.inverseIsToMany else { return true }
-        let key = StoreKey.links(of: target, property.number)
-        if let other = claims.updateValue(owner, forKey: key), other != owner {
-            let schema = projection.schema
-            throw StoreError.validation([
-                ValidationFailure(
-                    .tooManyObjects, object: owner, property: property.name,
-                    "'\(property.name)' of \(schema.name(of: owner)) and of "
-                        + "\(schema.name(of: other)) cannot both lead to "
-                        + "\(schema.name(of: target)).")
-            ])
-        }
-        let holders = try projection.referrers(
-            to: target, property.number, at: .latest, in: transaction)
-        for other in holders where other != owner && stillRefers(other, property, to: target) {
-            guard policy == .mergeByPropertyObjectTrump || policy == .overwrite else {
-                return false
+        let standing = try property.standing(
+            of: target, from: owner, exists: { try isThere($0, in: transaction) },
+            holders: { target in
+                try claim(target, property, for: owner)
+                return try projection.referrers(
+                    to: target, property.number, at: .latest, in: transaction
+                ).filter { stillRefers($0, property, to: target) }
+            })
+        switch standing {
+        case .allowed: return true
+        case .gone: return false
+        case .held(let others):
+            guard policy.isOurs else { return false }
+            for other in others {
+                note(owner, property.number, base: .null, ours: .object(target))
+                try takeBack(other, property, from: target, cause: nil, in: transaction)
             }
-            note(owner, property.number, base: .null, ours: .object(target))
-            try takeBack(other, property, from: target, cause: nil, in: transaction)
+            return true
         }
-        return true
+    }
+
+    /// Notes who wants to hold what only one may hold.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/validation`` when two want to.
+    private mutating func claim(
+        _ target: ObjectID, _ property: SchemaProperty, for owner: ObjectID
+    ) throws {
+        let key = StoreKey.links(of: target, property.number)
+        guard let other = claims.updateValue(owner, forKey: key), other != owner else { return }
+        let schema = projection.schema
+        throw StoreError.validation([
+            ValidationFailure(
+                .tooManyObjects, object: owner, property: property.name,
+                "'\(property.name)' of \(schema.name(of: owner)) and of "
+                    + "\(schema.name(of: other)) cannot both lead to \(schema.name(of: target)).")
+        ])
     }
 
     private mutating func isThere(
@@ -213,6 +216,7 @@ struct ReferenceCheck {
             let isRemoved = members.contains { edit in
                 edit.property == property.number
                     && edit.removed.contains { $0.object == object }
+                    && !edit.added.contains { $0.object == object }
             }
             return !isEdited && !isRemoved
         }
@@ -228,7 +232,7 @@ struct ReferenceCheck {
                 kind: .reference, object: owner, property: property.number,
                 theirs: .object(object))
             conflicts.append(conflict)
-            guard policy == .mergeByPropertyObjectTrump || policy == .overwrite else {
+            guard policy.isOurs else {
                 throw self.conflict
             }
         }
@@ -288,19 +292,5 @@ struct ReferenceCheck {
             MergeConflict(
                 kind: .reference, object: object, property: property, base: base, theirs: .null,
                 ours: ours))
-    }
-
-    private mutating func replace(_ position: Int, _ kind: Change.Kind) {
-        changes[position].kind = kind
-        isUntouched = false
-    }
-}
-
-extension Schema {
-    /// Whether the model wants references over a relationship left when their object is deleted.
-    func leavesDangling(_ property: SchemaProperty) -> Bool {
-        guard let end = property.end, let inverse = end.inverse else { return false }
-        let opposite = entity(end.destination)?.property(inverse)
-        return opposite?.relationship?.deleteRule == .noAction
     }
 }

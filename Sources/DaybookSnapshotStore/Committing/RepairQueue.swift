@@ -30,7 +30,7 @@ struct RepairQueue {
         leaving = Set(wanted.lazy.filter { $0.value == nil }.map(\.key))
         for (object, state) in wanted {
             guard let state, let entity = schema.entity(object.entity) else { continue }
-            for (property, target) in state.references(entity) {
+            for (property, target) in state.references(of: entity) {
                 seekers[target, default: []].append(object)
                 if property.isExclusive { rivals[target, default: []].append(object) }
             }
@@ -74,7 +74,7 @@ struct RepairQueue {
         _ object: ObjectID, _ current: ObjectState?, _ schema: Schema
     ) {
         guard let current, let entity = schema.entity(object.entity) else { return }
-        for (property, target) in current.references(entity) {
+        for (property, target) in current.references(of: entity) {
             if leaving.contains(target) { due.insert(target) }
             if property.isExclusive { due.formUnion(rivals[target] ?? []) }
         }
@@ -83,35 +83,8 @@ struct RepairQueue {
 }
 
 extension ObjectState {
-    /// What the object refers to, and through which properties.
-    fileprivate func references(
-        _ entity: SchemaEntity
-    ) -> [(property: SchemaProperty, target: ObjectID)] {
-        var found: [(property: SchemaProperty, target: ObjectID)] = []
-        for property in entity.referenceSlots {
-            guard let slot = property.slot, slot < values.count,
-                let target = values[slot].reference
-            else { continue }
-            found.append((property, target))
-        }
-        for property in entity.storedToMany {
-            for member in (members[property.number] ?? [:]).keys {
-                found.append((property, member))
-            }
-        }
-        return found
-    }
-
     /// The unique values of the object, as they stand in the index.
     fileprivate func uniqueKeys(_ entity: SchemaEntity) -> [[UInt8]] {
         entity.constraints.compactMap { $0.key(of: $0.values(in: values)) }
-    }
-}
-
-extension SchemaProperty {
-    /// Whether only one object can refer to another through the property.
-    var isExclusive: Bool {
-        guard let end, end.inverse != nil else { return false }
-        return !end.inverseIsToMany
     }
 }

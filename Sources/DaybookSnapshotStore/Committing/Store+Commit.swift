@@ -251,13 +251,3 @@ final class Commit: Sendable {
         return takesNumbers ? try ObjectNumbers.reserve(meta, in: transaction) : nil
     }
 }
-
-extension Change {
-    var isInsert: Bool {
-        if case .insert = kind { true } else { false }
-    }
-
-    var isDelete: Bool {
-        if case .delete = kind { true } else { false }
-    }
-}

@@ -172,16 +172,15 @@ struct UniquenessMerge {
     private func edits(
         from current: [Value], to values: [Value], _ policy: MergePolicy, _ entity: SchemaEntity
     ) -> [Edit] {
-        zip(current, values).enumerated().compactMap { slot, pair in
-            let property = entity.slots[slot]
+        let wanted = zip(entity.slots, zip(current, values)).map { property, pair in
             let isReference = property.relationship != nil
             let isTaken =
                 policy.isOurs
                 ? !isReference || !pair.1.isNull
                 : isReference && pair.0.isNull
-            guard isTaken, pair.0 != pair.1 else { return nil }
-            return Edit(property: property.number, old: pair.0, new: pair.1)
-        }.sorted { $0.property < $1.property }
+            return isTaken ? pair.1 : pair.0
+        }
+        return [Edit](from: current, to: wanted, of: entity)
     }
 }
 
