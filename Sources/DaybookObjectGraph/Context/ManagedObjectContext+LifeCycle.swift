@@ -56,7 +56,7 @@ extension ManagedObjectContext {
                 items[index].object.willSave()
             }
         }
-        guard !pending.isEmpty else { return }
+        guard !journal.isAtBase else { return }
         postWillSave()
         processPendingChanges()
     }
@@ -69,16 +69,16 @@ extension ManagedObjectContext {
 
     /// Runs hooks over what is pending, and again over what they have changed, until they change
     /// nothing any more.
-    func untilSettled(_ hooks: String, _ round: ([PendingChanges.Item]) -> Void) throws {
-        var items = pending.items
+    func untilSettled(_ hooks: String, _ round: ([NetChange]) -> Void) throws {
+        var items = journal.net
         var concerned = items
         for _ in 0..<Self.hookRoundLimit {
-            let count = eventCount
+            let count = journal.eventCount
             round(concerned)
             processPendingChanges()
-            guard eventCount != count else { return }
+            guard journal.eventCount != count else { return }
             let before = items
-            items = pending.items
+            items = journal.net
             concerned = items.changed(since: before)
             guard !concerned.isEmpty else { return }
         }
@@ -92,7 +92,7 @@ extension ManagedObjectContext {
     /// - Parameters:
     ///   - moved: The changes over which the cursor has moved, in the order of the journal.
     ///   - move: Whether they have been made or taken back.
-    func awake(after moved: [RecordedChange], _ move: PendingChanges.Move) {
+    func awake(after moved: [RecordedChange], _ move: NetChanges.Move) {
         guard moved.haveDuplicates else {
             let moved = moved.span
             for offset in moved.indices {
@@ -121,7 +121,7 @@ extension ManagedObjectContext {
 
 extension Change {
     /// What happens to the object when the change is made or taken back.
-    fileprivate func event(_ move: PendingChanges.Move) -> SnapshotEventType {
+    fileprivate func event(_ move: NetChanges.Move) -> SnapshotEventType {
         switch kind {
         case .insert: move == .back ? .undoInsertion : .undoDeletion
         case .update: .undoUpdate
@@ -145,9 +145,9 @@ extension [RecordedChange] {
     }
 }
 
-extension [PendingChanges.Item] {
+extension [NetChange] {
     /// The items that are new or other than before.
-    fileprivate func changed(since before: [PendingChanges.Item]) -> [PendingChanges.Item] {
+    fileprivate func changed(since before: [NetChange]) -> [NetChange] {
         let earlier = Dictionary(
             before.map { ($0.object.graphID, $0.change) }, uniquingKeysWith: { first, _ in first })
         return filter { item in
@@ -157,7 +157,7 @@ extension [PendingChanges.Item] {
     }
 }
 
-extension PendingChanges.Item {
+extension NetChange {
     /// The object and what is changed of it, for a message.
     fileprivate var place: String {
         var names: [String] = []

@@ -129,9 +129,13 @@ public final class ManagedObjectContext: @unchecked Sendable {
     /// a save under ``MergePolicy/error`` refuses with them; rolling back and refreshing the objects
     /// forget them.
     public var mergeConflictHandler: (([MergeConflict]) -> Void)?
-    /// Told when ``undo()`` has come to a saved entry, of ``continueUndo(savesBy:limit:in:)``, that
-    /// cannot be undone: a ``StoreError`` with code `undoBlocked` that names every obstacle, or why
-    /// the entry could not be read. Without a handler the next save throws the error, once.
+    /// Told when ``undo()`` or ``redo()`` has come to a step that cannot be undone or made again, and has
+    /// changed nothing: a ``StoreError`` with code `undoBlocked` that names every obstacle, or why a
+    /// saved entry, of ``continueUndo(savesBy:limit:in:)``, could not be read. Without a handler the next
+    /// save throws the error, once.
+    ///
+    /// A step of a saved entry is dropped then. One that would bring an attribute with a
+    /// ``MergeStrategy`` to a value that its rules forbid, with what others have saved since, stays.
     public var undoFailureHandler: ((any Error) -> Void)?
     /// Records changes so that they can be undone; nil for a context that needs no undo.
     public var undoManager: UndoManager? {
@@ -141,18 +145,12 @@ public final class ManagedObjectContext: @unchecked Sendable {
         }
     }
 
-    /// The event being recorded.
-    var event: [EventRecord] = []
-    /// How many events have been ended that changed something.
-    var eventCount = 0
+    /// What has been edited here: the open event, what is pending, and what can be undone.
+    let journal = WorkingJournal()
     /// Deleted objects whose delete rules have not been carried out yet.
     var undeliveredDeletes: [Deletion] = []
-    var pending = PendingChanges()
-    var deltas = RelationDeltas()
     /// Why the last undo did nothing, until somebody is told.
     var undoFailure: (any Error)?
-    /// What was taken back since the last save without becoming a step of undo, by store.
-    var unrecordedOrigins: [(store: UInt32, origin: UndoneEntries)] = []
     /// Whether changes to objects are made without being recorded, as in `awakeFromFetch`.
     @exclusivity(unchecked) var isRecordingSuspended = false
 
@@ -242,8 +240,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
     /// to an object of another store, or to one that is deleted, which the next save refuses.
     public var hasChanges: Bool {
         assertOnQueue()
-        return pending.items.contains { !$0.isAnnihilated }
-            || event.contains { $0.kind != .nothing } || terms.hasRefusedReferences
+        return journal.net.contains { !$0.isAnnihilated }
+            || journal.records.contains { $0.kind != .nothing } || terms.hasRefusedReferences
             || deletedByMerges.contains { _ in true }
     }
 
@@ -269,8 +267,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
     private func changedObjects(_ isWanted: (ManagedObject) -> Bool) -> Set<ManagedObject> {
         assertOnQueue()
-        var found = Set(pending.items.lazy.map(\.object).filter(isWanted))
-        for record in event where record.kind != .nothing && isWanted(record.object) {
+        var found = Set(journal.net.lazy.map(\.object).filter(isWanted))
+        for record in journal.records where record.kind != .nothing && isWanted(record.object) {
             found.insert(record.object)
         }
         return found

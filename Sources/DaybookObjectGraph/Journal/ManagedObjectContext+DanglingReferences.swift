@@ -8,7 +8,7 @@ extension ManagedObjectContext {
     func dropReferences(to lost: Set<ObjectID>, inStore store: UInt32) -> [MergeConflict] {
         guard !lost.isEmpty else { return [] }
         var conflicts: [MergeConflict] = []
-        for item in Array(pending.items) {
+        for item in journal.net {
             guard let change = item.change, !change.isDelete, item.object.graphID.store == store
             else { continue }
             var kept = change
@@ -18,22 +18,13 @@ extension ManagedObjectContext {
             forgetLists(touchedBy: change, item.object.graphID)
             take(kept, of: item.object)
         }
-        undoManager?.dropReferences(to: lost, inStore: store)
+        journal.dropReferences(to: lost, inStore: store)
         return conflicts
-    }
-
-    /// Takes a change out of the count of what is pending, after the undo manager has forgotten it.
-    ///
-    /// The weight is 1 for a change that had been made since the last save, -1 for one from before
-    /// it that had been undone since.
-    func noteForgotten(_ object: ManagedObject, _ weight: Int) {
-        guard pending.forget(object.graphID, weight) else { return }
-        object.undergo(.editsDropped)
     }
 
     /// Puts what is left of a pending change in its place, and its values in the object.
     private func take(_ kept: Change, of object: ManagedObject) {
-        let before = pending[object.graphID]?.change
+        let before = journal.change(of: object.graphID)
         let schema = object.binding.schema
         switch (before?.kind, kept.kind) {
         case (.insert?, .insert(let values, _)):
@@ -55,8 +46,8 @@ extension ManagedObjectContext {
             }
         default: return
         }
-        guard kept.isEmpty else { return pending.replace(object.graphID, with: kept) }
-        pending.remove(object.graphID)
+        guard kept.isEmpty else { return journal.rebase(object, to: kept) }
+        journal.clear(object)
         object.undergo(.editsDropped)
     }
 }

@@ -22,23 +22,21 @@ extension ManagedObjectContext {
     /// Until the save such a reference reads as none and comes back when the delete is undone. What
     /// is emptied becomes a part of the step that deleted.
     func emptyReferencesToDeleted() {
-        let items = pending.items
+        let items = journal.net
         var lost: Set<GraphID> = []
         for index in items.indices where items[index].isGone {
             lost.insert(items[index].object.graphID)
         }
         guard !lost.isEmpty else { return }
         let emptied = items.flatMap { references(of: $0, to: lost) }
-        let steps = undoManager?.steps(thatDelete: Set(emptied.map(\.destination))) ?? [:]
+        let steps = journal.steps(thatDelete: Set(emptied.map(\.destination)))
         if !emptied.isEmpty { noteRevision() }
         for reference in emptied {
             let object = object(reference.owner)
             let recorded = reference.change(of: object, isSaved: false)
-            let step = steps[reference.destination]
             apply(recorded.change, to: object)
-            noteReferences(of: recorded.change, object)
-            pending.append(recorded.change, of: object, step == nil ? .unrecorded : .forward)
-            if let step { undoManager?.append(recorded, toStep: step) }
+            updateLists(touchedBy: recorded.change, of: object)
+            journal.append(recorded, toStep: steps[reference.destination])
         }
     }
 
@@ -48,7 +46,7 @@ extension ManagedObjectContext {
     /// delete is undone.
     func destination(_ id: GraphID) -> ManagedObject? {
         if let object = registry[id] { return object }
-        return pending[id]?.isAnnihilated == true ? nil : object(id)
+        return journal.net(of: id)?.isAnnihilated == true ? nil : object(id)
     }
 
     /// Follows the store where a save has emptied references without inverse to what it deleted.
@@ -63,8 +61,8 @@ extension ManagedObjectContext {
         let schema = coordinator.model.schema
         guard schema.entities.contains(where: { $0.properties.contains(where: \.isOneWay) })
         else { return }
-        let steps = undoManager?.steps(thatDelete: deleted) ?? [:]
-        undoManager?.emptyReferences(to: deleted, deletedIn: steps)
+        let steps = journal.steps(thatDelete: deleted)
+        journal.emptyReferences(to: deleted, deletedIn: steps)
         let emptied = changes.flatMap { references(emptiedBy: $0, inStore: store, to: deleted) }
         for reference in emptied {
             if let object = registry[reference.owner], !object.isFault {
@@ -73,14 +71,14 @@ extension ManagedObjectContext {
                 for edit in change.members { object.relations[edit.property] = nil }
             }
             guard let step = steps[reference.destination] else { continue }
-            undoManager?.append(
+            journal.append(
                 reference.change(of: object(reference.owner), isSaved: true), toStep: step)
         }
     }
 
     /// The references without inverse that a pending object has to some objects.
     private func references(
-        of item: PendingChanges.Item, to lost: Set<GraphID>
+        of item: NetChange, to lost: Set<GraphID>
     ) -> [NullifiedReference] {
         guard let change = item.change, !change.isDelete, item.object.realizeIfNeeded() else {
             return []
@@ -148,7 +146,7 @@ extension ManagedObjectContext {
     }
 }
 
-extension PendingChanges.Item {
+extension NetChange {
     /// Whether the object will not be there once this is saved.
     fileprivate var isGone: Bool { kind == .delete || isAnnihilated }
 }

@@ -45,10 +45,10 @@ extension ManagedObjectContext {
         savesBy selection: SaveSelection, limit: Int = 20, in store: PersistentStore? = nil
     ) throws -> Int {
         let store = try storeForUndo(store)
-        guard let undoManager else { return 0 }
+        guard undoManager != nil else { return 0 }
         require(limit >= 0, "Undo goes on with no steps or some.")
         processPendingChanges()
-        let known = knownEntries(of: store, undoManager)
+        let known = journal.entriesKnown(inStore: store.number)
         let found = try store.store.lastSaves(limit: limit) { sequence, header in
             guard !known.contains(where: { $0.contains(sequence) }) else { return false }
             return switch selection {
@@ -61,21 +61,7 @@ extension ManagedObjectContext {
                 actionName: save.header.note ?? "",
                 unread: UnreadEntry(store: store.number, sequence: save.sequence))
         }
-        return undoManager.insertBelow(steps.reversed())
-    }
-
-    /// The saved entries that steps stand for or that are being taken back here.
-    private func knownEntries(
-        of store: PersistentStore, _ undoManager: UndoManager
-    ) -> [ClosedRange<SequenceNumber>] {
-        var known = unrecordedOrigins.filter { $0.store == store.number }.map(\.origin.entries)
-        for group in undoManager.groups + [undoManager.open] {
-            if let origin = group.origins[store.number] { known.append(origin.entries) }
-            if let unread = group.unread, unread.store == store.number {
-                known.append(unread.sequence...unread.sequence)
-            }
-        }
-        return known
+        return journal.insertBelow(steps.reversed())
     }
 
     /// What a step changed that stands for a saved entry, if it can be undone in spite of entries that
@@ -188,15 +174,17 @@ extension ManagedObjectContext {
             recorded($0, comesBack: $0.isInsert, isSaved: false, in: store)
         }.filter(makesDifference)
         guard !wanted.isEmpty else { throw StoreError.undoPending(undone) }
-        let isRecorded = undoManager?.isUndoRegistrationEnabled == true
-        undoManager?.prepareToRegister()
+        if let blockade = blockade(of: wanted) { throw blockade }
+        let destination = undoManager?.destination
+        if destination != nil { journal.forgetRedo() }
         var group = ChangeGroup(actionName: request.header.note ?? "")
-        group.changes = wanted.compactMap { make($0, as: isRecorded ? .forward : .unrecorded) }
+        group.changes = wanted.compactMap {
+            journal.make($0, as: destination == nil ? .unrecorded : .forward, in: self)
+        }
         let origin = UndoneEntries(entries: undone, changes: request.changes)
         group.origins = [store.number: origin]
         awake(after: group.changes, .forward)
-        undoManager?.pushStep(group)
-        if !isRecorded { unrecordedOrigins.append((store.number, origin)) }
+        if journal.append(group, to: destination) { undoManager?.post(.didCloseGroup) }
         postChanges()
         return plan.obstacles
     }
@@ -206,9 +194,7 @@ extension ManagedObjectContext {
     private func notTakenBackHere(
         _ changes: [Change], of entries: ClosedRange<SequenceNumber>, in store: PersistentStore
     ) -> [Change] {
-        let ranges =
-            (undoManager?.entriesMovedOver(inStore: store.number) ?? [])
-            + unrecordedOrigins.filter { $0.store == store.number }.map(\.origin.entries)
+        let ranges = journal.entriesMovedOver(inStore: store.number)
         guard ranges.contains(where: { $0.overlaps(entries) }) else { return changes }
         return changes.compactMap { change in
             let merging = store.store.schema.entity(change.object.entity)?.mergingSlots ?? []
@@ -237,7 +223,7 @@ extension ManagedObjectContext {
     ) -> RecordedChange {
         let object = object(GraphID(store: store.number, object: change.object))
         // What is left here of an object without a record comes back as it was, not as it is left.
-        if comesBack, pending[object.graphID] == nil { detach(object) }
+        if comesBack, journal.net(of: object.graphID) == nil { detach(object) }
         let schema = object.binding.schema
         let transient = schema.defaults.dropFirst(schema.storedSlotCount)
         var full = change
@@ -262,14 +248,11 @@ extension ManagedObjectContext {
     /// - Returns: The entries, one after the other; nil when there are none.
     /// - Throws: ``StoreError`` when an entry cannot be read.
     func undoneEntries(
-        by changes: [Change], of items: [PendingChanges.Item], in store: PersistentStore
+        by changes: [Change], of items: [NetChange], in store: PersistentStore
     ) throws -> ClosedRange<SequenceNumber>? {
-        guard !changes.isEmpty,
-            var origins = undoManager.map({ $0.origins(inStore: store.number) })
-                ?? []
+        guard !changes.isEmpty, let origins = journal.origins(inStore: store.number),
+            let range = UndoneEntries.run(of: origins)
         else { return nil }
-        origins += unrecordedOrigins.filter { $0.store == store.number }.map(\.origin)
-        guard let range = UndoneEntries.run(of: origins) else { return nil }
         let schema = store.store.schema
         if origins.count == 1, let inverse = origins[0].changes {
             return changes.pair(with: inverse) { $0.leads(as: $1, in: schema) } ? range : nil

@@ -21,22 +21,20 @@ extension ManagedObjectContext {
     public func rollback() {
         requireQueue()
         processPendingChanges()
-        let items = pending.items
+        let items = journal.net
         for item in items {
             if let change = item.change {
                 apply(change.inverse, to: item.object)
-                noteReferences(of: change.inverse, item.object)
+                updateLists(touchedBy: change.inverse, of: item.object)
             }
             news.note(item.object, as: item.object.isInserted ? .deleted : .refreshed)
             settle(item.object, nil)
         }
-        pending.removeAll()
-        deltas.removeAll()
-        unrecordedOrigins.removeAll()
+        undoManager?.requireRest()
+        journal.rollback()
         undoFailure = nil
         terms.clear()
         news.rollback()
-        undoManager?.forgetAll()
         for item in items where item.object.isEditable { awake(item.object, .rollback) }
         postChanges()
     }
@@ -46,13 +44,10 @@ extension ManagedObjectContext {
     /// as empty, and the first is told of on standard error.
     public func reset() {
         requireQueue()
-        event.removeAll()
+        undoManager?.requireRest()
+        journal.rollback()
         undeliveredDeletes.removeAll()
-        pending.removeAll()
-        deltas.removeAll()
-        unrecordedOrigins.removeAll()
         undoFailure = nil
-        undoManager?.forgetAll()
         let objects = registry.objects
         for object in objects {
             object.relations = [:]
@@ -67,68 +62,68 @@ extension ManagedObjectContext {
         parentStore.reset()
     }
 
+    // MARK: - Taking objects over changes
+
     /// What has become of a recorded change that was to be taken back.
     enum TakenBack {
-        /// It was taken back as it was recorded.
-        case asRecorded
-        /// From where its object stood, another change led back, which this one makes again.
-        case otherwise(Change)
+        /// Its edits were taken back as they were recorded, by this change.
+        case edits(Change, [Edit])
+        /// This change took it back, which is the inverse of what was recorded or, from where its object
+        /// stood, another one.
+        case change(Change, isAsRecorded: Bool)
         /// Its object has meanwhile been deleted, or brought back, by a change that was not registered
         /// for undo.
         case passedOver
     }
 
-    /// Takes a recorded change back, as undo does.
+    /// Takes an object back over a recorded change.
     func takeBack(_ recorded: RecordedChange) -> TakenBack {
         let object = recorded.object
         if case .update(let edits, let members) = recorded.change.kind, members.isEmpty,
-            takeBack(edits, areNet: recorded.isNet, of: object)
+            let back = takeBack(edits, areNet: recorded.isNet, of: object)
         {
-            return .asRecorded
+            return .edits(back, edits)
         }
-        let inverse = recorded.change.inverse
-        guard let target = retarget(inverse, onto: object) else { return .passedOver }
-        make(target.change, of: object, as: .back)
-        return target.isAsRecorded ? .asRecorded : .otherwise(target.change.inverse)
+        guard let target = retarget(recorded.change.inverse, onto: object) else {
+            return .passedOver
+        }
+        make(target.change, of: object)
+        return .change(target.change, isAsRecorded: target.isAsRecorded)
     }
 
     /// Takes edits back where the object still is as they have left it, as nearly always.
     ///
-    /// - Returns: Whether that is so; nothing has changed otherwise.
+    /// - Returns: The change back; nil when that is not so and nothing has changed.
     private func takeBack(
         _ edits: [Edit], areNet: Bool, of object: ManagedObject
-    ) -> Bool {
+    ) -> Change? {
         guard !edits.isEmpty, object.isEditable, object.realizeIfNeeded(), object.isEditable,
             areNet || edits.allChangeSomething, let back = object.takeBack(edits)
-        else { return false }
+        else { return nil }
         noteRevision()
         if !object.relations.isEmpty {
             for index in back.indices { object.relations[back[index].property] = nil }
         }
         let change = Change(
             object: object.graphID.object, kind: .update(edits: back, members: []))
-        if !object.binding.schema.referenceSlots.isEmpty { noteReferences(of: change, object) }
-        settle(object, pending.append(change, of: object, takingBack: edits))
+        updateLists(touchedBy: change, of: object)
         news.note(object, as: .updated)
-        return true
+        return change
     }
 
-    /// Makes a change from where its object stands now, as redo does.
+    /// Takes an object over a change, from where it stands now.
     ///
-    /// - Returns: The change that was made; nil when it was passed over, as by
-    ///   ``takeBack(_:of:)``.
-    func make(_ recorded: RecordedChange, as move: PendingChanges.Move) -> RecordedChange? {
-        let object = recorded.object
-        guard let target = retarget(recorded.change, onto: object) else { return nil }
-        make(target.change, of: object, as: move)
-        return RecordedChange(object: object, change: target.change, isSaved: recorded.isSaved)
+    /// - Returns: The change that was made; nil when it was passed over, as by ``takeBack(_:)``.
+    func make(_ recorded: RecordedChange) -> Change? {
+        guard let target = retarget(recorded.change, onto: recorded.object) else { return nil }
+        make(target.change, of: recorded.object)
+        return target.change
     }
 
-    private func make(_ change: Change, of object: ManagedObject, as move: PendingChanges.Move) {
+    private func make(_ change: Change, of object: ManagedObject) {
         noteRevision()
         apply(change, to: object)
-        noteReferences(of: change, object)
-        settle(object, pending.append(change, of: object, move))
+        updateLists(touchedBy: change, of: object)
         news.note(change, of: object)
     }
 
@@ -166,7 +161,7 @@ extension ManagedObjectContext {
     /// another instance for it.
     private func isBroughtBack(_ object: ManagedObject) -> Bool {
         if let other = registry[object.graphID], other !== object { return isThere(other) }
-        if case .delete? = pending[object.graphID]?.change?.kind { return false }
+        if journal.change(of: object.graphID)?.isDelete == true { return false }
         return isUnderlying(object.graphID)
     }
 
@@ -195,7 +190,7 @@ extension ManagedObjectContext {
     }
 
     /// Makes an object's status agree with what is pending for it; nil for nothing at all.
-    func settle(_ object: ManagedObject, _ kind: PendingChanges.Item.Kind?) {
+    func settle(_ object: ManagedObject, _ kind: NetChange.Kind?) {
         switch kind {
         case .insert: object.undergo(.settled(.insert))
         case .update: object.undergo(.settled(.update))

@@ -6,23 +6,10 @@ import DaybookObjectModel
 import DaybookStopping
 import Foundation
 
-/// A step for undo: the changes of one event, or of several grouped together.
-struct ChangeGroup {
-    var changes: [RecordedChange] = []
-    var actionName = ""
-    /// What moving the cursor over the group takes back, by the number of the store.
-    var origins: [UInt32: UndoneEntries] = [:]
-    /// The saved entry whose changes the group stands for and that has not been read yet.
-    var unread: UnreadEntry?
-
-    /// Whether there is nothing in the group.
-    var isEmpty: Bool { changes.isEmpty && unread == nil }
-}
-
-/// The journal of a context with its cursor.
+/// What can be undone and redone in a context: the face of the context's journal.
 ///
-/// The groups before the cursor can be undone, those after it redone. Undoing rewinds the cursor by
-/// one group and applies the inverses; it works across saves, in which case the inverse becomes a
+/// The groups before the journal's cursor can be undone, those after it redone. Undoing rewinds the
+/// cursor by one group and applies the inverses; it works across saves, in which case the inverse becomes a
 /// pending change that the next save appends. By default the journal is unlimited.
 ///
 /// Each event of the context becomes a group of its own when it ends: by
@@ -44,35 +31,18 @@ struct ChangeGroup {
 /// them go with ``removeAllActions()``, bound their number with ``levelsOfUndo``, or give a context
 /// that needs no undo no manager at all.
 public final class UndoManager {
-    // Invariants:
-    // - The order of the journal is: the groups before the cursor, the open group, the groups after
-    //   the cursor. The first two have been made, the last have been taken back.
-    // - A change is marked as saved if it had been made at the last save. All in the groups before
-    //   `savedCursor` are.
-    // - What is pending for an object counts its changes that have been made and are not saved, less
-    //   those that are saved and have been taken back.
-    weak var context: ManagedObjectContext?
-    var groups: [ChangeGroup] = []
-    var cursor = 0
-    var savedCursor = 0
-    /// How many groups there were at the last save; others' values overtake what is in these.
-    var settledCount = 0
-    /// What was changed since the outermost open group began, or, without one and where events do
-    /// not end steps, since the last step.
-    var open = ChangeGroup()
-    /// The groups that have been begun and not ended, outermost first.
-    var levels: [Level] = []
-    /// Where in the open group the nested groups lie that have been ended.
-    var nested: [Range<Int>] = []
+    private(set) weak var context: ManagedObjectContext?
+    /// Where groups are begun as long as there is no context.
+    private var ownJournal: WorkingJournal?
+    private var hadContext = false
     private var disableCount = 0
-    /// What the journal is to follow at the end of ``gatheringRebases(_:)``; nil outside.
-    var gathered: [ManagedObject: [Rebase]]?
 
-    /// A group that has been begun and not ended.
-    struct Level {
-        /// Where in the open group it starts.
-        var start: Int
-        var actionName = ""
+    /// The journal that this is the face of.
+    private var journal: WorkingJournal {
+        if let context { return context.journal }
+        let journal = ownJournal ?? WorkingJournal()
+        ownJournal = journal
+        return journal
     }
 
     /// How many steps can be undone, and how many redone; 0, the default, for all.
@@ -80,7 +50,7 @@ public final class UndoManager {
     /// The oldest steps beyond the limit are forgotten and let go of their objects. What they changed
     /// stays changed and is saved as ever.
     public var levelsOfUndo = 0 {
-        didSet { trim() }
+        didSet { context?.journal.keepSteps(atMost: levelsOfUndo) }
     }
 
     /// Whether the end of an event ends a step, which is the default.
@@ -90,7 +60,7 @@ public final class UndoManager {
     /// and when this is set to true.
     public var groupsByEvent = true {
         willSet { context?.processPendingChanges() }
-        didSet { if groupsByEvent, levels.isEmpty { closeOpenGroup() } }
+        didSet { if groupsByEvent { journal.closeOpenGroup() } }
     }
 
     /// Whether ``undo()`` or ``undoNestedGroup()`` is at work.
@@ -105,12 +75,21 @@ public final class UndoManager {
         require(
             self.context == nil || self.context === context,
             "An undo manager serves one context.")
+        guard self.context == nil else { return }
         self.context = context
+        hadContext = true
+        if let ownJournal { context.journal.takeGroups(from: ownJournal) }
+        ownJournal = nil
+        context.journal.keepSteps(atMost: levelsOfUndo)
     }
 
     func detach() {
-        forgetAll()
+        requireRest()
+        guard let left = context?.journal else { return }
+        left.forgetList()
+        left.keepSteps(atMost: 0)
         context = nil
+        journal.takeGroups(from: left)
     }
 
     // MARK: - Undoing
@@ -118,25 +97,21 @@ public final class UndoManager {
     /// Whether there is a step to undo; what has been changed in the event that goes on is one.
     ///
     /// Asking does not end the event.
-    public var canUndo: Bool {
-        context != nil && (cursor > 0 || !open.changes.isEmpty || isEventUndoable)
-    }
+    public var canUndo: Bool { context != nil && (undoCount > 0 || isEventUndoable) }
 
     /// Whether there is a step to redo; there is none any more once something else was changed.
     ///
     /// Asking does not end the event.
-    public var canRedo: Bool {
-        context != nil && cursor < groups.count && !isEventUndoable
-    }
+    public var canRedo: Bool { context != nil && redoCount > 0 && !isEventUndoable }
 
     /// How many steps can be undone; the event that goes on is not counted.
-    public var undoCount: Int { cursor + (open.changes.isEmpty ? 0 : 1) }
+    public var undoCount: Int { journal.list.undoCount }
 
     /// How many steps can be redone.
-    public var redoCount: Int { groups.count - cursor }
+    public var redoCount: Int { journal.list.redoCount }
 
     private var isEventUndoable: Bool {
-        isUndoRegistrationEnabled && context?.event.contains { $0.change != nil } == true
+        isUndoRegistrationEnabled && journal.records.contains { $0.change != nil }
     }
 
     /// Reverses the last step. Does nothing when there is none.
@@ -147,16 +122,13 @@ public final class UndoManager {
     /// - Complexity: O(*k*), *k* the number of changes in the step.
     public func undo() {
         guard let context else { return }
-        assertIsAtRest()
+        requireRest()
         post(.checkpoint)
         context.processPendingChanges()
-        require(levels.count < 2, "Undo needs nested groups to be ended first.")
-        if levels.isEmpty { closeOpenGroup() } else { endUndoGrouping() }
-        guard cursor > 0, readStep(before: cursor, in: context) else { return }
-        work(\.isUndoing, .willUndo, .didUndo) {
-            cursor -= 1
-            groups[cursor].changes = takeBack(groups[cursor].changes, in: context)
-        }
+        require(groupingLevel < 2, "Undo needs nested groups to be ended first.")
+        if groupingLevel == 0 { journal.closeOpenGroup() } else { endUndoGrouping() }
+        guard context.isReadyToUndo() else { return }
+        work(\.isUndoing, .willUndo, .didUndo) { context.journal.undo(in: context) }
     }
 
     /// Reverses the group that was ended last, even if it is nested in a group that is still open.
@@ -167,22 +139,14 @@ public final class UndoManager {
     /// - Precondition: Nothing was changed since the group was ended, and neither undo nor redo is at
     ///   work.
     public func undoNestedGroup() {
-        guard let context, let level = levels.last else { return undo() }
-        assertIsAtRest()
+        guard let context, groupingLevel > 0 else { return undo() }
+        requireRest()
         post(.checkpoint)
         context.processPendingChanges()
-        guard let range = nested.last, range.lowerBound >= level.start else { return }
-        require(
-            range.upperBound == open.changes.count,
-            "A nested group is undone before anything else is changed.")
-        work(\.isUndoing, .willUndo, .didUndo) {
-            nested.removeLast()
-            let changes = Array(open.changes[range])
-            open.changes.removeSubrange(range)
-            open.origins.removeAll()
-            groups.insert(ChangeGroup(changes: takeBack(changes, in: context)), at: cursor)
-            unsettleGroupsAfterCursor()
+        guard let changes = journal.list.lastNested, context.isReady(toTakeBack: changes) else {
+            return
         }
+        work(\.isUndoing, .willUndo, .didUndo) { context.journal.undoNested(in: context) }
     }
 
     /// Makes the last undone step again. Does nothing when there is none.
@@ -193,76 +157,15 @@ public final class UndoManager {
     /// - Complexity: O(*k*), *k* the number of changes in the step.
     public func redo() {
         guard let context else { return }
-        assertIsAtRest()
+        requireRest()
         post(.checkpoint)
         context.processPendingChanges()
-        guard cursor < groups.count else { return }
-        work(\.isRedoing, .willRedo, .didRedo) {
-            let changes = makeAgain(groups[cursor].changes, in: context)
-            if levels.isEmpty {
-                groups[cursor].changes = changes
-                cursor += 1
-                trim()
-            } else {
-                groups.remove(at: cursor)
-                unsettleGroupsAfterCursor()
-                nested.append(open.changes.count..<open.changes.count + changes.count)
-                appendToOpenGroup(changes)
-            }
-        }
+        guard let step = journal.list.next, context.isReady(toMake: step.changes) else { return }
+        work(\.isRedoing, .willRedo, .didRedo) { context.journal.redo(in: context) }
     }
 
-    /// Applies the inverses of changes, last first.
-    ///
-    /// - Returns: What is to be made again: what was taken back, which may not be what was once
-    ///   recorded.
-    private func takeBack(
-        _ changes: [RecordedChange], in context: ManagedObjectContext
-    ) -> [RecordedChange] {
-        // Mostly changes are taken back as they were recorded, and the list stays what it is.
-        var taken = changes
-        var passedOver: Set<Int> = []
-        context.pending.makeRoom(for: changes)
-        let recorded = changes.span
-        var index = recorded.count
-        while index > 0 {
-            index -= 1
-            switch context.takeBack(recorded[index]) {
-            case .asRecorded:
-                if recorded[index].change.cause != nil { taken[index].change.cause = nil }
-            case .otherwise(let change):
-                taken[index].change = change
-            case .passedOver:
-                passedOver.insert(index)
-                if !recorded[index].isSaved {
-                    context.pending.settleBeyondUndo(recorded[index].object.graphID, 1)
-                }
-            }
-        }
-        if !passedOver.isEmpty {
-            taken = taken.indices.filter { !passedOver.contains($0) }.map { taken[$0] }
-        }
-        context.awake(after: taken, .back)
-        return taken
-    }
-
-    private func makeAgain(
-        _ changes: [RecordedChange], in context: ManagedObjectContext
-    ) -> [RecordedChange] {
-        var made: [RecordedChange] = []
-        made.reserveCapacity(changes.count)
-        for recorded in changes {
-            if let change = context.make(recorded, as: .forward) {
-                made.append(change)
-            } else if recorded.isSaved {
-                context.pending.settleBeyondUndo(recorded.object.graphID, -1)
-            }
-        }
-        context.awake(after: made, .forward)
-        return made
-    }
-
-    private func assertIsAtRest() {
+    /// Stops the program while undo or redo is at work.
+    func requireRest() {
         require(
             !isUndoing && !isRedoing, "An undo manager is left alone while undo or redo is at work."
         )
@@ -290,28 +193,14 @@ public final class UndoManager {
     /// - Precondition: Neither undo nor redo is at work.
     public func removeAllActions() {
         context?.processPendingChanges()
-        forgetAll()
-    }
-
-    /// Forgets all steps; the event is left as it is.
-    func forgetAll() {
-        assertIsAtRest()
-        context?.pending.settleBeyondUndo()
-        groups.removeAll()
-        open = ChangeGroup()
-        nested.removeAll()
-        for index in levels.indices {
-            levels[index] = Level(start: 0, actionName: levels[index].actionName)
-        }
-        cursor = 0
-        savedCursor = 0
-        settledCount = 0
+        requireRest()
+        journal.forgetList()
     }
 
     // MARK: - Grouping
 
     /// How many groups have been begun and not ended.
-    public var groupingLevel: Int { levels.count }
+    public var groupingLevel: Int { journal.list.groupingLevel }
 
     /// Begins a group: all events until the matching ``endUndoGrouping()`` are one step, also if a
     /// save lies between.
@@ -320,8 +209,7 @@ public final class UndoManager {
     public func beginUndoGrouping() {
         post(.checkpoint)
         context?.processPendingChanges()
-        if levels.isEmpty { closeOpenGroup() }
-        levels.append(Level(start: open.changes.count))
+        journal.beginGroup()
         post(.didOpenGroup)
     }
 
@@ -329,27 +217,13 @@ public final class UndoManager {
     ///
     /// - Precondition: A group has been begun and not ended.
     public func endUndoGrouping() {
-        require(!levels.isEmpty, "endUndoGrouping needs a beginUndoGrouping before it.")
+        // With its context the group has gone as well.
+        if context == nil, hadContext, groupingLevel == 0 { return }
+        require(groupingLevel > 0, "endUndoGrouping needs a beginUndoGrouping before it.")
         post(.checkpoint)
         context?.processPendingChanges()
-        let level = levels.removeLast()
-        if levels.isEmpty {
-            open.actionName = level.actionName
-            closeOpenGroup()
-        } else {
-            let outer = levels.count - 1
-            if levels[outer].actionName.isEmpty { levels[outer].actionName = level.actionName }
-            nested.removeAll { $0.lowerBound >= level.start }
-            if level.start < open.changes.count { nested.append(level.start..<open.changes.count) }
-        }
+        journal.endGroup()
         post(.didCloseGroup)
-    }
-
-    private func closeOpenGroup() {
-        let group = open
-        open = ChangeGroup()
-        nested.removeAll()
-        push(group)
     }
 
     // MARK: - Naming
@@ -360,24 +234,14 @@ public final class UndoManager {
     /// one.
     public func setActionName(_ name: String) {
         context?.processPendingChanges()
-        if !levels.isEmpty {
-            levels[levels.count - 1].actionName = name
-        } else if !open.changes.isEmpty {
-            open.actionName = name
-        } else if cursor > 0 {
-            groups[cursor - 1].actionName = name
-        }
+        journal.name(name)
     }
 
     /// The name of what undo would reverse; empty when it has none.
-    public var undoActionName: String {
-        if let level = levels.first, !open.changes.isEmpty { return level.actionName }
-        if !open.changes.isEmpty { return open.actionName }
-        return cursor > 0 ? groups[cursor - 1].actionName : ""
-    }
+    public var undoActionName: String { journal.list.undoActionName }
 
     /// The name of what redo would make again; empty when it has none.
-    public var redoActionName: String { cursor < groups.count ? groups[cursor].actionName : "" }
+    public var redoActionName: String { journal.list.redoActionName }
 
     // MARK: - Registering
 
@@ -402,63 +266,10 @@ public final class UndoManager {
     /// Whether changes are recorded.
     public var isUndoRegistrationEnabled: Bool { disableCount == 0 }
 
-    /// Whether the changes of an event that ends now become a step.
-    var isRecording: Bool { isUndoRegistrationEnabled && !isUndoing && !isRedoing }
-
-    /// Forgets what could be redone, since something else is to be recorded.
-    func prepareToRegister() {
-        if isRecording { dropRedo(keeping: 0) }
-    }
-
-    /// Takes in the changes of an event that has ended.
-    func register(_ changes: [RecordedChange]) {
-        guard isRecording else { return }
-        guard levels.isEmpty, groupsByEvent else {
-            appendToOpenGroup(changes)
-            return
-        }
-        push(ChangeGroup(changes: changes))
-        post(.didCloseGroup)
-    }
-
-    private func push(_ group: ChangeGroup) {
-        guard !group.changes.isEmpty else { return }
-        groups.insert(group, at: cursor)
-        unsettleGroupsAfterCursor()
-        cursor += 1
-        trim()
-    }
-
-    private func unsettleGroupsAfterCursor() {
-        savedCursor = min(savedCursor, cursor)
-        settledCount = min(settledCount, cursor)
-    }
-
-    // MARK: - Limits
-
-    /// Forgets the oldest steps beyond the limit.
-    func trim() {
-        guard levelsOfUndo > 0 else { return }
-        dropRedo(keeping: levelsOfUndo)
-        let surplus = max(cursor - levelsOfUndo, 0)
-        for recorded in groups.prefix(surplus).flatMap(\.changes) where !recorded.isSaved {
-            context?.pending.settleBeyondUndo(recorded.object.graphID, 1)
-        }
-        groups.removeFirst(surplus)
-        cursor -= surplus
-        savedCursor = max(savedCursor - surplus, 0)
-        settledCount = max(settledCount - surplus, 0)
-    }
-
-    /// Forgets what was undone, but for some steps that would be redone first.
-    private func dropRedo(keeping count: Int) {
-        let kept = min(cursor + count, groups.count)
-        guard kept < groups.count else { return }
-        for recorded in groups[kept...].flatMap(\.changes) where recorded.isSaved {
-            context?.pending.settleBeyondUndo(recorded.object.graphID, -1)
-        }
-        groups.removeSubrange(kept...)
-        savedCursor = min(savedCursor, kept)
-        settledCount = min(settledCount, kept)
+    /// Where in the journal's list the changes belong that are made now; nil where they are not
+    /// recorded.
+    var destination: StepList.Destination? {
+        guard isUndoRegistrationEnabled, !isUndoing, !isRedoing else { return nil }
+        return groupsByEvent ? .step : .openGroup
     }
 }

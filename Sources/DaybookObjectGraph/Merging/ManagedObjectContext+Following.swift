@@ -34,7 +34,7 @@ extension ManagedObjectContext {
         var lost: [UInt32: Set<ObjectID>] = [:]
         for change in changes { forgetLists(touchedBy: change.change, change.id) }
         let destinations = pendingDestinations
-        gatheringRebases {
+        journal.gatheringRebases {
             for change in changes {
                 let object = registry[change.id]
                 merged.note(change.change, of: change.id, isKnown: isKnown(change.id))
@@ -66,7 +66,7 @@ extension ManagedObjectContext {
             conflicts += dropReferences(to: lost, inStore: store)
                 .inStore(coordinator.identifier(ofStore: store))
         }
-        noteAllReferences()
+        updateAllLists()
         noteRevision()
         news.tellFollowers(changes)
         noteInserted(merged)
@@ -100,7 +100,7 @@ extension ManagedObjectContext {
     /// The objects that pending changes come to refer to.
     private var pendingDestinations: Set<GraphID> {
         var found: Set<GraphID> = []
-        for item in pending.items {
+        for item in journal.net {
             item.change?.forEachReference(of: item.object.binding.schema) { reference in
                 guard reference.new != nil else { return }
                 found.insert(
@@ -114,9 +114,9 @@ extension ManagedObjectContext {
     private func mergeAgain(_ object: ManagedObject) -> [MergeConflict] {
         let before = object.values
         let edits = pendingEdits(of: object)
-        let isByRule = pending[object.graphID]?.change?.cause != nil
+        let isByRule = journal.change(of: object.graphID)?.cause != nil
         var isDeleted = false
-        if case .delete? = pending[object.graphID]?.change?.kind { isDeleted = true }
+        if case .delete? = journal.change(of: object.graphID)?.kind { isDeleted = true }
         refreshMerging(object)
         guard !object.isFault, !object.status.isGone else { return [] }
         let after = pendingEdits(of: object)
@@ -130,7 +130,7 @@ extension ManagedObjectContext {
                     of: base, in: property, with: theirs, isByRule: isByRule, under: mergePolicy)
                 if let conflict = meeting.conflict { conflicts.append(conflict) }
             } else if before[slot] != object.values[slot] {
-                undoManager?.rebase(
+                journal.rebase(
                     object, property.number, inSlot: slot, onto: object.values[slot])
                 // Who deletes has seen another value.
                 if isDeleted, slot < object.binding.schema.storedSlotCount {
@@ -145,7 +145,7 @@ extension ManagedObjectContext {
     }
 
     private func pendingEdits(of object: ManagedObject) -> [PropertyNumber: Edit] {
-        guard case .update(let edits, _)? = pending[object.graphID]?.change?.kind else {
+        guard case .update(let edits, _)? = journal.change(of: object.graphID)?.kind else {
             return [:]
         }
         return Dictionary(edits.map { ($0.property, $0) }) { first, _ in first }

@@ -66,7 +66,7 @@ extension ManagedObjectContext {
         var changes: [GraphChange] = []
         defer {
             noteRevision()
-            noteAllReferences()
+            updateAllLists()
             news.tellFollowers(changes)
             tell(of: incoming)
         }
@@ -81,7 +81,7 @@ extension ManagedObjectContext {
         }
         // The context has moved on over all that was handed out, even if the walk has ended early.
         var conflicts = incoming.conflicts
-        gatheringRebases {
+        journal.gatheringRebases {
             for update in incoming.updates.values { merge(update, &conflicts) }
         }
         return try keepingIfUntold(conflicts, of: store) {
@@ -103,11 +103,6 @@ extension ManagedObjectContext {
                 conflicts.named(in: coordinator.model.schema).inStore(store.identifier))
             throw error
         }
-    }
-
-    /// Runs `body`, and lets what can be undone follow others' values in one walk.
-    func gatheringRebases(_ body: () -> Void) {
-        if let undoManager { undoManager.gatheringRebases(body) } else { body() }
     }
 
     /// Tells what a merge has come to: what others have made, what changed here and what is gone.
@@ -139,7 +134,7 @@ extension ManagedObjectContext {
             incoming.refreshed.insert(object)
         case .update(let edits, let members):
             guard object.since < sequence.rawValue, !object.status.isGone,
-                !object.isFault || pending[id] != nil
+                !object.isFault || journal.net(of: id) != nil
             else { return }
             incoming.append(edits, members, of: object, sequence)
             if !object.isFault { incoming.refreshed.insert(object) }
@@ -187,22 +182,23 @@ extension ManagedObjectContext {
             guard let property = schema.property(edit.property), let slot = property.slot,
                 edit.new != baseValue(of: edit.property, in: object, slot)
             else { continue }
-            undoManager?.rebase(object, edit.property, inSlot: slot, onto: edit.new)
-            if case .delete(var values, let members)? = pending[object.graphID]?.change?.kind {
+            journal.rebase(object, edit.property, inSlot: slot, onto: edit.new)
+            if case .delete(var values, let members)? = journal.change(of: object.graphID)?.kind {
                 conflicts.append(
                     object.conflict(
                         .deletedByUs, of: edit.property, base: values[slot], theirs: edit.new))
                 values[slot] = edit.new
                 object.values[slot] = edit.new
-                pending.replace(
-                    object.graphID,
-                    with: Change(
+                journal.rebase(
+                    object,
+                    to: Change(
                         object: object.graphID.object,
                         kind: .delete(values: values, members: members)))
                 continue
             }
             guard
-                case .update(var pendingEdits, let members)? = pending[object.graphID]?.change?.kind,
+                case .update(var pendingEdits, let members)? = journal.change(of: object.graphID)?
+                    .kind,
                 let index = pendingEdits.firstIndex(where: { $0.property == edit.property })
             else {
                 object.values[slot] = edit.new
@@ -210,7 +206,7 @@ extension ManagedObjectContext {
                 continue
             }
             let pendingEdit = pendingEdits[index]
-            let change = pending[object.graphID]?.change
+            let change = journal.change(of: object.graphID)
             let (ours, conflict) = object.meeting(
                 of: pendingEdit, in: property, with: edit.new, isByRule: change?.cause != nil,
                 under: mergePolicy)
@@ -221,7 +217,7 @@ extension ManagedObjectContext {
             let rebased = Change(
                 object: object.graphID.object,
                 kind: .update(edits: pendingEdits, members: members), cause: change?.cause)
-            pending.replace(object.graphID, with: rebased.isEmpty ? nil : rebased)
+            journal.rebase(object, to: rebased)
         }
     }
 
@@ -229,7 +225,7 @@ extension ManagedObjectContext {
     private func baseValue(
         of property: PropertyNumber, in object: ManagedObject, _ slot: Int
     ) -> Value {
-        switch pending[object.graphID]?.change?.kind {
+        switch journal.change(of: object.graphID)?.kind {
         case .update(let edits, _):
             edits.first { $0.property == property }?.old ?? object.values[slot]
         case .delete(let values, _): values[slot]
@@ -239,7 +235,7 @@ extension ManagedObjectContext {
 
     /// Lets pending joins, leaves and moves of members stand on theirs.
     private func merge(_ theirs: [MembershipEdit], into object: ManagedObject) {
-        guard !theirs.isEmpty, let change = pending[object.graphID]?.change else { return }
+        guard !theirs.isEmpty, let change = journal.change(of: object.graphID) else { return }
         var rebased = change
         switch change.kind {
         case .insert: return
@@ -249,11 +245,11 @@ extension ManagedObjectContext {
             rebased.kind = .delete(
                 values: values, members: members.leavingAll(after: theirs))
         }
-        pending.replace(object.graphID, with: rebased.isEmpty ? nil : rebased)
+        journal.rebase(object, to: rebased)
     }
 
     func mergeDelete(of object: ManagedObject, _ conflicts: inout [MergeConflict]) {
-        if case .update(let edits, _)? = pending[object.graphID]?.change?.kind {
+        if case .update(let edits, _)? = journal.change(of: object.graphID)?.kind {
             for edit in edits {
                 conflicts.append(
                     object.conflict(
@@ -268,9 +264,10 @@ extension ManagedObjectContext {
 
     /// Forgets all that is pending for an object that is no more.
     func dropPending(of object: ManagedObject) {
-        if let change = pending[object.graphID]?.change { withdrawReferences(of: change, object) }
-        pending.remove(object.graphID)
-        undoManager?.forget(object)
+        if let change = journal.change(of: object.graphID) {
+            updateLists(touchedBy: change.inverse, of: object)
+        }
+        journal.forget(object)
         object.undergo(.changesDropped)
     }
 

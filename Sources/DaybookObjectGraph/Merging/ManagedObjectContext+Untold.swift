@@ -42,7 +42,7 @@ extension ManagedObjectContext {
         guard !conflicts.isEmpty else { return [] }
         var edited: [ObjectPlace: Set<PropertyNumber>] = [:]
         var deleted: Set<ObjectPlace> = []
-        for item in pending.items {
+        for item in journal.net {
             switch item.change?.kind {
             case .update(let edits, _):
                 edited[item.object.place, default: []].formUnion(edits.map(\.property))

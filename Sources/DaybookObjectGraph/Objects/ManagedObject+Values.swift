@@ -1,8 +1,7 @@
 public import DaybookObjectModel
 import DaybookStopping
 
-// What has changed is read off the context's event and its pending changes; nothing is kept beside
-// them.
+// What has changed is read off the context's journal; nothing is kept beside it.
 
 extension ManagedObject {
     /// The values of the properties that differ from what was last read or saved.
@@ -79,7 +78,7 @@ extension ManagedObject {
         for property in binding.schema.properties {
             guard let end = property.end, !end.isStored, let inverse = end.inverse else { continue }
             var orders: [ObjectID: Double]?
-            for record in context.event {
+            for record in context.journal.records {
                 let link = record.link(over: inverse, to: graphID.object)
                 guard link.before != link.after else { continue }
                 orders = orders ?? memberList(of: property, context).orders
@@ -142,12 +141,7 @@ extension ManagedObject {
     // MARK: - Working it out
 
     /// The object's record in the event being recorded.
-    private var currentRecord: EventRecord? {
-        guard eventIndex >= 0, let event = binding.context?.event,
-            event.indices.contains(Int(eventIndex))
-        else { return nil }
-        return event[Int(eventIndex)]
-    }
+    private var currentRecord: EventRecord? { binding.context?.journal.record(of: self) }
 
     /// All values as they were last read or saved: what stands there now with the event taken back,
     /// and then what is pending.
@@ -161,7 +155,7 @@ extension ManagedObject {
             }
         }
         takeBack(currentRecord?.edits ?? [])
-        switch binding.context?.pending[graphID]?.change?.kind {
+        switch binding.context?.journal.change(of: graphID)?.kind {
         case .update(let edits, _): takeBack(edits)
         case .delete(let values, _): committed = values
         case .insert, nil: break
@@ -172,7 +166,7 @@ extension ManagedObject {
     private func differs(_ property: SchemaProperty, from committed: [Value]) -> Bool {
         guard let slot = property.slot else {
             let key = RelationKey(owner: graphID, property: property.number)
-            return binding.context?.deltas.hasMoves(key) ?? false
+            return binding.context?.journal.hasMoves(key) ?? false
         }
         return value(inSlot: slot) != committed[slot]
     }
@@ -181,7 +175,7 @@ extension ManagedObject {
         if let slot = property.slot { return payload(of: committed[slot], property) }
         guard let context = binding.context else { return nil }
         var orders = memberList(of: property, context).orders
-        context.deltas.takeBack(
+        context.journal.takeBack(
             RelationKey(owner: graphID, property: property.number), from: &orders)
         let objects = objects(MemberList(orders), context)
         return property.relationship?.isToMany == true ? objects : objects.first

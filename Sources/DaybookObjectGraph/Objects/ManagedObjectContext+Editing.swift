@@ -43,9 +43,7 @@ extension ManagedObjectContext {
 
     /// Notes that an object is new; what is set in the same event needs no record of its own.
     func recordInsert(of object: ManagedObject) {
-        object.eventIndex = Int32(event.count)
-        object.undergo(.inserted)
-        event.append(EventRecord(object: object, kind: .insert))
+        journal.recordInsert(of: object)
     }
 
     /// Notes that a property is about to change, before the new value is set.
@@ -56,7 +54,7 @@ extension ManagedObjectContext {
         let key = RelationKey(owner: object.graphID, property: property)
         guard !isRecordingSuspended else { return noteStoredValue(of: object, slot: slot) }
         let old = registry.storedValue(key) ?? object.value(inSlot: slot)
-        event[record(of: object)].touch(property, old)
+        journal.recordEdit(property, from: old, of: object)
     }
 
     /// Notes that a member joins, leaves or moves.
@@ -66,24 +64,7 @@ extension ManagedObjectContext {
     ) {
         assertOnQueue()
         guard !isRecordingSuspended else { return }
-        let index = record(of: object)
-        let first = event[index].moves[property.number]?[member]
-        event[index].moves[property.number, default: [:]][member] =
-            EventRecord.Move(old: first.map(\.old) ?? old, new: new)
-    }
-
-    /// The object's record in the event, made if there is none.
-    private func record(of object: ManagedObject) -> Int {
-        if object.eventIndex < 0 {
-            object.eventIndex = Int32(event.count)
-            var record = EventRecord(object: object, kind: .update)
-            // Objects that are edited one after the other are mostly edited alike.
-            let expected = event.isEmpty ? 0 : event[event.count - 1].edits.count
-            if expected > 1 { record.edits.reserveCapacity(expected) }
-            event.append(record)
-            object.undergo(.edited)
-        }
-        return Int(object.eventIndex)
+        journal.recordMembership(member, in: property.number, of: object, from: old, to: new)
     }
 
     /// - Returns: The members that were taken out of the object's own lists.
@@ -92,7 +73,6 @@ extension ManagedObjectContext {
     ) -> [PropertyNumber: [ObjectID]] {
         let schema = object.binding.schema
         let lists = schema.storedToMany.map { ($0, object.memberList(of: $0, self)) }
-        let index = record(of: object)
         for (property, list) in lists {
             for (member, order) in list.orders {
                 recordMembership(of: object, property, member, from: order, to: nil)
@@ -103,7 +83,8 @@ extension ManagedObjectContext {
             let old = property.slot.flatMap { object.value(inSlot: $0).reference }
             noteReference(of: object, property, from: old, to: nil)
         }
-        event[index].delete(valuesToDelete(of: object, event[index].edits), because: cause)
+        let edits = journal.record(of: object)?.edits ?? []
+        journal.recordDelete(of: object, valuesToDelete(of: object, edits), because: cause)
         return Dictionary(uniqueKeysWithValues: lists.map { ($0.number, $1.sorted) })
     }
 
@@ -116,39 +97,33 @@ extension ManagedObjectContext {
         propagateDeletes()
         registry.sweepIfDue()
         defer { postChanges() }
-        guard !event.isEmpty else { return }
+        guard journal.hasEvent else { return }
         noteRevision()
-        var group: [RecordedChange] = []
-        group.reserveCapacity(event.count)
-        var records = event
-        event = []
-        eventCount += 1
+        var records = journal.endEvent()
+        var changes: [RecordedChange] = []
+        changes.reserveCapacity(records.count)
         for index in records.indices {
             let object = records[index].object
-            object.eventIndex = -1
-            object.undergo(.eventEnded)
             if records[index].kind == .nothing { detach(object) }
             if let change = records[index].takeChange() {
                 news.note(change, of: object)
-                group.append(RecordedChange(object: object, change: change, isNet: true))
+                changes.append(RecordedChange(object: object, change: change, isNet: true))
             } else if records[index].kind == .update {
-                markTouched(object)
+                journal.touch(object)
                 news.note(object, as: .updated)
             }
         }
-        guard !group.isEmpty else { return }
-        undoManager?.prepareToRegister()
-        if undoManager?.canRedo != true { terms.forgetIdleAttributions(in: pending) }
-        let move = undoManager?.isRecording == true ? PendingChanges.Move.forward : .unrecorded
-        for object in pending.append(group, move) { detach(object) }
-        undoManager?.register(group)
+        if !changes.isEmpty { append(changes) }
     }
 
-    /// An edit that came to nothing (A→B→A) leaves the object dirty until the next save.
-    private func markTouched(_ object: ManagedObject) {
-        guard pending[object.graphID] == nil else { return }
-        let empty = Change(object: object.graphID.object, kind: .update(edits: [], members: []))
-        pending.append(empty, of: object, .unrecorded)
+    private func append(_ changes: [RecordedChange]) {
+        let destination = undoManager?.destination
+        if destination != nil || journal.list.redoCount == 0 {
+            terms.forgetIdleAttributions(in: journal)
+        }
+        let (isStep, annihilated) = journal.append(changes, to: destination)
+        for object in annihilated { detach(object) }
+        if isStep { undoManager?.post(.didCloseGroup) }
     }
 
     /// Lets an object go that was inserted here and is no more.
@@ -175,11 +150,12 @@ extension ManagedObjectContext {
         let lost = Set(objects.lazy.filter { $0.status.isTemporary }.map(\.graphID))
         guard !lost.isEmpty, coordinator.model.schema.hasOneWayRelationships else { return }
         // Only who has changed since the last save can refer to what has never been saved.
-        for holder in pending.items.map(\.object) + event.map(\.object) where holder.isEditable {
+        for holder in journal.net.map(\.object) + journal.records.map(\.object)
+        where holder.isEditable {
             for property in holder.binding.schema.properties where property.isOneWay {
                 for other in holder.destinations(of: property) where lost.contains(other.graphID) {
                     holder.disown(other, through: property.number, self)
-                    noteCause(other.graphID.object, of: holder)
+                    journal.record(cause: other.graphID.object, of: holder)
                 }
             }
         }
@@ -203,17 +179,12 @@ extension ManagedObjectContext {
                 guard let inverse = property.end?.inverse else { continue }
                 for other in formerDestinations(of: deletion, index) where !other.isDeleted {
                     other.disown(object, through: inverse, self)
-                    noteCause(object.graphID.object, of: other)
+                    journal.record(cause: object.graphID.object, of: other)
                 }
             case .nullify, .deny, .noAction:
                 continue
             }
         }
-    }
-
-    private func noteCause(_ cause: ObjectID, of object: ManagedObject) {
-        guard object.eventIndex >= 0 else { return }
-        event[Int(object.eventIndex)].cause = cause
     }
 
     /// What a relationship of a deleted object led to when it was deleted.

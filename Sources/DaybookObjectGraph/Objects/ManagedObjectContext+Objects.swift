@@ -186,7 +186,7 @@ extension ManagedObjectContext {
         requireQueue()
         processPendingChanges()
         for object in registry.objects where !object.status.isTemporary {
-            if pending[object.graphID] == nil {
+            if journal.net(of: object.graphID) == nil {
                 turnIntoFault(object)
             } else {
                 refreshMerging(object)
@@ -201,10 +201,9 @@ extension ManagedObjectContext {
     func turnIntoFault(_ object: ManagedObject) {
         noteRevision()
         terms.forgetReferences(of: object)
-        if let item = pending[object.graphID] {
-            if let change = item.change { withdrawReferences(of: change, object) }
-            pending.remove(object.graphID)
-            undoManager?.forgetUnsaved(object)
+        if let item = journal.net(of: object.graphID) {
+            if let change = item.change { updateLists(touchedBy: change.inverse, of: object) }
+            journal.forget(object, onlyUnsaved: true)
         }
         let wasFault = object.isFault
         if !wasFault { object.willTurnIntoFault() }
@@ -220,7 +219,7 @@ extension ManagedObjectContext {
         guard !object.isFault else { return }
         noteRevision()
         let mine = object.values
-        let change = pending[object.graphID]?.change
+        let change = journal.change(of: object.graphID)
         object.undergo(.outdated)
         guard fire(object, from: .store) else {
             // What was read of a deleted object stays readable.
@@ -247,22 +246,22 @@ extension ManagedObjectContext {
             for edit in edits {
                 guard let slot = schema.slot(of: edit.property), object.values[slot] != edit.old
                 else { continue }
-                undoManager?.rebase(
+                journal.rebase(
                     object, edit.property, inSlot: slot, onto: object.values[slot])
             }
             object.values.take(rebased, of: schema)
             // Lists that have nothing to do with the object stay as they were read.
-            withdrawReferences(of: change, object)
-            pending.replace(object.graphID, with: kept.isEmpty ? nil : kept)
+            updateLists(touchedBy: change.inverse, of: object)
+            journal.rebase(object, to: kept)
             for touching in [change, kept] { forgetLists(touchedBy: touching, object.graphID) }
-            noteReferences(of: kept, object)
+            updateLists(touchedBy: kept, of: object)
         case (.delete(let seen, _), _):
             for property in schema.slots.prefix(schema.storedSlotCount) {
                 guard let slot = property.slot, seen[slot] != object.values[slot] else { continue }
-                undoManager?.rebase(
+                journal.rebase(
                     object, property.number, inSlot: slot, onto: object.values[slot])
             }
-            pending.replace(object.graphID, with: kept)
+            journal.rebase(object, to: kept)
             object.undergo(.deleted)
         default: break
         }
@@ -288,87 +287,58 @@ extension ManagedObjectContext {
         } catch {
             inaccessibleFaultHandler?(object.objectID, error)
             var members: [ObjectID: Double] = [:]
-            deltas.overlay(
+            journal.overlay(
                 RelationKey(owner: object.graphID, property: property.number), on: &members)
             return members
         }
     }
 
-    /// Makes the inverse of a stored to-one relationship follow.
+    /// Makes the inverse of a stored to-one relationship follow an edit.
     func noteReference(
         of owner: ManagedObject, _ property: SchemaProperty, from old: ObjectID?, to new: ObjectID?
     ) {
-        guard let inverse = property.opposite else { return }
-        if let old { note(owner, in: old, inverse, from: 0, to: nil) }
-        if let new { note(owner, in: new, inverse, from: nil, to: 0) }
+        RelationLink.ofReference(property, of: owner.graphID, from: old, to: new) { link in
+            journal.record(link)
+            updateList(over: link, of: owner)
+        }
     }
 
-    /// Makes the owner's own list and the inverse of a stored to-many relationship follow.
+    /// Makes the owner's own list and the inverse of a stored to-many relationship follow an edit.
     func noteMembership(
         of owner: ManagedObject, _ property: SchemaProperty, _ member: ObjectID,
         from old: Double?, to new: Double?
     ) {
-        let key = RelationKey(owner: owner.graphID, property: property.number)
-        deltas.note(key, member, from: old, to: new)
-        owner.updateList(of: property.number, member, order: new)
-        guard let inverse = property.opposite else { return }
-        note(owner, in: member, inverse, from: old.map { _ in 0 }, to: new.map { _ in 0 })
-    }
-
-    private func note(
-        _ owner: ManagedObject, in destination: ObjectID, _ inverse: PropertyNumber,
-        from old: Double?, to new: Double?
-    ) {
-        let id = GraphID(store: owner.graphID.store, object: destination)
-        let key = RelationKey(owner: id, property: inverse)
-        deltas.note(key, owner.graphID.object, from: old, to: new)
-        registry[id]?.updateList(of: inverse, owner.graphID.object, order: new)
-    }
-
-    /// Notes anew what all pending changes do to relationships, after some of them have come to
-    /// stand on other values than they were made from.
-    func noteAllReferences() {
-        deltas.removeAll()
-        for item in Array(pending.items) {
-            guard let change = item.change else { continue }
-            forgetLists(touchedBy: change, item.object.graphID)
-            noteReferences(of: change, item.object)
+        RelationLink.ofMember(member, in: property, of: owner.graphID, from: old, to: new) { link in
+            journal.record(link)
+            updateList(over: link, of: owner)
         }
     }
 
-    /// Takes back from the inverses what a change that is being dropped had noted there.
-    func withdrawReferences(of change: Change, _ object: ManagedObject) {
-        noteReferences(of: change.inverse, object)
+    /// Makes lists follow what all pending changes do to relationships, after some of them have come
+    /// to stand on other values than they were made from.
+    func updateAllLists() {
+        for item in journal.net {
+            guard let change = item.change else { continue }
+            forgetLists(touchedBy: change, item.object.graphID)
+            updateLists(touchedBy: change, of: item.object)
+        }
     }
 
-    /// Makes all inverses follow a change that was made as a whole, by undo, rollback or merge.
-    func noteReferences(of change: Change, _ object: ManagedObject) {
-        let schema = object.binding.schema
-        guard !schema.referenceSlots.isEmpty || !change.members.isEmpty else { return }
+    /// Makes lists that have been read follow a change that was made as a whole, by undo, rollback or
+    /// merge.
+    func updateLists(touchedBy change: Change, of object: ManagedObject) {
         if case .update(let edits, _) = change.kind {
+            let schema = object.binding.schema
             for edit in edits where schema.property(edit.property)?.end != nil {
                 object.relations[edit.property] = nil
             }
         }
-        change.forEachReference(of: schema) { reference in
-            note(
-                object, reference.property, reference.destination, from: reference.old,
-                to: reference.new)
-        }
+        change.forEachLink(of: object) { updateList(over: $0, of: object) }
     }
 
-    /// Makes the inverse of a stored relationship follow, and the owner's own list where there may be
-    /// many.
-    private func note(
-        _ owner: ManagedObject, _ property: SchemaProperty, _ destination: ObjectID,
-        from old: Double?, to new: Double?
-    ) {
-        guard property.slot != nil else {
-            return noteMembership(of: owner, property, destination, from: old, to: new)
-        }
-        noteReference(
-            of: owner, property, from: old.map { _ in destination },
-            to: new.map { _ in destination })
+    private func updateList(over link: RelationLink, of owner: ManagedObject) {
+        let holder = link.key.owner == owner.graphID ? owner : registry[link.key.owner]
+        holder?.updateList(of: link.key.property, link.member, order: link.new)
     }
 }
 

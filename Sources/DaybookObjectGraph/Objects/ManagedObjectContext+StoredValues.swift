@@ -44,7 +44,7 @@ extension ManagedObjectContext {
             }
         }
         for edit in edits { set(edit.property, edit.old) }
-        if case .update(let pending, _)? = pending[object.graphID]?.change?.kind {
+        if case .update(let pending, _)? = journal.change(of: object.graphID)?.kind {
             for edit in pending { set(edit.property, edit.new) }
         }
         return values

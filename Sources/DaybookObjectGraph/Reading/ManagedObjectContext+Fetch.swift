@@ -92,7 +92,7 @@ extension ManagedObjectContext {
             request.relationshipKeyPathsForPrefetching.isEmpty
         else { return nil }
         processPendingChanges()
-        guard pending.isEmpty || !request.includesPendingChanges else { return nil }
+        guard journal.isAtBase || !request.includesPendingChanges else { return nil }
         let stores = try stores(for: request)
         guard stores.count == 1, let target = targets(stores).first, let store = target.store,
             case .query(let query) = try plan(request, for: target)
@@ -149,7 +149,7 @@ extension ManagedObjectContext {
     public func count<Object>(_ request: FetchRequest<Object>) throws -> Int {
         requireQueue()
         processPendingChanges()
-        let isOverlaid = request.includesPendingChanges && !pending.isEmpty
+        let isOverlaid = request.includesPendingChanges && !journal.isAtBase
         if !isOverlaid, let count = try underlyingCount(request) { return count }
         return try objectIDs(request).count
     }
@@ -205,7 +205,7 @@ extension ManagedObjectContext {
         guard let store = target.store else { return [] }
         let found: [ObjectID]
         switch try plan(request, for: target) {
-        case .query(let query) where request.includesPendingChanges && !pending.isEmpty:
+        case .query(let query) where request.includesPendingChanges && !journal.isAtBase:
             found = try fetchOverPending(query, store)
         case .query(let query):
             found = try parentStore.find(query, in: store)
@@ -224,7 +224,7 @@ extension ManagedObjectContext {
         var all = query
         all.limit = nil
         all.offset = 0
-        let isOverlaid = request.includesPendingChanges && !pending.isEmpty
+        let isOverlaid = request.includesPendingChanges && !journal.isAtBase
         let candidates =
             isOverlaid
             ? try fetchOverPending(all, store)
@@ -254,14 +254,14 @@ extension ManagedObjectContext {
         let stored = try parentStore.find(candidates, in: store)
         let source = ContextSource(context: self, store: store)
         var matches: [ObjectID] = []
-        for id in stored where pending[GraphID(store: store.number, object: id)] == nil {
+        for id in stored where journal.net(of: GraphID(store: store.number, object: id)) == nil {
             if isLocal {
                 matches.append(id)
             } else if try query.matches(id, in: source) {
                 matches.append(id)
             }
         }
-        for item in pending.items(of: query.entities) {
+        for item in journal.net(of: query.entities) {
             let id = item.object.graphID
             guard id.store == store.number, !item.object.isDeleted, !item.isAnnihilated,
                 try query.matches(id.object, in: source)

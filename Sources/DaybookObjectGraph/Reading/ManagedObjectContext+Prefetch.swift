@@ -79,7 +79,7 @@ extension ManagedObjectContext {
         let key = RelationKey(owner: id, property: property.number)
         if let known = found.members[key] { return Array(known.keys) }
         var orders = owner?.status.isTemporary == true ? [:] : try members(property, id)
-        deltas.overlay(key, on: &orders)
+        journal.overlay(key, on: &orders)
         found.members[key] = orders
         return Array(orders.keys)
     }

@@ -35,20 +35,20 @@ extension ManagedObjectContext {
         if case .many(let list)? = owner?.relations[property.number] { return list.orders }
         let isNew = owner?.status.isTemporary == true
         var members = isNew ? [:] : try parentStore.members(of: property, in: id)
-        if !property.isStoredToMany, !pending.isEmpty {
+        if !property.isStoredToMany, !journal.isAtBase {
             // What is inserted here holds what it holds here, though others have brought it back, too.
             members = members.filter { member, _ in
                 let owner = registry[GraphID(store: id.store, object: member)]
                 return owner?.status.isTemporary != true
             }
         }
-        deltas.overlay(RelationKey(owner: id, property: property.number), on: &members)
+        journal.overlay(RelationKey(owner: id, property: property.number), on: &members)
         return members
     }
 
     /// A value as the context has it.
     func currentValue(of property: SchemaProperty, in id: GraphID) throws -> Value {
-        if let item = pending[id] {
+        if let item = journal.net(of: id) {
             guard !item.object.isDeleted,
                 let slot = item.object.binding.schema.property(property.number)?.slot
             else { return .null }
@@ -66,7 +66,7 @@ extension ManagedObjectContext {
     /// The objects of a store that a query finds in the context.
     func currentFetch(_ query: Query, _ store: PersistentStore) throws -> [ObjectID] {
         processPendingChanges()
-        return pending.isEmpty
+        return journal.isAtBase
             ? try parentStore.find(query, in: store) : try fetchOverPending(query, store)
     }
 

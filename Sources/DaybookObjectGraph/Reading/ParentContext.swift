@@ -113,7 +113,7 @@ final class ParentContext: ParentStore, @unchecked Sendable {
     ) throws -> [UndoObstacle] { [] }
 
     func save(
-        _ items: [PendingChanges.Item], of child: ManagedObjectContext,
+        _ items: [NetChange], of child: ManagedObjectContext,
         _ attribution: Attribution, at time: Int64?,
         undoing undone: ClosedRange<SequenceNumber>?
     ) throws -> [SavedEntry] {
@@ -132,7 +132,7 @@ final class ParentContext: ParentStore, @unchecked Sendable {
 
     func preview(_ child: ManagedObjectContext, into preview: inout SavePreview) throws {
         let save = child.childSave(
-            of: child.pending.items, Attribution(), readAt: agreedRevision)
+            of: child.journal.net, Attribution(), readAt: agreedRevision)
         (preview.conflicts, preview.mergedValues) = try parent.performForChild {
             try parent.meetings(of: save)
         }

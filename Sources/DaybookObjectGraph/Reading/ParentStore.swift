@@ -110,7 +110,7 @@ protocol ParentStore: AnyObject, Sendable {
     /// - Returns: The entries, in the order of the stores; none where no store was saved to.
     /// - Throws: As ``ManagedObjectContext/save(author:note:at:)``, with what was not saved pending.
     func save(
-        _ items: [PendingChanges.Item], of context: ManagedObjectContext,
+        _ items: [NetChange], of context: ManagedObjectContext,
         _ attribution: Attribution, at time: Int64?,
         undoing undone: ClosedRange<SequenceNumber>?
     ) throws -> [SavedEntry]

@@ -45,16 +45,16 @@ struct ChildAttributions {
     }
 
     /// Forgets the attributions that do not count, when nothing can be redone any more.
-    mutating func forgetIdle(in pending: PendingChanges) {
+    mutating func forgetIdle(in journal: WorkingJournal) {
         guard !attributions.isEmpty else { return }
         attributions.removeAll { attribution in
-            !attribution.objects.contains { pending[$0]?.change != nil }
+            !attribution.objects.contains { journal.change(of: $0) != nil }
         }
     }
 
     /// The attributions that count, in the order in which they came.
-    func counting(in pending: PendingChanges) -> [Attribution] {
-        attributions.filter { $0.objects.contains { pending[$0]?.change != nil } }.map(
+    func counting(in journal: WorkingJournal) -> [Attribution] {
+        attributions.filter { $0.objects.contains { journal.change(of: $0) != nil } }.map(
             \.attribution)
     }
 }

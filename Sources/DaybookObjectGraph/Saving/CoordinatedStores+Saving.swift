@@ -6,20 +6,20 @@ extension CoordinatedStores {
     /// What is to be saved to one store.
     struct StoreRequest {
         let store: PersistentStore
-        let items: [PendingChanges.Item]
+        let items: [NetChange]
         let request: SaveRequest
     }
 
     /// What a save to one store has come to.
     struct StoreSave {
         let store: PersistentStore
-        let items: [PendingChanges.Item]
+        let items: [NetChange]
         let result: SaveResult?
     }
 
     /// Appends an entry to each store that the changes concern.
     func save(
-        _ items: [PendingChanges.Item], of context: ManagedObjectContext,
+        _ items: [NetChange], of context: ManagedObjectContext,
         _ attribution: Attribution, at time: Int64?,
         undoing undone: ClosedRange<SequenceNumber>?
     ) throws -> [SavedEntry] {
@@ -54,8 +54,8 @@ extension CoordinatedStores {
     }
 
     func preview(_ context: ManagedObjectContext, into preview: inout SavePreview) throws {
-        let attribution = context.terms.credited(Attribution(), in: context.pending)
-        let items = context.pending.items
+        let attribution = context.terms.credited(Attribution(), in: context.journal)
+        let items = context.journal.net
         for request in try requests(of: items, in: context, header(attribution, at: nil)) {
             try preview.add(request)
         }
@@ -69,7 +69,7 @@ extension CoordinatedStores {
 
     /// What is to be saved to each store.
     private func requests(
-        of items: [PendingChanges.Item], in context: ManagedObjectContext, _ header: EntryHeader
+        of items: [NetChange], in context: ManagedObjectContext, _ header: EntryHeader
     ) throws -> [StoreRequest] {
         try groups(of: items).compactMap {
             try request(of: $0.value, toStore: $0.key, in: context, header)
@@ -77,8 +77,8 @@ extension CoordinatedStores {
     }
 
     private func groups(
-        of items: [PendingChanges.Item]
-    ) -> [(key: UInt32, value: [PendingChanges.Item])] {
+        of items: [NetChange]
+    ) -> [(key: UInt32, value: [NetChange])] {
         guard let store = items.first?.object.graphID.store else { return [] }
         let isOneStore = items.indices.allSatisfy { items[$0].object.graphID.store == store }
         guard !isOneStore else { return [(store, items)] }
@@ -90,7 +90,7 @@ extension CoordinatedStores {
     /// - Returns: Nil when nothing is to be saved and there is no such store.
     /// - Throws: ``StoreError`` with code `noSuchStore` for a store that was removed, with `readOnly`.
     private func request(
-        of items: [PendingChanges.Item], toStore number: UInt32,
+        of items: [NetChange], toStore number: UInt32,
         in context: ManagedObjectContext, _ header: EntryHeader
     ) throws -> StoreRequest? {
         guard let store = coordinator.store(number) else {
@@ -113,7 +113,7 @@ extension CoordinatedStores {
     }
 
     private func saveRequest(
-        of items: [PendingChanges.Item], toStore store: UInt32,
+        of items: [NetChange], toStore store: UInt32,
         in context: ManagedObjectContext, _ header: EntryHeader
     ) -> SaveRequest {
         var changes: [Change] = []

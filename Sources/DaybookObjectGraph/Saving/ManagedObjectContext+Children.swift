@@ -9,9 +9,9 @@ struct GraphChange {
 
 /// What was saved, for those who ask: a save of many objects does not list them for nobody.
 final class SavedChanges {
-    private let items: [PendingChanges.Item]
+    private let items: [NetChange]
 
-    init(_ items: [PendingChanges.Item]) {
+    init(_ items: [NetChange]) {
         self.items = items
     }
 
@@ -47,7 +47,7 @@ extension ManagedObjectContext {
     /// What is handed to the parent, whose revision was the given one when this context last agreed
     /// with it.
     func childSave(
-        of items: [PendingChanges.Item], _ attribution: Attribution, readAt revision: UInt64
+        of items: [NetChange], _ attribution: Attribution, readAt revision: UInt64
     ) -> ChildSave {
         let changed = items.compactMap { item -> ChildSave.Item? in
             guard let change = item.change, !change.isEmpty else { return nil }
@@ -62,7 +62,7 @@ extension ManagedObjectContext {
 
     /// Makes the context agree with what its parent has made of its changes.
     func finishSave(
-        of items: [PendingChanges.Item], isAsSent: Bool, _ merged: [MergedValue]
+        of items: [NetChange], isAsSent: Bool, _ merged: [MergedValue]
     ) {
         terms.noteMerged(merged)
         finishPending()
@@ -89,7 +89,7 @@ extension ManagedObjectContext {
         }
     }
 
-    private func forgetLists(of item: PendingChanges.Item) {
+    private func forgetLists(of item: NetChange) {
         if let change = item.change { forgetLists(touchedBy: change, item.object.graphID) }
     }
 
@@ -134,7 +134,7 @@ extension ManagedObjectContext {
         processPendingChanges()
         for arrival in arrivals where arrival.change.isInsert {
             // Where the object was deleted here, it has come back rather than been made.
-            if let item = pending[arrival.id] { settle(item.object, item.kind) }
+            if let item = journal.net(of: arrival.id) { settle(item.object, item.kind) }
         }
         terms.credit(save.attribution, for: arrivals.map(\.id))
         news.tellFollowers(
@@ -298,11 +298,11 @@ extension ManagedObjectContext {
         let binding = binding(id.object.entity)
         // What was made and deleted here is held by what can be undone, and is the same object still.
         let object =
-            registry[id] ?? pending[id]?.object
+            registry[id] ?? journal.net(of: id)?.object
             ?? binding.entity.type.init(FaultSeed(binding: binding, graphID: id))
         object.values = values
         object.relations = [:]
-        if pending[id]?.change?.isDelete == true {
+        if journal.change(of: id)?.isDelete == true {
             object.undergo(.broughtBack)
         } else {
             object.undergo(.arrived)

@@ -33,7 +33,7 @@ extension ManagedObjectContext {
             if let undoFailure { throw undoFailure }
             try refuseUntoldConflicts()
             try refuseReferences()
-            try terms.refuse(pending.items)
+            try terms.refuse(journal.net)
             emptyReferencesToDeleted()
             try checkRules()
             try parentStore.preview(self, into: &preview)

@@ -27,7 +27,7 @@ extension ManagedObjectContext {
     /// - Throws: ``StoreError`` with code `validation` and every failure, `duplicate`, `conflict` with
     ///   every ``MergeConflict``, also of those that an automatic merge has met and nobody was told of,
     ///   `crossStoreRelationship`, `readOnly`, `noSuchStore`, `full` or `io`;
-    ///   with `undoBlocked`, once, when an undo of a saved entry was blocked and there is no
+    ///   with `undoBlocked`, once, when an undo or redo was blocked and there is no
     ///   ``undoFailureHandler``. Everything is then still pending, except in stores that were saved
     ///   before the one that refused: mend it and save again.
     /// - Complexity: O(*k* log *n*), *k* the number of changes, *n* of objects in the store.
@@ -55,20 +55,20 @@ extension ManagedObjectContext {
         try prepareToSave()
         try refuseUntoldConflicts()
         try refuseReferences()
-        guard !pending.isEmpty else {
+        guard !journal.isAtBase else {
             try parentStore.saveNothing()
             finishMergedDeletes()
             return nil
         }
-        try terms.refuse(pending.items)
+        try terms.refuse(journal.net)
         emptyReferencesToDeleted()
         try validate()
-        guard !pending.isEmpty else { return nil }
+        guard !journal.isAtBase else { return nil }
         let attribution = Attribution(author: author ?? self.author, note: note, context: name)
-        let items = pending.items
+        let items = journal.net
         let summary = ChangeSummary(items.map(\.object))
         let entries = try parentStore.save(
-            items, of: self, terms.credited(attribution, in: pending),
+            items, of: self, terms.credited(attribution, in: journal),
             at: time, undoing: undone)
         news.noteSave()
         let told = items.span
@@ -83,11 +83,8 @@ extension ManagedObjectContext {
     ///
     /// - Parameter saves: In which entry of each store, and what it changed.
     func finishPending(savedAs saves: [UInt32: UndoneEntries] = [:]) {
-        pending.removeAll()
-        deltas.removeAll()
-        unrecordedOrigins.removeAll()
+        journal.markSaved(as: saves)
         terms.noteSave()
-        undoManager?.noteSave(as: saves)
     }
 
     // MARK: - What has become of it
@@ -98,10 +95,10 @@ extension ManagedObjectContext {
     ) {
         guard !saves.isEmpty else { return }
         for save in saves {
-            for item in save.items { pending.remove(item.object.graphID) }
+            for item in save.items { journal.clear(item.object) }
             settle(save)
         }
-        noteAllReferences()
+        updateAllLists()
     }
 
     /// Makes the context agree with what a store has made of its changes.
@@ -125,13 +122,13 @@ extension ManagedObjectContext {
         // A reference without inverse to a deleted object is taken back by the store alone.
         var sentCount = 0
         var sought: Set<GraphID> = []
-        gatheringRebases {
+        journal.gatheringRebases {
             for index in items.indices {
                 if items[index].kind != .nothing { sentCount += 1 }
                 let object = items[index].object
                 guard !items[index].isAnnihilated else { continue }
                 guard replaced.isEmpty || replaced[object.graphID.object] == nil else {
-                    undoManager?.forget(object)
+                    journal.forget(object)
                     detach(object)
                     continue
                 }
@@ -147,14 +144,14 @@ extension ManagedObjectContext {
             mergeAdditions(of: result.changes, to: items, save.store, &sought)
         }
         if !replaced.isEmpty {
-            undoManager?.dropReferences(to: Set(replaced.keys), inStore: save.store.number)
+            journal.dropReferences(to: Set(replaced.keys), inStore: save.store.number)
         }
     }
 
     /// Makes the object of an item agree with what the store has made of its change. What has been
     /// looked for already for this save, in case it is back, is not looked for again.
     func settleSaved(
-        _ items: [PendingChanges.Item], _ index: Int, wasSaved: Bool,
+        _ items: [NetChange], _ index: Int, wasSaved: Bool,
         _ sequence: SequenceNumber?, _ isAsSent: Bool, _ sought: inout Set<GraphID>
     ) {
         let object = items[index].object
@@ -194,7 +191,7 @@ extension ManagedObjectContext {
                 continue
             }
             if slot < schema.storedSlotCount {
-                undoManager?.rebase(
+                journal.rebase(
                     object, property.number, inSlot: slot, onto: object.value(inSlot: slot))
             } else {
                 object.values[slot] = mine[slot]
@@ -211,7 +208,7 @@ extension ManagedObjectContext {
 
     /// Makes the rest of the context follow where the store has saved something else than was sent.
     private func mergeAdditions(
-        of saved: [Change], to items: [PendingChanges.Item], _ store: PersistentStore,
+        of saved: [Change], to items: [NetChange], _ store: PersistentStore,
         _ sought: inout Set<GraphID>
     ) {
         let sent = Set(items.map(\.object.graphID))
@@ -230,7 +227,7 @@ extension ManagedObjectContext {
     }
 }
 
-extension PendingChanges.Item {
+extension NetChange {
     /// Whether the object was made when the store had no number to give.
     var isUnsavable: Bool {
         kind != .nothing && object.graphID.isProvisional

@@ -86,7 +86,7 @@ extension ManagedObjectContext {
     /// Whether another changed object refers to a new one, over a relationship of which the new one
     /// knows nothing.
     private func isReferredTo(_ id: GraphID) -> Bool {
-        let changed = pending.items.map(\.object) + event.map(\.object)
+        let changed = journal.net.map(\.object) + journal.records.map(\.object)
         return changed.contains { other in
             guard other.graphID.store == id.store, other.isEditable, !other.isFault else {
                 return false
@@ -107,8 +107,7 @@ extension ManagedObjectContext {
         noteRevision()
         registry.move(object, to: GraphID(store: store.number, object: id))
         object.relations = [:]
-        pending.move(old, to: object.graphID)
-        undoManager?.move(object, from: old)
+        journal.move(object, from: old)
         terms.moveReferences(of: object)
     }
 }
@@ -155,7 +154,7 @@ extension ManagedObjectContext {
         guard coordinator.store(store.number) == nil else { return }
         processPendingChanges()
         for object in registry.objects
-        where object.graphID.store == store.number && pending[object.graphID] == nil {
+        where object.graphID.store == store.number && journal.net(of: object.graphID) == nil {
             turnIntoFault(object)
             news.note(object, as: .invalidated)
         }

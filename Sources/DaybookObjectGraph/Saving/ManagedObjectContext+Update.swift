@@ -48,7 +48,7 @@ extension ManagedObjectContext {
         guard !isReadOnly else { throw StoreError.readOnlyContext() }
         processPendingChanges()
         try refuseUntoldConflicts()
-        guard pending.isEmpty, !terms.hasRefusedReferences else {
+        guard journal.isAtBase, !terms.hasRefusedReferences else {
             throw StoreError.pendingChanges()
         }
         if !isSpeculative { try catchUp() }
@@ -60,19 +60,30 @@ extension ManagedObjectContext {
         var attempt = 1
         while true {
             do {
-                let result = try body()
-                try save(author: author, note: note)
-                return result
+                return try runOnce(author: author, note: note, body)
             } catch let error as StoreError
                 where error.isOvertaken && attempt < maxAttempts
                 && terms.entryCount == entriesBefore
             {
                 attempt += 1
-                takeBackUnsaved()
                 try catchUp()
                 for object in error.concerned { forget(object) }
+            }
+        }
+    }
+
+    /// Runs a closure and saves what it has changed. Where that fails, drops what has changed since the
+    /// last save and keeps what could be undone before.
+    private func runOnce<Result>(
+        author: String?, note: String?, _ body: () throws -> Result
+    ) throws -> Result {
+        try journal.attempting {
+            do {
+                let result = try body()
+                try save(author: author, note: note)
+                return result
             } catch {
-                takeBackUnsaved()
+                journal.returnToStart { rollback() }
                 throw error
             }
         }
@@ -105,18 +116,13 @@ extension ManagedObjectContext {
         if parentStore.mayHaveNews { tell(of: try mergeChanges()) }
     }
 
-    /// Drops what has changed since the last save and keeps what could be undone before it.
-    private func takeBackUnsaved() {
-        let steps = undoManager?.savedSteps
-        rollback()
-        if let steps { undoManager?.restore(steps) }
-    }
-
     /// Lets an object be read anew: another process may have saved it without a word.
     private func forget(_ object: ObjectID) {
         for store in coordinator.persistentStores {
             let id = GraphID(store: store.number, object: object)
-            guard let known = registry[id], !known.isFault, pending[id] == nil else { continue }
+            guard let known = registry[id], !known.isFault, journal.net(of: id) == nil else {
+                continue
+            }
             refresh(known, mergeChanges: false)
         }
     }

@@ -40,7 +40,7 @@ extension ManagedObjectContext {
         var failures: [ValidationFailure] = []
         var counts = CountedRelationships()
         let hasCounts = coordinator.model.schema.entities.contains { !$0.counted.isEmpty }
-        let all = pending.items
+        let all = journal.net
         let items = all.span
         for index in items.indices {
             guard let change = items[index].change else { continue }

@@ -49,13 +49,13 @@ final class SaveTerms {
 
     /// An attribution, with what it does not say taken from what children have saved into the context
     /// and is still pending.
-    func credited(_ attribution: Attribution, in pending: PendingChanges) -> Attribution {
-        attribution.completed(from: attributions.counting(in: pending))
+    func credited(_ attribution: Attribution, in journal: WorkingJournal) -> Attribution {
+        attribution.completed(from: attributions.counting(in: journal))
     }
 
     /// Forgets who saved what is not pending any more, when nothing can be redone.
-    func forgetIdleAttributions(in pending: PendingChanges) {
-        attributions.forgetIdle(in: pending)
+    func forgetIdleAttributions(in journal: WorkingJournal) {
+        attributions.forgetIdle(in: journal)
     }
 
     // MARK: - Refusals
@@ -100,7 +100,7 @@ final class SaveTerms {
     }
 
     /// Refuses to save objects without a number of the store.
-    func refuse(_ items: @autoclosure () -> [PendingChanges.Item]) throws {
+    func refuse(_ items: @autoclosure () -> [NetChange]) throws {
         if let insertFailure, items().contains(where: \.isUnsavable) { throw insertFailure }
     }
 

@@ -29,6 +29,20 @@ public struct UndoObstacle: Sendable, Hashable, CustomStringConvertible {
     public let propertyName: String?
     /// All of it in one sentence, without values.
     public let description: String
+
+    /// Describes what stands in the way.
+    package init(
+        entry: SequenceNumber? = nil, author: String? = nil, date: Date? = nil, object: ObjectID,
+        objectName: String, propertyName: String?, description: String
+    ) {
+        self.entry = entry
+        self.author = author
+        self.date = date
+        self.object = object
+        self.objectName = objectName
+        self.propertyName = propertyName
+        self.description = description
+    }
 }
 
 extension StoreError {

@@ -458,14 +458,14 @@ import Testing
             let ada = try #require(try context.existingObject(with: ids[0]) as? Employee)
             ada.firstName = "Augusta"
             try context.save()
-            let small = try #require(manager.groups.last)
+            let small = try #require(context.journal.list.last)
             manager.disableUndoRegistration()
             for number in 0..<3 { Employee(context: context).firstName = "New \(number)" }
             context.processPendingChanges()
             manager.enableUndoRegistration()
             ada.firstName = "Ada"
             try context.save()
-            let large = try #require(manager.groups.last)
+            let large = try #require(context.journal.list.last)
 
             #expect(small.origins.values.map { $0.saved?.count } == [1])
             #expect(large.origins.values.map { $0.saved?.count } == [nil])

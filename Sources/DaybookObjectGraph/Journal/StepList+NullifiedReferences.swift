@@ -1,6 +1,6 @@
 import DaybookObjectModel
 
-extension UndoManager {
+extension StepList {
     /// In which steps objects were deleted last; the open group counts as the one after all.
     ///
     /// - Complexity: O(*k*), *k* the number of changes since the first of these deletes.
@@ -12,24 +12,11 @@ extension UndoManager {
                 if deleted.contains(id), steps[id] == nil { steps[id] = index }
             }
         }
-        look(in: open.changes, at: groups.count)
-        for index in groups[..<cursor].indices.reversed() where steps.count < deleted.count {
-            look(in: groups[index].changes, at: index)
+        look(in: changes(ofStep: openStep), at: openStep)
+        for step in madeSteps.reversed() where steps.count < deleted.count {
+            look(in: changes(ofStep: step), at: step)
         }
         return steps
-    }
-
-    /// Makes a change a part of a step that has been made.
-    ///
-    /// - Parameters:
-    ///   - recorded: The change, which has been made.
-    ///   - step: As ``steps(thatDelete:)`` has told.
-    func append(_ recorded: RecordedChange, toStep step: Int) {
-        guard step == groups.count else { return groups[step].changes.append(recorded) }
-        if let last = nested.last, last.upperBound == open.changes.count {
-            nested[nested.count - 1] = last.lowerBound..<last.upperBound + 1
-        }
-        open.changes.append(recorded)
     }
 
     /// Makes the steps after a saved delete start without the references to what it deleted, which the
@@ -39,22 +26,19 @@ extension UndoManager {
     ///   - deleted: What was deleted.
     ///   - steps: As ``steps(thatDelete:)`` has told. Where the delete is in no step, the references
     ///     are gone for good.
-    func emptyReferences(to deleted: Set<GraphID>, deletedIn steps: [GraphID: Int]) {
+    mutating func emptyReferences(to deleted: Set<GraphID>, deletedIn steps: [GraphID: Int]) {
         let steps = steps.merging(deleted.map { ($0, -1) }) { known, _ in known }
         guard let first = steps.values.min() else { return }
         var emptied: [(step: Int, change: RecordedChange)] = []
-        for index in groups[..<cursor].indices where index > first {
-            for place in groups[index].changes.indices {
-                empty(&groups[index].changes[place], at: index, steps, &emptied)
-            }
-        }
-        for place in open.changes.indices {
-            empty(&open.changes[place], at: groups.count, steps, &emptied)
+        rewriteMade(after: first) { step, recorded in
+            var rewritten = recorded
+            Self.empty(&rewritten, at: step, steps, &emptied)
+            return rewritten
         }
         for (step, change) in emptied where step >= 0 { append(change, toStep: step) }
     }
 
-    private func empty(
+    private static func empty(
         _ recorded: inout RecordedChange, at index: Int, _ steps: [GraphID: Int],
         _ emptied: inout [(step: Int, change: RecordedChange)]
     ) {

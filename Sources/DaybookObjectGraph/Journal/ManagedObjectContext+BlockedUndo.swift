@@ -1,0 +1,100 @@
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookSnapshotStore
+
+// An undo that cannot be done changes nothing, and says so: it is told of at once, or by the next
+// save.
+
+extension ManagedObjectContext {
+    /// Whether the last step can be undone; if not, the context is told why.
+    ///
+    /// A step that stands for a saved entry is read for that, and dropped if it cannot be undone.
+    func isReadyToUndo() -> Bool {
+        guard let step = journal.list.last else { return false }
+        guard let unread = step.unread else { return isReady(toTakeBack: step.changes) }
+        do {
+            let ignored = journal.list.entriesTakenBack(inStore: unread.store)
+            let changes = try changes(of: unread, ignoring: ignored)
+            let origin = UndoneEntries(entries: unread.sequence...unread.sequence)
+            journal.noteRead(changes, as: origin, in: unread.store)
+            return true
+        } catch {
+            journal.dropUnread()
+            noteUndoFailure(error)
+            return false
+        }
+    }
+
+    /// Whether changes can be taken back; if not, the context is told why.
+    func isReady(toTakeBack changes: [RecordedChange]) -> Bool {
+        guard mergesAttributes else { return true }
+        return isReady(blockade(of: changes.reversed().lazy.map(\.inverse)))
+    }
+
+    /// Whether changes can be made again; if not, the context is told why.
+    func isReady(toMake changes: [RecordedChange]) -> Bool {
+        guard mergesAttributes else { return true }
+        return isReady(blockade(of: changes))
+    }
+
+    private func isReady(_ blockade: StoreError?) -> Bool {
+        if let blockade { noteUndoFailure(blockade) }
+        return blockade == nil
+    }
+
+    private var mergesAttributes: Bool {
+        coordinator.model.schema.entities.contains { !$0.mergingSlots.isEmpty }
+    }
+
+    /// Why changes cannot be made one after the other from where their objects stand; nil when they
+    /// can.
+    ///
+    /// Of an attribute that merges, a change makes a difference, and what that comes to by now may be
+    /// more or less than the rules of the attribute allow.
+    func blockade(of changes: some Sequence<RecordedChange>) -> StoreError? {
+        var reached: [RelationKey: Value] = [:]
+        var obstacles: [UndoObstacle] = []
+        for recorded in changes {
+            let object = recorded.object
+            for property in object.binding.schema.mergingSlots {
+                guard let slot = property.slot else { continue }
+                let key = RelationKey(owner: object.graphID, property: property.number)
+                switch recorded.change.kind {
+                case .insert(let values, _): reached[key] = values[slot]
+                case .delete: reached[key] = nil
+                case .update(let edits, _):
+                    guard let edit = edits.first(where: { $0.property == property.number }),
+                        let now = reached[key] ?? readable(slot, of: object)
+                    else { continue }
+                    reached[key] = property.merged(base: edit.old, theirs: now, ours: edit.new)
+                    if reached[key] == nil { obstacles.append(obstacle(property, of: object)) }
+                }
+            }
+        }
+        return obstacles.isEmpty ? nil : .undoForbidden(obstacles)
+    }
+
+    private func readable(_ slot: Int, of object: ManagedObject) -> Value? {
+        guard object.isEditable, object.realizeIfNeeded(), object.isEditable else { return nil }
+        return object.value(inSlot: slot)
+    }
+
+    private func obstacle(_ property: SchemaProperty, of object: ManagedObject) -> UndoObstacle {
+        let name = coordinator.model.schema.name(of: object.graphID.object)
+        return UndoObstacle(
+            object: object.graphID.object, objectName: name, propertyName: property.name,
+            description: "'\(property.name)' of \(name) would come to a value that its rules "
+                + "forbid.")
+    }
+}
+
+extension StoreError {
+    /// An undo or redo that would bring attributes to values that their rules forbid.
+    fileprivate static func undoForbidden(_ obstacles: [UndoObstacle]) -> StoreError {
+        StoreError(
+            .undoBlocked,
+            "The step was left as it is: with what others have saved since, it would lead to values "
+                + "that the rules of attributes forbid. Give these other values first.",
+            obstacles: obstacles, details: obstacles.map(\.description))
+    }
+}

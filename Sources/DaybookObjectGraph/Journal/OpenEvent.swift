@@ -1,0 +1,76 @@
+import DaybookObjectModel
+
+/// The event being recorded: what has happened to each object since the last one ended.
+struct OpenEvent {
+    private(set) var records: [EventRecord] = []
+
+    /// Whether nothing has happened.
+    var isEmpty: Bool { records.isEmpty }
+
+    /// What has happened to an object; nil for nothing.
+    func record(of object: ManagedObject) -> EventRecord? {
+        let index = Int(object.eventIndex)
+        return records.indices.contains(index) ? records[index] : nil
+    }
+
+    /// Notes that an object is new; what is set in the same event needs no record of its own.
+    mutating func insert(_ object: ManagedObject) {
+        object.eventIndex = Int32(records.count)
+        object.undergo(.inserted)
+        records.append(EventRecord(object: object, kind: .insert))
+    }
+
+    /// Notes the value of a property before it is first set.
+    mutating func touch(_ property: PropertyNumber, _ old: Value, of object: ManagedObject) {
+        records[index(of: object)].touch(property, old)
+    }
+
+    /// Notes that a member joins, leaves or moves.
+    mutating func move(
+        _ member: ObjectID, in property: PropertyNumber, of object: ManagedObject,
+        from old: Double?, to new: Double?
+    ) {
+        let index = index(of: object)
+        let first = records[index].moves[property]?[member]
+        records[index].moves[property, default: [:]][member] =
+            EventRecord.Move(old: first.map(\.old) ?? old, new: new)
+    }
+
+    /// Notes that an object is deleted.
+    mutating func delete(_ object: ManagedObject, _ values: [Value], because cause: ObjectID?) {
+        records[index(of: object)].delete(values, because: cause)
+    }
+
+    /// Notes whose deletion has changed an object.
+    mutating func note(cause: ObjectID, of object: ManagedObject) {
+        guard object.eventIndex >= 0 else { return }
+        records[Int(object.eventIndex)].cause = cause
+    }
+
+    /// Begins the next event.
+    ///
+    /// - Returns: What has happened in this one.
+    mutating func end() -> [EventRecord] {
+        let ended = records
+        records = []
+        for index in ended.indices {
+            ended[index].object.eventIndex = -1
+            ended[index].object.undergo(.eventEnded)
+        }
+        return ended
+    }
+
+    /// The object's record, made if there is none.
+    private mutating func index(of object: ManagedObject) -> Int {
+        if object.eventIndex < 0 {
+            object.eventIndex = Int32(records.count)
+            var record = EventRecord(object: object, kind: .update)
+            // Objects that are edited one after the other are mostly edited alike.
+            let expected = records.last?.edits.count ?? 0
+            if expected > 1 { record.edits.reserveCapacity(expected) }
+            records.append(record)
+            object.undergo(.edited)
+        }
+        return Int(object.eventIndex)
+    }
+}

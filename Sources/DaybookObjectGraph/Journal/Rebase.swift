@@ -1,0 +1,72 @@
+import DaybookObjectModel
+
+/// A value that somebody else has set, and that a list of changes is to follow.
+///
+/// The first unsaved edit of the property then starts from their value. Edits before it, which
+/// theirs has overtaken, are dropped: undoing them must not undo what somebody else did. Where the
+/// attribute merges, they stay, since undoing them takes away only what they have added.
+struct Rebase {
+    let property: PropertyNumber
+    let slot: Int
+    let theirs: Value
+    /// Whether the first unsaved edit has been found.
+    private var isMade = false
+    /// Where the unsaved edits found so far lead, of an attribute that merges.
+    private var reached: Value?
+
+    init(_ property: PropertyNumber, inSlot slot: Int, onto theirs: Value) {
+        self.property = property
+        self.slot = slot
+        self.theirs = theirs
+    }
+}
+
+extension Rebase {
+    /// What becomes of a change of the object; nil when nothing is left.
+    mutating func made(
+        to recorded: RecordedChange, _ isSettled: Bool, isMade isInForce: Bool
+    ) -> RecordedChange? {
+        var rewritten = recorded
+        if let merging = recorded.object.binding.schema.property(property), merging.merge != nil,
+            case .update(let edits, let members) = recorded.change.kind
+        {
+            guard !isSettled, isInForce else { return recorded }
+            rewritten.change.kind = .update(edits: merged(edits, of: merging), members: members)
+            return rewritten.change.isEmpty ? nil : rewritten
+        }
+        switch recorded.change.kind {
+        case .insert:
+            return recorded
+        case .update(var edits, let members):
+            guard let index = edits.firstIndex(where: { $0.property == property }) else {
+                return recorded
+            }
+            if isSettled {
+                edits.remove(at: index)
+            } else if !isMade {
+                edits[index].old = theirs
+                isMade = true
+            }
+            rewritten.change.kind = .update(edits: edits, members: members)
+            return rewritten.change.isEmpty ? nil : rewritten
+        case .delete(var values, let members):
+            guard !isSettled else { return recorded }
+            values[slot] = theirs
+            rewritten.change.kind = .delete(values: values, members: members)
+            return rewritten
+        }
+    }
+}
+
+extension Rebase {
+    /// Edits of which the one of the property leads on from where those before it lead now.
+    private mutating func merged(_ edits: [Edit], of property: SchemaProperty) -> [Edit] {
+        edits.compactMap { edit in
+            guard edit.property == self.property else { return edit }
+            let old = reached ?? theirs
+            let moved = edit.starting(from: old, of: property, unmergeable: .kept)
+            reached = moved?.new ?? old
+            return moved
+        }
+    }
+}

@@ -1,0 +1,39 @@
+import DaybookObjectModel
+
+/// A change that has been made to an object, holding the object alive.
+struct RecordedChange {
+    let object: ManagedObject
+    var change: Change {
+        didSet { isNet = false }
+    }
+    /// Whether the change had been made at the last save.
+    var isSaved: Bool
+    /// Whether it is known that each of its edits ends with another value than it starts with.
+    private(set) var isNet: Bool
+
+    init(object: ManagedObject, change: Change, isSaved: Bool = false, isNet: Bool = false) {
+        self.object = object
+        self.change = change
+        self.isSaved = isSaved
+        self.isNet = isNet
+        object.noteJournaled()
+    }
+
+    /// The change back.
+    var inverse: RecordedChange {
+        RecordedChange(object: object, change: change.inverse, isSaved: isSaved)
+    }
+}
+
+/// A step for undo: the changes of one event, or of several grouped together.
+struct ChangeGroup {
+    var changes: [RecordedChange] = []
+    var actionName = ""
+    /// What moving the cursor over the group takes back, by the number of the store.
+    var origins: [UInt32: UndoneEntries] = [:]
+    /// The saved entry whose changes the group stands for and that has not been read yet.
+    var unread: UnreadEntry?
+
+    /// Whether there is nothing in the group.
+    var isEmpty: Bool { changes.isEmpty && unread == nil }
+}

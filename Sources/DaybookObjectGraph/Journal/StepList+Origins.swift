@@ -1,0 +1,68 @@
+import DaybookJournalLog
+import DaybookObjectModel
+
+/// Saved entries that some changes of a context take back.
+struct UndoneEntries {
+    let entries: ClosedRange<SequenceNumber>
+    /// What takes them back; nil for the inverse of all that they changed.
+    var changes: [Change]?
+    /// What they changed, where this context has saved it; nil where the store has to be asked.
+    var saved: [Change]?
+
+    /// The same, keeping no more changes than the steps have that were saved: those can never take a
+    /// larger entry back, and would keep all of it in memory for as long as they are there.
+    func keeping(atMost count: Int) -> UndoneEntries {
+        guard let saved, saved.count > count else { return self }
+        return UndoneEntries(entries: entries)
+    }
+}
+
+/// A saved entry that is read when its step is undone.
+struct UnreadEntry {
+    let store: UInt32
+    let sequence: SequenceNumber
+}
+
+extension StepList {
+    /// What the moves since the last save take back in a store; nil when something was changed besides.
+    func origins(inStore store: UInt32) -> [UndoneEntries]? {
+        var found: [UndoneEntries] = []
+        for group in moved {
+            guard let origin = group.origins[store] else {
+                // What was changed in other stores is saved there.
+                if group.changes.contains(where: { $0.object.graphID.store == store }) {
+                    return nil
+                }
+                continue
+            }
+            found.append(origin)
+        }
+        return found
+    }
+
+    /// The saved entries of a store that were taken back and are not saved so yet.
+    func entriesTakenBack(inStore store: UInt32) -> Set<SequenceNumber> {
+        Set(
+            takenBack.compactMap { $0.origins[store]?.entries }.flatMap { range in
+                (range.lowerBound.rawValue...range.upperBound.rawValue).map { SequenceNumber($0) }
+            })
+    }
+
+    /// The saved entries of a store over which the cursor has moved since the last save, one way or
+    /// the other.
+    func entriesMovedOver(inStore store: UInt32) -> [ClosedRange<SequenceNumber>] {
+        moved.compactMap { $0.origins[store]?.entries }
+    }
+
+    /// The saved entries of a store that steps stand for or take back.
+    func entriesKnown(inStore store: UInt32) -> [ClosedRange<SequenceNumber>] {
+        var known: [ClosedRange<SequenceNumber>] = []
+        for group in all {
+            if let origin = group.origins[store] { known.append(origin.entries) }
+            if let unread = group.unread, unread.store == store {
+                known.append(unread.sequence...unread.sequence)
+            }
+        }
+        return known
+    }
+}

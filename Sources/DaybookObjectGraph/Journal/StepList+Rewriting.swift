@@ -1,0 +1,104 @@
+import DaybookJournalLog
+import DaybookObjectModel
+
+extension StepList {
+    /// Forgets changes of an object that is no more; of one whose edits were dropped, those that were
+    /// made since the last save.
+    mutating func forget(
+        _ object: ManagedObject, onlyUnsaved: Bool, _ leaving: Leaving
+    ) {
+        let transform: (Place, RecordedChange) -> RecordedChange? = { _, recorded in
+            let goes = recorded.object === object && !(onlyUnsaved && recorded.isSaved)
+            return goes ? nil : recorded
+        }
+        rewrite(transform, leaving)
+    }
+
+    /// Makes the list follow values that others have set.
+    mutating func rebase(_ rebases: [ManagedObject: [Rebase]], _ leaving: Leaving) {
+        var rebases = rebases
+        let transform: (Place, RecordedChange) -> RecordedChange? = { place, recorded in
+            guard let index = rebases.index(forKey: recorded.object) else { return recorded }
+            var kept: RecordedChange? = recorded
+            for number in rebases.values[index].indices {
+                kept = kept.flatMap {
+                    rebases.values[index][number].made(
+                        to: $0, place.isSettled, isMade: place.isMade)
+                }
+            }
+            return kept
+        }
+        rewrite(transform, leaving)
+    }
+
+    /// Makes the list follow an object to the identifier that it has now, and forget what it was
+    /// related to.
+    mutating func move(_ object: ManagedObject, from old: GraphID, _ leaving: Leaving) {
+        dropReferences(to: [old.object], inStore: old.store, leaving)
+        let transform: (Place, RecordedChange) -> RecordedChange? = { _, recorded in
+            guard recorded.object === object else { return recorded }
+            var rewritten = recorded
+            rewritten.change = Change(
+                object: object.graphID.object,
+                kind: recorded.change.unrelated(of: object.binding.schema),
+                cause: recorded.change.cause)
+            return rewritten
+        }
+        rewrite(transform, leaving)
+    }
+
+    /// Makes the list as if some objects that others have deleted had never been referred to.
+    ///
+    /// Objects that were deleted here as well stay: undo brings them back before it comes to what
+    /// refers to them.
+    mutating func dropReferences(
+        to deleted: Set<ObjectID>, inStore store: UInt32, _ leaving: Leaving
+    ) {
+        let ours = steps(thatDelete: Set(deleted.map { GraphID(store: store, object: $0) }))
+        let lost = deleted.filter { ours[GraphID(store: store, object: $0)] == nil }
+        guard !lost.isEmpty else { return }
+        // What a reference was before it came to lead to a lost object.
+        var earlier: [RelationKey: Value] = [:]
+        let transform: (Place, RecordedChange) -> RecordedChange? = { _, recorded in
+            guard recorded.object.graphID.store == store else { return recorded }
+            var rewritten = recorded
+            let entity = recorded.object.binding.schema
+            func emptied(_ values: [Value]) -> [Value] {
+                values.map { $0.leads(to: lost) ? .null : $0 }
+            }
+            switch recorded.change.kind {
+            case .insert(let values, let members):
+                rewritten.change.kind = .insert(
+                    values: emptied(values), members: members.without(lost))
+                return rewritten
+            case .delete(let values, let members):
+                rewritten.change.kind = .delete(
+                    values: emptied(values), members: members.without(lost))
+                return rewritten
+            case .update(var edits, let members):
+                for index in edits.indices {
+                    let key = RelationKey(
+                        owner: recorded.object.graphID, property: edits[index].property)
+                    if edits[index].old.leads(to: lost) {
+                        edits[index].old = earlier[key] ?? .null
+                    }
+                    if edits[index].new.leads(to: lost) {
+                        let isExclusive = entity.property(key.property)?.isExclusive == true
+                        let back = isExclusive ? .null : edits[index].old
+                        edits[index].new = back
+                        earlier[key] = back
+                    }
+                }
+                let kept = Change(
+                    object: recorded.change.object,
+                    kind: .update(
+                        edits: edits.filter { $0.old != $0.new }, members: members.without(lost)),
+                    cause: recorded.change.cause)
+                guard kept != recorded.change else { return recorded }
+                rewritten.change = kept
+                return kept.isEmpty ? nil : rewritten
+            }
+        }
+        rewrite(transform, leaving)
+    }
+}

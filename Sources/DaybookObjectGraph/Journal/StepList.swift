@@ -1,0 +1,428 @@
+import DaybookObjectModel
+import DaybookStopping
+
+/// The list of a working journal: what can be undone and redone, and where base and cursor stand in
+/// it.
+///
+/// Invariants:
+/// - The order is: the groups before the cursor, the open group, the groups after the cursor. The
+///   first two have been made, the last have been taken back.
+/// - A change is marked as saved if it had been made at the last save. All in the groups before the
+///   base are.
+struct StepList {
+    private var groups: [ChangeGroup] = []
+    private var cursor = 0
+    /// Where the cursor stood at the last save.
+    private var base = 0
+    /// How many groups there were at the last save; others' values overtake what is in these.
+    private var settledCount = 0
+    /// What was changed since the outermost open group began, or, without one and where events do
+    /// not end steps, since the last step.
+    private var open = ChangeGroup()
+    /// The groups that have been begun and not ended, outermost first.
+    private var levels: [Level] = []
+    /// Where in the open group the nested groups lie that have been ended.
+    private var nested: [Range<Int>] = []
+    /// How many steps are kept on either side of the cursor; 0 for all.
+    private var limit = 0
+
+    /// A group that has been begun and not ended.
+    private struct Level {
+        /// Where in the open group it starts.
+        var start: Int
+        var actionName = ""
+    }
+
+    /// Told of a change that leaves the list: the object, and how far the change had led from the base
+    /// towards the cursor, which is 1 for one made since the last save, -1 for one from before it
+    /// that was taken back since, and 0 for all others.
+    typealias Leaving = (ManagedObject, Int) -> Void
+
+    // MARK: - Looking
+
+    /// How many steps can be undone.
+    var undoCount: Int { cursor + (open.changes.isEmpty ? 0 : 1) }
+
+    /// How many steps can be redone.
+    var redoCount: Int { groups.count - cursor }
+
+    /// The name of what undo would reverse; empty when it has none.
+    var undoActionName: String {
+        if let level = levels.first, !open.changes.isEmpty { return level.actionName }
+        if !open.changes.isEmpty { return open.actionName }
+        return cursor > 0 ? groups[cursor - 1].actionName : ""
+    }
+
+    /// The name of what redo would make again; empty when it has none.
+    var redoActionName: String { cursor < groups.count ? groups[cursor].actionName : "" }
+
+    /// How many groups have been begun and not ended.
+    var groupingLevel: Int { levels.count }
+
+    /// How many changes are kept.
+    var changeCount: Int { groups.reduce(open.changes.count) { $0 + $1.changes.count } }
+
+    /// The step that undo takes back next.
+    var last: ChangeGroup? { cursor > 0 ? groups[cursor - 1] : nil }
+
+    /// The step that redo makes next.
+    var next: ChangeGroup? { cursor < groups.count ? groups[cursor] : nil }
+
+    /// All steps and the open group.
+    var all: [ChangeGroup] { groups + [open] }
+
+    /// The steps over which the cursor has moved since the last save, one way or the other, and the
+    /// open group.
+    var moved: [ChangeGroup] { groups[movedRange] + [open] }
+
+    /// The saved steps that have been taken back since.
+    var takenBack: ArraySlice<ChangeGroup> {
+        cursor < base ? groups[cursor..<min(base, groups.count)] : []
+    }
+
+    private var movedRange: Range<Int> {
+        min(base, cursor)..<min(max(base, cursor), groups.count)
+    }
+
+    // MARK: - Taking in
+
+    /// Where the changes that come next belong.
+    enum Destination {
+        /// They are a step of their own, unless a group is open.
+        case step
+        /// They belong to the open group.
+        case openGroup
+    }
+
+    /// Takes in changes that have been made.
+    ///
+    /// - Returns: Whether they have become a step.
+    mutating func append(
+        _ group: ChangeGroup, to destination: Destination, _ leaving: Leaving
+    ) -> Bool {
+        guard levels.isEmpty, destination == .step else {
+            appendToOpenGroup(group)
+            return false
+        }
+        push(group, leaving)
+        return true
+    }
+
+    /// Takes changes into the open group, which so takes no saved entries of their stores back any
+    /// more, unless it has changed nothing else there.
+    private mutating func appendToOpenGroup(_ group: ChangeGroup) {
+        guard !open.origins.isEmpty || !group.origins.isEmpty else {
+            open.changes += group.changes
+            return
+        }
+        let stores = Set(open.changes.map(\.object.graphID.store))
+        open.changes += group.changes
+        for store in Set(group.changes.map(\.object.graphID.store)) {
+            open.origins[store] = stores.contains(store) ? nil : group.origins[store]
+        }
+    }
+
+    /// Makes a change a part of a step that has been made; the open group counts as the one after all.
+    mutating func append(_ recorded: RecordedChange, toStep step: Int) {
+        guard step == groups.count else { return groups[step].changes.append(recorded) }
+        if let last = nested.last, last.upperBound == open.changes.count {
+            nested[nested.count - 1] = last.lowerBound..<last.upperBound + 1
+        }
+        open.changes.append(recorded)
+    }
+
+    /// Puts steps of the past under all others, oldest first.
+    ///
+    /// - Returns: How many of them there was room for.
+    mutating func insertBelow(_ steps: [ChangeGroup], _ leaving: Leaving) -> Int {
+        groups.insert(contentsOf: steps, at: 0)
+        cursor += steps.count
+        base += steps.count
+        settledCount += steps.count
+        let count = cursor
+        trim(leaving)
+        return max(steps.count - (count - cursor), 0)
+    }
+
+    private mutating func push(_ group: ChangeGroup, _ leaving: Leaving) {
+        guard !group.changes.isEmpty else { return }
+        groups.insert(group, at: cursor)
+        unsettleAfterCursor()
+        cursor += 1
+        trim(leaving)
+    }
+
+    private mutating func unsettleAfterCursor() {
+        base = min(base, cursor)
+        settledCount = min(settledCount, cursor)
+    }
+
+    // MARK: - Groups
+
+    /// Begins a group in the open one.
+    mutating func beginGroup(_ leaving: Leaving) {
+        if levels.isEmpty { closeOpenGroup(leaving) }
+        levels.append(Level(start: open.changes.count))
+    }
+
+    /// Ends the group begun last.
+    mutating func endGroup(_ leaving: Leaving) {
+        let level = levels.removeLast()
+        guard let outer = levels.indices.last else {
+            open.actionName = level.actionName
+            return closeOpenGroup(leaving)
+        }
+        if levels[outer].actionName.isEmpty { levels[outer].actionName = level.actionName }
+        nested.removeAll { $0.lowerBound >= level.start }
+        if level.start < open.changes.count { nested.append(level.start..<open.changes.count) }
+    }
+
+    /// Makes the open group a step, if there is something in it.
+    mutating func closeOpenGroup(_ leaving: Leaving) {
+        let group = open
+        open = ChangeGroup()
+        nested.removeAll()
+        push(group, leaving)
+    }
+
+    /// Names the group begun last, or, when none is open, the last step.
+    mutating func name(_ name: String) {
+        if let last = levels.indices.last {
+            levels[last].actionName = name
+        } else if !open.changes.isEmpty {
+            open.actionName = name
+        } else if cursor > 0 {
+            groups[cursor - 1].actionName = name
+        }
+    }
+
+    /// Begins the groups, empty, that are open in another list and end there.
+    mutating func takeGroups(from other: inout StepList) {
+        levels += other.levels.map { Level(start: open.changes.count, actionName: $0.actionName) }
+        other.levels.removeAll()
+    }
+
+    // MARK: - The cursor
+
+    /// Rewinds the cursor by one step.
+    mutating func rewind() { cursor -= 1 }
+
+    /// Notes what redo has to make of the step that was just taken back.
+    mutating func noteTakenBack(_ changes: [RecordedChange]) { groups[cursor].changes = changes }
+
+    /// The changes of the nested group that was ended last in the open one; nil when there is none.
+    ///
+    /// - Precondition: Nothing was changed since it was ended.
+    var lastNested: [RecordedChange]? {
+        guard let level = levels.last, let range = nested.last, range.lowerBound >= level.start
+        else { return nil }
+        require(
+            range.upperBound == open.changes.count,
+            "A nested group is undone before anything else is changed.")
+        return Array(open.changes[range])
+    }
+
+    /// Takes the nested group that was ended last out of the open one.
+    mutating func removeLastNested() {
+        open.changes.removeSubrange(nested.removeLast())
+        open.origins.removeAll()
+    }
+
+    /// Notes what redo has to make of a nested group that was just taken back.
+    mutating func noteNestedTakenBack(_ changes: [RecordedChange]) {
+        groups.insert(ChangeGroup(changes: changes), at: cursor)
+        unsettleAfterCursor()
+    }
+
+    /// Moves the cursor over the step that was just made again, or takes that into the open group.
+    mutating func advance(over changes: [RecordedChange], _ leaving: Leaving) {
+        guard levels.isEmpty else {
+            groups.remove(at: cursor)
+            unsettleAfterCursor()
+            nested.append(open.changes.count..<open.changes.count + changes.count)
+            return appendToOpenGroup(ChangeGroup(changes: changes))
+        }
+        groups[cursor].changes = changes
+        cursor += 1
+        trim(leaving)
+    }
+
+    /// Notes what the step before the cursor has changed, which stands for a saved entry.
+    mutating func noteRead(_ changes: [RecordedChange], as origin: UndoneEntries, in store: UInt32)
+    {
+        groups[cursor - 1].changes = changes
+        groups[cursor - 1].unread = nil
+        groups[cursor - 1].origins[store] = origin
+    }
+
+    /// Drops the step before the cursor, which stands for a saved entry and has not been read.
+    mutating func dropUnread() {
+        groups.remove(at: cursor - 1)
+        cursor -= 1
+        base -= 1
+        settledCount = max(settledCount - 1, 0)
+    }
+
+    // MARK: - The base
+
+    /// Moves the base to the cursor.
+    ///
+    /// - Parameter saves: In which entry of each store, and what it changed.
+    /// - Complexity: O(*k*), *k* the number of changes since the last save and after the cursor.
+    mutating func markSaved(as saves: [UInt32: UndoneEntries]) {
+        let count = movedRange.reduce(0) { $0 + groups[$1].changes.count }
+        let origins = saves.mapValues { $0.keeping(atMost: count) }
+        for index in movedRange { groups[index].origins = origins }
+        for index in min(base, cursor)..<groups.count {
+            groups[index].changes.mark(isSaved: index < cursor)
+        }
+        open.changes.mark(isSaved: true)
+        open.origins.removeAll()
+        base = cursor
+        settledCount = groups.count
+    }
+
+    // MARK: - Forgetting
+
+    /// Keeps so many steps on either side of the cursor; 0 for all.
+    mutating func keep(atMost limit: Int, _ leaving: Leaving) {
+        self.limit = limit
+        trim(leaving)
+    }
+
+    /// Forgets what was undone.
+    mutating func dropRedo(_ leaving: Leaving) { dropRedo(keeping: 0, leaving) }
+
+    /// Becomes another list, of which as many steps are kept as of this one.
+    mutating func restore(_ other: StepList) {
+        let limit = limit
+        self = other
+        keep(atMost: limit) { _, _ in }
+    }
+
+    /// Forgets all steps. Groups that are open go on, empty.
+    mutating func removeAll() {
+        groups.removeAll()
+        open = ChangeGroup()
+        nested.removeAll()
+        for index in levels.indices { levels[index].start = 0 }
+        (cursor, base, settledCount) = (0, 0, 0)
+    }
+
+    private mutating func trim(_ leaving: Leaving) {
+        guard limit > 0 else { return }
+        dropRedo(keeping: limit, leaving)
+        let surplus = max(cursor - limit, 0)
+        guard surplus > 0 else { return }
+        for group in groups.prefix(surplus) { group.changes.leave(wereMade: true, leaving) }
+        groups.removeFirst(surplus)
+        cursor -= surplus
+        base = max(base - surplus, 0)
+        settledCount = max(settledCount - surplus, 0)
+    }
+
+    private mutating func dropRedo(keeping count: Int, _ leaving: Leaving) {
+        let kept = min(cursor + count, groups.count)
+        guard kept < groups.count else { return }
+        for group in groups[kept...] { group.changes.leave(wereMade: false, leaving) }
+        groups.removeSubrange(kept...)
+        base = min(base, kept)
+        settledCount = min(settledCount, kept)
+    }
+
+    // MARK: - Rewriting
+
+    /// A place in the list.
+    struct Place {
+        /// The step; that after all for the open group.
+        let step: Int
+        /// Whether the change there has been made, and not taken back since.
+        let isMade: Bool
+        /// Whether it was recorded before the last save.
+        let isSettled: Bool
+    }
+
+    /// The place of the open group among the steps.
+    var openStep: Int { groups.count }
+
+    /// The steps that have been made, without the open group.
+    var madeSteps: Range<Int> { 0..<cursor }
+
+    /// The changes of a step.
+    func changes(ofStep step: Int) -> [RecordedChange] {
+        step == openStep ? open.changes : groups[step].changes
+    }
+
+    /// Puts other changes in the place of those that were made after a step.
+    mutating func rewriteMade(
+        after first: Int, _ transform: (Int, RecordedChange) -> RecordedChange
+    ) {
+        for step in groups[..<cursor].indices where step > first {
+            groups[step].changes = groups[step].changes.map { transform(step, $0) }
+        }
+        open.changes = open.changes.map { transform(openStep, $0) }
+    }
+
+    /// Puts other changes in the place of some, or none. Steps of which nothing is left go.
+    mutating func rewrite(
+        _ transform: (Place, RecordedChange) -> RecordedChange?, _ leaving: Leaving
+    ) {
+        func rewrite(_ recorded: RecordedChange, _ place: Place) -> RecordedChange? {
+            let kept = transform(place, recorded)
+            if kept == nil { leaving(recorded.object, recorded.distance(isMade: place.isMade)) }
+            return kept
+        }
+        var kept: [ChangeGroup] = []
+        var counts = (cursor: 0, base: 0, settled: 0)
+        for (index, group) in groups.enumerated() {
+            var group = group
+            group.changes = group.changes.compactMap {
+                let isSettled = index < settledCount || $0.isSaved
+                return rewrite(
+                    $0, Place(step: index, isMade: index < cursor, isSettled: isSettled))
+            }
+            guard !group.isEmpty else { continue }
+            kept.append(group)
+            if index < cursor { counts.cursor += 1 }
+            if index < base { counts.base += 1 }
+            if index < settledCount { counts.settled += 1 }
+        }
+        let openStep = openStep
+        groups = kept
+        (cursor, base, settledCount) = counts
+        rewriteOpenGroup { recorded in
+            rewrite(
+                recorded, Place(step: openStep, isMade: true, isSettled: recorded.isSaved))
+        }
+    }
+
+    private mutating func rewriteOpenGroup(_ transform: (RecordedChange) -> RecordedChange?) {
+        var kept: [RecordedChange] = []
+        // Where each change, and the end, has moved to.
+        var places: [Int] = []
+        for recorded in open.changes {
+            places.append(kept.count)
+            if let recorded = transform(recorded) { kept.append(recorded) }
+        }
+        places.append(kept.count)
+        open.changes = kept
+        for index in levels.indices { levels[index].start = places[levels[index].start] }
+        nested = nested.map { places[$0.lowerBound]..<places[$0.upperBound] }
+            .filter { !$0.isEmpty }
+    }
+}
+
+extension [RecordedChange] {
+    fileprivate mutating func mark(isSaved: Bool) {
+        for place in indices { self[place].isSaved = isSaved }
+    }
+
+    fileprivate func leave(wereMade isMade: Bool, _ leaving: StepList.Leaving) {
+        for recorded in self { leaving(recorded.object, recorded.distance(isMade: isMade)) }
+    }
+}
+
+extension RecordedChange {
+    /// How far the change leads from the base towards the cursor.
+    func distance(isMade: Bool) -> Int { (isMade ? 1 : 0) - (isSaved ? 1 : 0) }
+}
