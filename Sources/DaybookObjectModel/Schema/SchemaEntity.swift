@@ -35,6 +35,8 @@ package final class SchemaProperty: Sendable {
     let demand: ValueDemand
     /// How changes by two sides become one; nil where they collide.
     package let merge: MergeStrategy?
+    /// Whether this is an attribute whose coded list is a set.
+    let isSet: Bool
 
     init(number: PropertyNumber, name: String, kind: Kind, slot: Int?) {
         self.number = number
@@ -44,6 +46,7 @@ package final class SchemaProperty: Sendable {
         isAttribute = if case .attribute = kind { true } else { false }
         demand = ValueDemand(kind)
         merge = if case .attribute(let description) = kind { description.merge } else { nil }
+        isSet = if case .attribute(let description) = kind { description.isSet } else { false }
     }
 
     /// The description, if this is an attribute.
