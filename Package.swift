@@ -40,7 +40,9 @@ let package = Package(
 
         // The layers, bottom first. A target may use only what stands in its list.
         .target(name: "DaybookNewFiles"),
-        .target(name: "DaybookLMDB", dependencies: ["CDaybookLMDB", "DaybookStopping"]),
+        .target(
+            name: "DaybookLMDB",
+            dependencies: ["CDaybookLMDB", "DaybookNewFiles", "DaybookStopping"]),
         .target(
             name: "DaybookJournalLog",
             dependencies: ["DaybookLMDB", "CDaybookCrypto", "DaybookStopping"]),
@@ -109,7 +111,11 @@ let package = Package(
             name: "DaybookTestSupport",
             dependencies: ["DaybookSnapshotStore", "DaybookObjectModel", "DaybookJournalLog"],
             path: "Tests/DaybookTestSupport"),
-        .testTarget(name: "LMDBTests", dependencies: ["DaybookLMDB", "DaybookTestSupport"]),
+        .testTarget(
+            name: "LMDBTests",
+            dependencies: [
+                "DaybookLMDB", "DaybookNewFiles", "CDaybookLMDB", "DaybookTestSupport",
+            ]),
         .testTarget(
             name: "JournalLogTests",
             dependencies: ["DaybookJournalLog", "DaybookLMDB", "DaybookTestSupport"]),

@@ -1,14 +1,12 @@
 #include "CDaybookTerminal.h"
+#include "spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
 
 static volatile sig_atomic_t pager;
 static int own_output = -1;
@@ -34,20 +32,10 @@ int terminal_pager_start(const char *command) {
     posix_spawn_file_actions_t actions;
     int error = posix_spawn_file_actions_init(&actions);
     if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, ends[0], 0);
-    // What this process ignores, a program it starts would ignore, too.
-    posix_spawnattr_t attributes;
-    if (error == 0) error = posix_spawnattr_init(&attributes);
-    sigset_t usual;
-    sigemptyset(&usual);
-    sigaddset(&usual, SIGPIPE);
-    sigaddset(&usual, SIGXFSZ);
-    posix_spawnattr_setsigdefault(&attributes, &usual);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-    char *const words[] = {"sh", "-c", (char *)command, NULL};
+    char *const line[] = {"/bin/sh", "-c", (char *)command, NULL};
     setenv("LESS", "FRX", 0);
     pid_t child = 0;
-    if (error == 0) error = posix_spawn(&child, "/bin/sh", &actions, &attributes, words, environ);
-    posix_spawnattr_destroy(&attributes);
+    if (error == 0) error = terminal_program_spawn(&actions, line, &child);
     posix_spawn_file_actions_destroy(&actions);
     close(ends[0]);
     if (error != 0) {

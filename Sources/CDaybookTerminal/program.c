@@ -1,9 +1,9 @@
 #include "CDaybookTerminal.h"
+#include "spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -39,12 +39,44 @@ static void leave_to_program(int number) {
     (void)number;
 }
 
-int terminal_program_run(int reads_input) {
+int terminal_program_spawn(posix_spawn_file_actions_t *actions, char *const *line, pid_t *child) {
+    posix_spawnattr_t attributes;
+    int error = posix_spawnattr_init(&attributes);
+    if (error != 0) return error;
+    sigset_t usual;
+    sigemptyset(&usual);
+    sigaddset(&usual, SIGPIPE);
+    sigaddset(&usual, SIGXFSZ);
+    posix_spawnattr_setsigdefault(&attributes, &usual);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+    error = posix_spawn(child, line[0], actions, &attributes, line, environ);
+    posix_spawnattr_destroy(&attributes);
+    return error;
+}
+
+static terminal_ending wait_for(pid_t child) {
+    terminal_ending ending = {0};
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0) {
+        if (errno == EINTR) continue;
+        ending.error = errno;
+        return ending;
+    }
+    ending.code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+    ending.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    return ending;
+}
+
+terminal_ending terminal_program_run(terminal_streams streams) {
+    terminal_ending ending = {0};
     posix_spawn_file_actions_t actions;
-    int error = posix_spawn_file_actions_init(&actions);
-    if (error != 0) return -error;
-    if (!reads_input) {
-        error = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    ending.error = posix_spawn_file_actions_init(&actions);
+    if (ending.error != 0) return ending;
+    if (streams != TERMINAL_SHARED) {
+        ending.error = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    }
+    if (ending.error == 0 && streams == TERMINAL_TALK) {
+        ending.error = posix_spawn_file_actions_adddup2(&actions, 2, 1);
     }
     struct sigaction waiting = {0}, before_interrupt, before_quit;
     waiting.sa_handler = leave_to_program;
@@ -52,16 +84,12 @@ int terminal_program_run(int reads_input) {
     sigaction(SIGINT, &waiting, &before_interrupt);
     sigaction(SIGQUIT, &waiting, &before_quit);
     pid_t child = 0;
-    int status = 0;
-    if (error == 0) error = posix_spawn(&child, words[0], &actions, NULL, words, environ);
-    if (error == 0) {
-        while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
-    }
+    if (ending.error == 0) ending.error = terminal_program_spawn(&actions, words, &child);
+    if (ending.error == 0) ending = wait_for(child);
     sigaction(SIGINT, &before_interrupt, NULL);
     sigaction(SIGQUIT, &before_quit, NULL);
     posix_spawn_file_actions_destroy(&actions);
-    if (error != 0) return -error;
-    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    return ending;
 }
 
 int terminal_program_start(void) {
@@ -74,7 +102,7 @@ int terminal_program_start(void) {
     if (error == 0) {
         error = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
         if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
-        if (error == 0) error = posix_spawn(&started, words[0], &actions, NULL, words, environ);
+        if (error == 0) error = terminal_program_spawn(&actions, words, &started);
         posix_spawn_file_actions_destroy(&actions);
     }
     close(ends[1]);
@@ -83,10 +111,6 @@ int terminal_program_start(void) {
     return -error;
 }
 
-int terminal_program_wait(void) {
-    int status = 0;
-    while (waitpid(started, &status, 0) < 0) {
-        if (errno != EINTR) return 1;
-    }
-    return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+terminal_ending terminal_program_wait(void) {
+    return wait_for(started);
 }

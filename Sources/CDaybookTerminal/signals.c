@@ -4,12 +4,15 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 static int ends[2] = {-1, -1};
+static atomic_int came;
 
 static void note_signal(int number) {
     int error = errno;
+    atomic_store(&came, 1);
     unsigned char byte = (unsigned char)number;
     // A pipe that is full holds a wish already.
     ssize_t count = write(ends[1], &byte, 1);
@@ -17,8 +20,9 @@ static void note_signal(int number) {
     errno = error;
 }
 
-int terminal_signals_catch(void) {
+int terminal_signals_catch(terminal_signals signals) {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    if (ends[0] >= 0) return -EALREADY;
     if (pipe(ends) != 0) return -errno;
     for (int index = 0; index < 2; index++) fcntl(ends[index], F_SETFD, FD_CLOEXEC);
     fcntl(ends[1], F_SETFL, O_NONBLOCK);
@@ -29,10 +33,14 @@ int terminal_signals_catch(void) {
         if (before.sa_handler != SIG_DFL) continue;
         struct sigaction action = {0};
         action.sa_handler = note_signal;
-        action.sa_flags = SA_RESTART;
+        action.sa_flags = SA_RESTART | (signals == TERMINAL_FIRST_SIGNAL ? SA_RESETHAND : 0);
         sigaction(numbers[index], &action, NULL);
     }
     return ends[0];
+}
+
+int terminal_signals_came(void) {
+    return atomic_load(&came);
 }
 
 _Noreturn void terminal_signals_end(int number) {

@@ -62,7 +62,9 @@ extension Journal {
         in transaction: borrowing some Reading & ~Copyable,
         _ body: (JournalEntry) throws -> ScanStep
     ) throws {
-        let head = try head(in: transaction)
+        let head = try self.last(in: transaction)
+        let said = try saidHead(in: transaction)
+        try said.check(head)
         let lower = max(first, SequenceNumber(1))
         let upper = min(last ?? head, head)
         guard lower <= upper else { return }
@@ -72,9 +74,7 @@ extension Journal {
             let batch = try batch(from: place, through: upper, order, in: transaction)
             for entry in batch.entries {
                 try checkChain(entry, neighbour, order)
-                if entry.sequence == head {
-                    try checkHead(head, entry.digest, in: transaction)
-                }
+                if entry.sequence == head { try said.check(head, entry.digest) }
                 if try body(entry) == .stop { return }
                 if entry.sequence == (order == .ascending ? upper : lower) { return }
                 neighbour = entry

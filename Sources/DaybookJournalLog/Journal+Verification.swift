@@ -50,11 +50,10 @@ extension Journal {
         progress: (_ done: SequenceNumber, _ last: SequenceNumber) -> Void = { _, _ in }
     ) throws {
         var last = SequenceNumber.maximum
+        let said = try saidHead(in: transaction)
         do {
             last = try self.last(in: transaction)
-            if let flaw = try flaw(ofLast: last, in: transaction) {
-                report(.headBroken(flaw))
-            }
+            if let flaw = said.flaw(ofLast: last) { report(.headBroken(flaw)) }
         } catch let error as JournalError where error.code == .entryBroken {
             // The walk comes to that entry.
         }
@@ -100,7 +99,7 @@ extension Journal {
         if let assembly = current { try finish(assembly) }
         for finding in walk.besides { report(finding) }
         let digest = try storedDigest(walk.previous, in: transaction)
-        if walk.isSound, let flaw = try flaw(ofLast: walk.previous, digest, in: transaction) {
+        if walk.isSound, let flaw = said.flaw(ofLast: walk.previous, digest) {
             report(.headBroken(flaw))
         }
         progress(last, last)

@@ -50,51 +50,12 @@ package struct Journal: Sendable {
         in transaction: borrowing some Reading & ~Copyable
     ) throws -> SequenceNumber {
         let last = try last(in: transaction)
-        if let flaw = try flaw(ofLast: last, in: transaction) {
-            throw JournalError.headBroken(flaw)
-        }
+        try saidHead(in: transaction).check(last)
         return last
     }
 
-    /// What is wrong with the number of the last entry that is found; nil for nothing.
-    func flaw(
-        ofLast last: SequenceNumber, in transaction: borrowing some Reading & ~Copyable
-    ) throws -> String? {
-        switch try saidHead(in: transaction) {
-        case .nothing:
-            return last == .zero
-                ? nil : "it has entries to \(last), and does not say with which it ends"
-        case .malformed(let count): return "what says how it ends has \(count) bytes"
-        case .said(let sequence, _):
-            return sequence == last
-                ? nil
-                : "it says that it ends with entry \(sequence), and \(last) is the last one found"
-        }
-    }
-
-    /// What is wrong with the digest of the last entry; nil for nothing.
-    func flaw(
-        ofLast last: SequenceNumber, _ digest: Digest?,
-        in transaction: borrowing some Reading & ~Copyable
-    ) throws -> String? {
-        guard case .said(last, let said) = try saidHead(in: transaction), said != digest else {
-            return nil
-        }
-        return "it says that it ends with another entry \(last) than the one found"
-    }
-
-    /// What a journal says of its end.
-    private enum SaidHead {
-        case nothing
-        /// A record of so many bytes, which are too few or too many.
-        case malformed(Int)
-        case said(SequenceNumber, Digest)
-    }
-
     /// How the journal says that it ends.
-    private func saidHead(
-        in transaction: borrowing some Reading & ~Copyable
-    ) throws -> SaidHead {
+    func saidHead(in transaction: borrowing some Reading & ~Copyable) throws -> SaidHead {
         try asJournalError {
             try transaction.get(heads, Self.headKey.span.bytes) { bytes in
                 guard bytes.byteCount == Self.headSize,
@@ -107,9 +68,7 @@ package struct Journal: Sendable {
     }
 
     /// Writes down with which entry the journal ends.
-    ///
-    /// - Throws: ``JournalError``; the transaction must not be committed then.
-    package func setHead(
+    private func setHead(
         _ sequence: SequenceNumber, _ digest: Digest, in transaction: borrowing WriteTransaction
     ) throws {
         var value = KeyWriter(capacity: Self.headSize)
@@ -156,20 +115,12 @@ package struct Journal: Sendable {
     ///   the journal says that it ends.
     /// - Complexity: O(log *n*) page reads.
     package func headDigest(in transaction: borrowing some Reading & ~Copyable) throws -> Digest {
-        let head = try head(in: transaction)
-        let digest = try digest(at: head, in: transaction)
-        try checkHead(head, digest, in: transaction)
+        let last = try last(in: transaction)
+        let said = try saidHead(in: transaction)
+        try said.check(last)
+        let digest = try digest(at: last, in: transaction)
+        try said.check(last, digest)
         return digest
-    }
-
-    /// Refuses a last entry with another digest than that with which the journal says that it ends.
-    func checkHead(
-        _ last: SequenceNumber, _ digest: Digest,
-        in transaction: borrowing some Reading & ~Copyable
-    ) throws {
-        if let flaw = try flaw(ofLast: last, digest, in: transaction) {
-            throw JournalError.headBroken(flaw)
-        }
     }
 
     /// The digest recorded for an entry, without reading the entry.
@@ -211,10 +162,9 @@ package struct Journal: Sendable {
         payload: [UInt8], recordedAt: Int64, after head: JournalHead? = nil,
         in transaction: borrowing WriteTransaction
     ) throws -> JournalEntry {
-        let last = try head?.sequence ?? self.head(in: transaction)
+        let last = try head ?? JournalHead(of: self, in: transaction)
         let header = RecordHeader(
-            sequence: last.next, recordedAt: recordedAt,
-            previous: try head?.digest ?? digest(at: last, in: transaction),
+            sequence: last.sequence.next, recordedAt: recordedAt, previous: last.digest,
             payloadCount: payload.count)
         let start = header.encoded()
         var hasher = DigestHasher()

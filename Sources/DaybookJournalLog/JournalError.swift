@@ -59,13 +59,6 @@ package struct JournalError: Error, Sendable {
                 + "Run 'daybook verify' to see how far the damage goes.")
     }
 
-    static func digestsBroken(keyBytes count: Int) -> JournalError {
-        JournalError(
-            .entryBroken,
-            "The digests of the journal cannot be read: a key has \(count) bytes instead of 8 or 9. "
-                + "Run 'daybook verify' to see how far the damage goes.")
-    }
-
     static func storage(_ cause: LMDBError) -> JournalError {
         JournalError(.storage, cause.message, cause: cause)
     }

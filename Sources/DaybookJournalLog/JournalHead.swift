@@ -16,29 +16,19 @@ package struct JournalHead: Sendable {
         recordedAt = entry.recordedAt
     }
 
-    private init(sequence: SequenceNumber, digest: Digest, recordedAt: Int64) {
-        self.sequence = sequence
-        self.digest = digest
-        self.recordedAt = recordedAt
-    }
-
     /// Reads what stands at the end of a journal.
     ///
-    /// - Parameters:
-    ///   - sequence: The number of the last entry.
-    ///   - journal: The journal.
-    ///   - transaction: The state to look at.
-    /// - Throws: ``JournalError`` when the last entry has no digest, or another one than that with which
-    ///   the journal says that it ends.
+    /// - Throws: ``JournalError`` when the last entry has no digest, or is another one than that with
+    ///   which the journal says that it ends.
     /// - Complexity: O(log *n*) page reads.
     package init(
-        _ sequence: SequenceNumber, of journal: Journal,
-        in transaction: borrowing some Reading & ~Copyable
+        of journal: Journal, in transaction: borrowing some Reading & ~Copyable
     ) throws {
-        let digest = try journal.digest(at: sequence, in: transaction)
-        try journal.checkHead(sequence, digest, in: transaction)
-        self.init(
-            sequence: sequence, digest: digest,
-            recordedAt: try journal.recordingTime(of: sequence, in: transaction) ?? .min)
+        let said = try journal.saidHead(in: transaction)
+        sequence = try journal.last(in: transaction)
+        try said.check(sequence)
+        digest = try journal.digest(at: sequence, in: transaction)
+        try said.check(sequence, digest)
+        recordedAt = try journal.recordingTime(of: sequence, in: transaction) ?? .min
     }
 }

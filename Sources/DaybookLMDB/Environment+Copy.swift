@@ -18,9 +18,10 @@ extension Environment {
         if access(path, F_OK) == 0 {
             throw LMDBError(.alreadyOpen, "'\(path)' exists already and is not replaced.")
         }
-        // LMDB waits for who writes before it copies free pages, too.
+        // LMDB registers a reader, and waits for who writes before it copies free pages, too.
+        try core.pair.awaitRegistering(patience)
         if !compacting { try core.pair.awaitWriter(patience) }
-        try core.pool.withReader {
+        try core.pool.withReader(patience) {
             let flags = compacting ? UInt32(MDB_CP_COMPACT) : 0
             let status = mdb_env_copy2(core.handle.pointer, path, flags)
             guard status == MDB_SUCCESS else {

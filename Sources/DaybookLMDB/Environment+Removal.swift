@@ -33,14 +33,13 @@ extension Environment {
     }
 
     /// Runs `body`, with the place of the file, while nobody has the file open, and nobody in this
-    /// process can open it.
+    /// process can open it. This process may still have one open whose place it took: that counts, too.
     private static func whileUnused(
         _ path: String, _ body: (FilePath) throws(LMDBError) -> Void
     ) throws(LMDBError) {
         try EnvironmentRegistry.occupyStandardDescriptors()
-        let refusal = "is open in this process; close it first."
-        try EnvironmentRegistry.withFileClosed(path, refusal: refusal) { () throws(LMDBError) in
-            let file = FilePath(path)
+        let file = FilePath(path)
+        try EnvironmentRegistry.withPairClosed(file) { () throws(LMDBError) in
             let lockFile = try UnusedLockFile(file)
             defer { lockFile?.close() }
             try refuseOtherNames(file)
@@ -90,15 +89,15 @@ private struct UnusedLockFile {
         do throws(LMDBError) {
             try FilePair.lockOpening(descriptor, file)
         } catch {
-            guard error.code == .locked else { throw error }
-            throw inUse(file, error.holder)
+            guard let obstacle = error.obstacle else { throw error }
+            throw inUse(file, obstacle.holder())
         }
         let number = daybook_lock(descriptor, daybook_exclusive, LockPlace.everybody, 1)
         guard number != 0 else { return }
         guard number == EAGAIN || number == EACCES else {
             throw .status(number, "locking '\(file.lockPath)'")
         }
-        throw inUse(file, FilePair.holder(of: LockPlace.everybody, descriptor))
+        throw inUse(file, LockHolder.holder(of: LockPlace.everybody, in: descriptor))
     }
 
     private func inUse(_ file: FilePath, _ holder: LockHolder?) -> LMDBError {

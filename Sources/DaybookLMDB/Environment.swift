@@ -59,11 +59,12 @@ package final class Environment: Sendable {
     /// Keep it short: while it runs, LMDB uses no page again that was freed since. A body must
     /// not wait for another thread that reads or writes the same environment.
     ///
-    /// - Throws: ``LMDBError``, or what `body` throws.
+    /// - Throws: ``LMDBError``, or what `body` throws. With ``LMDBError/Code/locked`` when another process
+    ///   was stopped at the very moment in which it began to read.
     /// - Complexity: O(1) without page reads, besides those of `body`.
     package func read<R>(_ body: (borrowing ReadTransaction) throws -> R) throws -> R {
         try core.checkUsable()
-        let loan = try core.pool.borrow()
+        let loan = try core.pool.borrow(patience)
         defer { core.pool.giveBack(loan) }
         let access = TransactionAccess(pointer: loan.pointer, environment: core.identifier)
         return try body(ReadTransaction(access))

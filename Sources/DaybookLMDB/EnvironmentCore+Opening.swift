@@ -29,15 +29,17 @@ extension EnvironmentCore {
             throw .status(status, "preparing to open '\(pair.file.name)'")
         }
         do throws(LMDBError) {
-            let hasNumber = daybook_number_readers(environment, try pair.readerNumber()) != 0
+            let number = try pair.readerNumber()
+            let hasNumber =
+                options.numbersReaders && daybook_number_readers(environment, number) != 0
             try configure(environment, options)
             try open(environment, pair, options)
-            if pair.lock != nil {
-                if !hasNumber { try pair.refuseSameNumber() }
+            if pair.lock != nil, !hasNumber { try pair.refuseSameNumber() }
+            let handles = try pair.registeringNow { () throws(LMDBError) -> [String: UInt32] in
                 var dead: Int32 = 0
-                mdb_reader_check(environment, &dead)
+                if pair.lock != nil { mdb_reader_check(environment, &dead) }
+                return try openTables(environment, pair, options)
             }
-            let handles = try openTables(environment, pair, options)
             pair.endOpening()
             return EnvironmentCore(
                 handle: environment, pair: pair, isReadOnly: options.readOnly, tables: handles)
@@ -85,15 +87,13 @@ extension EnvironmentCore {
         if options.readOnly { flags |= UInt32(MDB_RDONLY) }
         if options.durability == .relaxed { flags |= UInt32(MDB_NOMETASYNC) }
         if pair.lock == nil { flags |= UInt32(MDB_NOLOCK) }
-        // Opening may fail while another process opens or closes the file (lmdb.h, caveats).
-        var status = MDB_SUCCESS
-        for attempt in 0..<openAttemptsMaximum {
-            status = mdb_env_open(environment, pair.file.path, flags, 0o644)
-            guard status == EAGAIN || status == EBUSY || status == EINTR else { break }
-            usleep(UInt32(1000 << min(attempt, 6)))
-        }
+        let status = mdb_env_open(environment, pair.file.path, flags, 0o644)
         switch status {
         case MDB_SUCCESS: try checkFile(of: environment, pair)
+        // Opening may fail while a program without our locks opens or closes the file (lmdb.h, caveats).
+        // LMDB has closed its lock file then, and with that gone are all locks of this process on it: so
+        // all of it is tried again.
+        case EAGAIN, EBUSY, EINTR: throw .held(by: LockObstacle(.opening))
         case ENOMEM:
             throw LMDBError(
                 .noMemory, "The address space has no room for the memory map of '\(path)'.",
@@ -122,7 +122,7 @@ extension EnvironmentCore {
         let status = mdb_env_get_fd(environment, &descriptor)
         guard status == MDB_SUCCESS else { throw .status(status, "opening '\(pair.file.name)'") }
         guard try FileIdentity.of(descriptor, pair.file.name) == pair.data else {
-            throw .held(by: nil)
+            throw .held(by: LockObstacle(.opening))
         }
     }
 
@@ -138,8 +138,8 @@ extension EnvironmentCore {
         } catch  where error.code == .noSuchTable {
             // Another program's file must not get tables of ours: only an empty one does.
             guard !options.readOnly, options.create, try isEmpty(environment) else { throw error }
-            guard pair.tryToWrite() else { throw .held(by: nil) }
-            defer { pair.endWriting() }
+            try pair.writing.takeNow()
+            defer { pair.writing.giveBack() }
             return try openTables(environment, options, flags: 0, create: true)
         }
     }
@@ -179,7 +179,7 @@ extension EnvironmentCore {
         _ environment: OpaquePointer, _ flags: UInt32
     ) throws(LMDBError) -> OpaquePointer {
         var transaction: OpaquePointer?
-        for _ in 0..<openAttemptsMaximum {
+        for _ in 0..<beginAttemptsMaximum {
             let status = mdb_txn_begin(environment, nil, flags, &transaction)
             if status == MDB_SUCCESS, let transaction { return transaction }
             switch status {
@@ -194,7 +194,7 @@ extension EnvironmentCore {
         throw .status(MDB_MAP_RESIZED, "opening the tables")
     }
 
-    private static let openAttemptsMaximum = 12
+    private static let beginAttemptsMaximum = 12
 }
 
 /// LMDB calls this before it aborts on a broken assertion of its own.

@@ -59,14 +59,25 @@ extension EnvironmentCore {
     /// Makes the file end with its last page again, before it is closed.
     ///
     /// Nobody writes meanwhile, and readers of other processes look at no page behind the last one.
-    /// Where it cannot be done, as while another process writes, the file stays longer, which harms
+    /// Where it cannot be done, as while somebody else writes, the file stays longer, which harms
     /// nobody.
     func giveRoomBack() {
         // Nothing is cut off a file of which nobody knows how it stands.
-        guard writesBegun.load(ordering: .relaxed) > 0, (try? checkUsable()) != nil,
-            brokenReason.withLock({ $0 }) == nil, pair.tryToWrite()
-        else { return }
-        defer { pair.endWriting() }
+        guard writesBegun.load(ordering: .relaxed) > 0, brokenReason.withLock({ $0 }) == nil else {
+            return
+        }
+        do throws(LMDBError) {
+            try checkUsable()
+            guard try pair.writing.tryToTake() else { return }
+            defer { pair.writing.giveBack() }
+            try pool.whileWriting { () throws(LMDBError) in cutOff() }
+        } catch {
+            // The longer file is what is left, and the next one who opens it says what is wrong.
+            return
+        }
+    }
+
+    private func cutOff() {
         var pointer: OpaquePointer?
         guard mdb_txn_begin(handle.pointer, nil, 0, &pointer) == MDB_SUCCESS, let pointer else {
             return

@@ -3,6 +3,14 @@ internal import Foundation
 internal import Synchronization
 
 extension EnvironmentCore {
+    /// What stands in the way of a group: the memory map, which is changed between its rounds.
+    private enum MapChange {
+        /// It is too small for what the group writes.
+        case growth
+        /// Another process has made the file larger than it.
+        case following
+    }
+
     /// Runs a group of requests in one LMDB transaction and notes in each how it went.
     ///
     /// Only the first round takes in those who arrive meanwhile. Every further one makes the group
@@ -14,15 +22,23 @@ extension EnvironmentCore {
     func perform(_ group: [WriteRequest], _ joining: (_ count: Int) -> [WriteRequest]) {
         var pending = group
         var mayJoin = true
+        var followings = 0
         while let first = pending.first {
             do {
                 try checkUsable()
-                try pair.beginWriting(first.wait)
-                defer { pair.endWriting() }
-                pending = try pool.whileWriting { () throws(LMDBError) -> [WriteRequest] in
-                    try performRound(&pending, mayJoin ? joining : { _ in [] })
-                }
+                let change = try performRound(
+                    &pending, first.wait, mayJoin ? joining : { _ in [] })
                 mayJoin = false
+                switch change {
+                case nil: continue
+                case .growth: try pool.whileWriting { () throws(LMDBError) in try grow() }
+                case .following:
+                    followings += 1
+                    guard followings <= Self.followingsMaximum else {
+                        throw LMDBError.status(MDB_MAP_RESIZED, "beginning to write")
+                    }
+                    try pool.whileWriting { () throws(LMDBError) in try follow() }
+                }
             } catch {
                 for request in pending { request.finish(error) }
                 return
@@ -30,11 +46,26 @@ extension EnvironmentCore {
         }
     }
 
-    /// One transaction. Returns the requests that must be run again.
+    /// One transaction, while no other process writes. Leaves in the group the requests that must be
+    /// run again.
+    ///
+    /// - Returns: How the map must be changed before that. To change it means to wait for the readers of
+    ///   this process, and other processes may write meanwhile.
     private func performRound(
+        _ group: inout [WriteRequest], _ wait: LockWait,
+        _ joining: (_ count: Int) -> [WriteRequest]
+    ) throws(LMDBError) -> MapChange? {
+        try pair.writing.take(wait)
+        defer { pair.writing.giveBack() }
+        return try pool.whileWriting { () throws(LMDBError) -> MapChange? in
+            try performTransaction(&group, joining)
+        }
+    }
+
+    private func performTransaction(
         _ group: inout [WriteRequest], _ joining: (_ count: Int) -> [WriteRequest]
-    ) throws(LMDBError) -> [WriteRequest] {
-        let pointer = try beginWriting()
+    ) throws(LMDBError) -> MapChange? {
+        guard let pointer = try beginWriting() else { return .following }
         reserveRoom(in: pointer)
         let number = mdb_txn_id(pointer)
         let state = WriteState(knowing: knowledge(before: number))
@@ -54,19 +85,17 @@ extension EnvironmentCore {
             }
             if state.failure == MDB_MAP_FULL {
                 mdb_txn_abort(pointer)
-                try grow()
-                return group
+                return .growth
             }
             if let spoiled = state.failureError { failure = failure ?? spoiled }
             if let failure, state.failure != nil || state.writes != writesBefore {
                 mdb_txn_abort(pointer)
                 let told = state.failure.map { explain($0, failure) } ?? failure
-                var rest = group
-                rest.remove(at: position)
+                group.remove(at: position)
                 // Its answer does not depend on how the others fare.
                 request.finish(told)
                 request.wake()
-                return rest
+                return nil
             }
             if let failure { failures.append((position, failure)) }
             position += 1
@@ -80,17 +109,15 @@ extension EnvironmentCore {
             }
         }
         let status = mdb_txn_commit(pointer)
-        if status == MDB_MAP_FULL {
-            try grow()
-            return group
-        }
+        if status == MDB_MAP_FULL { return .growth }
         if status != MDB_SUCCESS { throw commitFailure(status) }
         remember(state, as: number)
         for (position, error) in failures.reversed() {
             group.remove(at: position).finish(error)
         }
         for request in group { request.finish(nil) }
-        return []
+        group = []
+        return nil
     }
 
     /// What was remembered in the LMDB transaction before this one, if that was one of this process.
@@ -106,31 +133,41 @@ extension EnvironmentCore {
         memory.withLock { $0 = Memory(transaction: number, knowledge: state.remembered) }
     }
 
-    private func beginWriting() throws(LMDBError) -> OpaquePointer {
+    /// Nil when another process has made the file larger than the map.
+    private func beginWriting() throws(LMDBError) -> OpaquePointer? {
         try checkUsable()
         if let reason = brokenReason.withLock({ $0 }) { throw .closedToWrites(reason: reason) }
-        clearDeadReadersNowAndThen()
-        for _ in 0..<Self.attemptsMaximum {
-            var pointer: OpaquePointer?
-            let status = mdb_txn_begin(handle.pointer, nil, 0, &pointer)
-            if status == MDB_SUCCESS, let pointer { return pointer }
-            guard status == MDB_MAP_RESIZED else {
-                if status == MDB_PANIC { close(toWrites: "LMDB reports a fatal error") }
-                throw .status(status, "beginning to write")
-            }
-            let resized = pool.withoutReaders { mdb_env_set_mapsize(handle.pointer, 0) }
-            if resized != MDB_SUCCESS { throw .status(resized, "following a larger map") }
-        }
-        throw .status(MDB_MAP_RESIZED, "beginning to write")
+        try clearDeadReadersNowAndThen()
+        var pointer: OpaquePointer?
+        let status = mdb_txn_begin(handle.pointer, nil, 0, &pointer)
+        if status == MDB_SUCCESS { return pointer }
+        if status == MDB_MAP_RESIZED { return nil }
+        if status == MDB_PANIC { close(toWrites: "LMDB reports a fatal error") }
+        throw .status(status, "beginning to write")
+    }
+
+    /// Takes over the size that the file says its map has. No transaction of this process is active
+    /// meanwhile.
+    private func follow() throws(LMDBError) {
+        let status = pool.withoutReaders { mdb_env_set_mapsize(handle.pointer, 0) }
+        if status != MDB_SUCCESS { throw .status(status, "following a larger map") }
     }
 
     /// Forgets readers of processes that were killed: for them no page would ever be used again,
     /// and the file of a program that runs for long would grow with every write.
-    private func clearDeadReadersNowAndThen() {
+    ///
+    /// While another process registers a reader, that is left to a later write.
+    private func clearDeadReadersNowAndThen() throws(LMDBError) {
         let count = writesBegun.wrappingAdd(1, ordering: .relaxed).newValue
         guard count % Self.readerCheckInterval == 0 else { return }
-        var dead: Int32 = 0
-        mdb_reader_check(handle.pointer, &dead)
+        do throws(LMDBError) {
+            try pair.registeringNow {
+                var dead: Int32 = 0
+                mdb_reader_check(handle.pointer, &dead)
+            }
+        } catch  where error.code == .locked {
+            return
+        }
     }
 
     /// Doubles the map. No transaction of this process is active meanwhile.
@@ -204,7 +241,8 @@ extension EnvironmentCore {
         brokenReason.withLock { $0 = $0 ?? reason }
     }
 
-    private static let attemptsMaximum = 16
+    /// How often the file is found larger than the map before that is no coincidence.
+    private static let followingsMaximum = 16
     /// The check costs a call to the operating system for each other process that reads.
     private static let readerCheckInterval: UInt32 = 32
     /// Half of what 47 bits of user address space can hold.

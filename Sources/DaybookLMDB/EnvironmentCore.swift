@@ -45,7 +45,7 @@ final class EnvironmentCore: Sendable {
         self.isReadOnly = isReadOnly
         let identifier = Self.identifierNext.wrappingAdd(1, ordering: .relaxed).newValue
         self.identifier = identifier
-        pool = ReaderPool(environment: handle)
+        pool = ReaderPool(environment: handle, pair)
         self.tables = Mutex([:])
         forks = ProcessForks.count
         add(tables)

@@ -21,6 +21,10 @@ package struct EnvironmentOptions: Sendable {
     /// For how long locks of other processes are waited for.
     package var patience: LockPatience
 
+    /// Whether readers get numbers of their own where LMDB lets them. Tests say no, to open a file as
+    /// with an LMDB that does not.
+    var numbersReaders = true
+
     /// Options with the usual values.
     package init(
         tables: [String] = [],

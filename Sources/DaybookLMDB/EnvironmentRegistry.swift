@@ -38,11 +38,9 @@ enum EnvironmentRegistry {
             do throws(LMDBError) {
                 return try openNow(file, options)
             } catch {
-                guard error.code == .locked else { throw error }
+                guard let obstacle = error.obstacle else { throw error }
                 // Others may open and close their files meanwhile.
-                if let end = wait.pauseOrEnd() {
-                    throw .locked(file.name, by: error.holder, "opens or removes", end)
-                }
+                if let end = wait.pauseOrEnd() { throw .locked(file.name, by: obstacle, end) }
             }
         }
     }
@@ -61,20 +59,26 @@ enum EnvironmentRegistry {
                 // A fork copied the entry; the child needs an environment of its own.
                 entries[identity] = nil
             }
-            if let lock = try fileIdentity(file.lockPath),
-                let other = entries.values.first(where: { $0.core.pair.lock == lock }),
-                (try? other.core.checkUsable()) != nil
-            {
-                // Closing that one would release the locks of a second one on the same lock file.
-                throw LMDBError(
-                    .alreadyOpen,
-                    "'\(file.name)' has taken the place of a file that is still open in this process; close "
-                        + "that first.")
-            }
+            try refuseLockFileInUse(file, entries)
             let core = try EnvironmentCore.open(file, options)
             entries[core.pair.data] = Entry(core: core, holders: 1)
             return core
         }
+    }
+
+    /// Refuses when the lock file is that of another file which this process has open: closing either
+    /// would release the locks of both.
+    private static func refuseLockFileInUse(
+        _ file: FilePath, _ entries: [FileIdentity: Entry]
+    ) throws(LMDBError) {
+        guard let lock = try fileIdentity(file.lockPath),
+            let other = entries.values.first(where: { $0.core.pair.lock == lock }),
+            (try? other.core.checkUsable()) != nil
+        else { return }
+        throw LMDBError(
+            .alreadyOpen,
+            "'\(file.name)' has taken the place of a file that is still open in this process; close "
+                + "that first.")
     }
 
     /// One holder less; the last one closes the file.
@@ -104,21 +108,36 @@ enum EnvironmentRegistry {
         }
     }
 
-    /// Runs `body` while nothing can be opened, unless the file is open already: the error then says
-    /// `refusal` after the name of the file.
+    /// Runs `body` while nothing can be opened, unless the file is open already.
     static func withFileClosed<R>(
-        _ path: String,
-        refusal: String = "is open in this process; its pages can be checked only before.",
-        _ body: () throws(LMDBError) -> R
+        _ path: String, _ body: () throws(LMDBError) -> R
     ) throws(LMDBError) -> R {
         try entries.withLock { entries throws(LMDBError) -> R in
-            if let identity = try fileIdentity(path), let entry = entries[identity],
-                (try? entry.core.checkUsable()) != nil
-            {
-                throw LMDBError(.alreadyOpen, "'\(path)' \(refusal)")
-            }
+            let refusal = "is open in this process; its pages can be checked only before."
+            try refuseFileInUse(path, entries, refusal)
             return try body()
         }
+    }
+
+    /// Runs `body`, which may also open and close the lock file, while nothing can be opened, unless
+    /// the file or its lock file is open already.
+    static func withPairClosed(
+        _ file: FilePath, _ body: () throws(LMDBError) -> Void
+    ) throws(LMDBError) {
+        try entries.withLock { entries throws(LMDBError) in
+            try refuseFileInUse(file.name, entries, "is open in this process; close it first.")
+            try refuseLockFileInUse(file, entries)
+            try body()
+        }
+    }
+
+    private static func refuseFileInUse(
+        _ path: String, _ entries: [FileIdentity: Entry], _ refusal: String
+    ) throws(LMDBError) {
+        guard let identity = try fileIdentity(path), let entry = entries[identity],
+            (try? entry.core.checkUsable()) != nil
+        else { return }
+        throw LMDBError(.alreadyOpen, "'\(path)' \(refusal)")
     }
 
     private static func fileIdentity(_ path: String) throws(LMDBError) -> FileIdentity? {

@@ -1,4 +1,5 @@
 internal import CDaybookLMDB
+internal import DaybookNewFiles
 internal import Foundation
 
 /// What can be told about a file before LMDB touches it.
@@ -111,7 +112,7 @@ enum FileInspection {
 
     private static func refuseNetwork(_ path: String) throws(LMDBError) {
         var type = daybook_file_system_type(path)
-        if type == 0 { type = daybook_file_system_type(FilePath.folder(of: path)) }
+        if type == 0 { type = daybook_file_system_type(FilePlace.folder(of: path)) }
         guard let name = networkFileSystems[UInt64(type)] else { return }
         throw LMDBError(
             .networkFileSystem,

@@ -1,4 +1,5 @@
 internal import CDaybookLMDB
+internal import DaybookNewFiles
 internal import Foundation
 
 extension FilePair {
@@ -19,7 +20,7 @@ extension FilePair {
         for _ in 0..<attemptsMaximum {
             if let pair = try attempt(file, options) { return pair }
         }
-        throw .held(by: nil)
+        throw .held(by: LockObstacle(.opening))
     }
 
     /// Nil when the files were exchanged meanwhile.
@@ -50,7 +51,7 @@ extension FilePair {
         var descriptor = daybook_open(lockPath, O_RDWR)
         if descriptor < 0, errno == ENOENT {
             // No folder that can be written, and so nobody who could write to the file.
-            if options.readOnly, access(FilePath.folder(of: file.path), W_OK) != 0 { return nil }
+            if options.readOnly, access(FilePlace.folder(of: file.path), W_OK) != 0 { return nil }
             descriptor = daybook_open(lockPath, O_RDWR | O_CREAT)
         }
         guard descriptor < 0 else { return descriptor }
@@ -82,7 +83,8 @@ extension FilePair {
         guard number == EAGAIN || number == EACCES else {
             throw .status(number, "locking '\(file.lockPath)'")
         }
-        throw .held(by: holder(of: LockPlace.opening, lockFile))
+        let holder = LockHolder.holder(of: LockPlace.opening, in: lockFile)
+        throw .held(by: LockObstacle(.opening) { holder })
     }
 
     /// Whether a path leads to an open file.
@@ -140,7 +142,8 @@ extension FilePair {
         do throws(LMDBError) {
             let data = try FileIdentity.of(dataFile, file.name)
             let lock = try FileIdentity.of(lockFile, file.lockPath)
-            guard try place(data.mark, in: lockFile, file.lockPath) == nil else {
+            guard try place(data.mark, from: LockPlace.marks, in: lockFile, file.lockPath) == nil
+            else {
                 // Those who have it open write to a file that had this name before. They keep it.
                 guard unlink(file.lockPath) == 0 || errno == ENOENT else {
                     throw .status(errno, "removing the lock file of the file before '\(file.name)'")
@@ -148,9 +151,10 @@ extension FilePair {
                 close(dataFile)
                 return nil
             }
-            if let other = try place(lock.mark, in: dataFile, file.name) {
+            if let other = try claim(lock.mark, in: dataFile, file.name) {
                 throw other == LockPlace.withoutLockFile
-                    ? .held(by: nil) : .otherName(file.name, LockHolder.opener(of: data))
+                    ? .held(by: readerWithoutLockFile(of: data))
+                    : .otherName(file.name, LockHolder.opener(of: data))
             }
             return FilePair(
                 file: file, data: data, lock: lock, dataDescriptor: dataFile,
@@ -175,16 +179,58 @@ extension FilePair {
         }
     }
 
-    /// Puts a mark into a file.
+    private static func readerWithoutLockFile(of data: FileIdentity) -> LockObstacle {
+        LockObstacle(.readingWithoutLockFile) { LockHolder.opener(of: data)?.holder }
+    }
+
+    /// Puts a mark into a data file.
+    ///
+    /// Only who is alone about to do so does it: two who came by two names at once would each see the
+    /// other's mark, and neither would get in.
     ///
     /// - Returns: Where somebody else has put another one, if so.
-    private static func place(
-        _ mark: Int64, in file: Int32, _ path: String
+    /// - Throws: ``LMDBError``; with ``LMDBError/Code/locked`` when somebody else is about to, too.
+    private static func claim(
+        _ mark: Int64, in dataFile: Int32, _ path: String
     ) throws(LMDBError) -> Int64? {
+        let wish = mark - LockPlace.marks + LockPlace.wishes
+        defer {
+            let number = daybook_lock_open_file(dataFile, daybook_unlocked, wish, 1)
+            assert(number == 0)
+        }
+        guard try place(wish, from: LockPlace.wishes, in: dataFile, path) == nil else {
+            throw .held(by: LockObstacle(.opening))
+        }
+        // Looked for first: the mark of somebody who is refused would be in the way of others.
+        if let other = try findOther(than: mark, from: LockPlace.marks, in: dataFile, path) {
+            return other
+        }
+        try put(mark, into: dataFile, path)
+        return nil
+    }
+
+    /// Puts a mark into a file.
+    ///
+    /// - Returns: Where somebody else has put another one, from `first` on, if so.
+    private static func place(
+        _ mark: Int64, from first: Int64, in file: Int32, _ path: String
+    ) throws(LMDBError) -> Int64? {
+        try put(mark, into: file, path)
+        return try findOther(than: mark, from: first, in: file, path)
+    }
+
+    private static func put(
+        _ mark: Int64, into file: Int32, _ path: String
+    ) throws(LMDBError) {
         let number = daybook_lock_open_file(file, daybook_shared, mark, 1)
         guard number == 0 else { throw .status(number, "marking '\(path)'") }
-        let end = LockPlace.marks + LockPlace.marksCount
-        for (start, next) in [(LockPlace.marks, mark), (mark + 1, end)] where start < next {
+    }
+
+    private static func findOther(
+        than mark: Int64, from first: Int64, in file: Int32, _ path: String
+    ) throws(LMDBError) -> Int64? {
+        let end = first + LockPlace.marksCount
+        for (start, next) in [(first, mark), (mark + 1, end)] where start < next {
             var found = daybook_foreign_lock()
             let looked = daybook_find_lock_open_file(file, start, next - start, &found)
             guard looked == 0 else { throw .status(looked, "marking '\(path)'") }
@@ -193,11 +239,11 @@ extension FilePair {
         return nil
     }
 
-    /// Whether anybody has marked a file.
+    /// Whether anybody has marked a file, or is about to.
     static func isMarked(_ file: Int32, _ path: String) throws(LMDBError) -> Bool {
         var found = daybook_foreign_lock()
         let looked = daybook_find_lock_open_file(
-            file, LockPlace.marks, LockPlace.marksCount, &found)
+            file, LockPlace.marks, LockPlace.marksAndWishesCount, &found)
         guard looked == 0 else { throw .status(looked, "looking for marks in '\(path)'") }
         return found.is_locked != 0
     }
@@ -211,7 +257,7 @@ extension FilePair {
         guard dataFile >= 0 else { throw .status(errno, "opening '\(file.name)'") }
         do throws(LMDBError) {
             let data = try FileIdentity.of(dataFile, file.name)
-            if try place(LockPlace.withoutLockFile, in: dataFile, file.name) != nil {
+            if try claim(LockPlace.withoutLockFile, in: dataFile, file.name) != nil {
                 throw .withoutLockFile(file.name, LockHolder.opener(of: data))
             }
             return FilePair(

@@ -17,12 +17,14 @@ internal import Foundation
 /// | from 1, below 2³¹ | LMDB: each reader the byte of its number |
 /// | 2⁴⁰ | who is just opening or removing the file, one at a time |
 /// | 2⁴⁰ + 1 | who writes, for as long as LMDB's own lock on writing |
+/// | 2⁴⁰ + 2 | who is just registering a reader or forgetting dead ones, under LMDB's lock on readers |
 /// | from 2⁴¹ | everybody, shared: the mark of the data file |
 ///
 /// In the data file there are only marks, from 2⁴¹: that of the lock file, or the first place for a
-/// reader without one.
+/// reader without one. Whoever is about to put one there first says so at the same place from 2⁶², and
+/// tries again later if somebody else does: of two who come by two names at once, one gets in.
 ///
-/// The two locks at 2⁴⁰ are taken before LMDB's own, which nobody can wait for with an end.
+/// The locks at 2⁴⁰ are taken before LMDB's own, which nobody can wait for with an end.
 final class FilePair: Sendable {
     /// Where the data file is.
     let file: FilePath
@@ -32,6 +34,9 @@ final class FilePair: Sendable {
     private let dataDescriptor: Int32
     /// -1 for a reader without a lock file.
     private let lockDescriptor: Int32
+    /// Held by who writes.
+    let writing: ByteLock
+    private let registering: ByteLock
 
     init(
         file: FilePath, data: FileIdentity, lock: FileIdentity?, dataDescriptor: Int32,
@@ -42,6 +47,8 @@ final class FilePair: Sendable {
         self.lock = lock
         self.dataDescriptor = dataDescriptor
         self.lockDescriptor = lockDescriptor
+        writing = ByteLock(LockPlace.writing, of: lockDescriptor, file, .writing)
+        registering = ByteLock(LockPlace.registering, of: lockDescriptor, file, .registering)
     }
 
     /// Lets go of both files. LMDB has let go of them before: its locks would go with these.
@@ -54,7 +61,7 @@ final class FilePair: Sendable {
     /// keep the marks until it runs its own program.
     static func close(_ descriptor: Int32) {
         let status = daybook_lock_open_file(
-            descriptor, daybook_unlocked, LockPlace.marks, LockPlace.marksCount)
+            descriptor, daybook_unlocked, LockPlace.marks, LockPlace.marksAndWishesCount)
         assert(status == 0)
         _ = Foundation.close(descriptor)
     }
@@ -83,7 +90,7 @@ final class FilePair: Sendable {
     /// Refuses when a reader of another container has the number of this process, by which LMDB would
     /// tell them apart.
     func refuseSameNumber() throws(LMDBError) {
-        guard Self.holder(of: Int64(getpid()), lockDescriptor) != nil else { return }
+        guard LockHolder.holder(of: Int64(getpid()), in: lockDescriptor) != nil else { return }
         throw LMDBError(
             .alreadyOpen,
             "'\(file.name)' is open in a process of another container that has the same number, "
@@ -91,41 +98,38 @@ final class FilePair: Sendable {
                 + "so that it gets another number, or let the containers share their numbers.")
     }
 
-    // MARK: - Writing
+    // MARK: - LMDB's locks
 
-    /// Waits until no other process writes, and keeps all others from writing.
+    /// Runs a call of LMDB's that takes its lock on readers.
     ///
-    /// - Throws: ``LMDBError`` with ``LMDBError/Code/locked`` when that takes too long.
-    func beginWriting(_ wait: LockWait) throws(LMDBError) {
-        if tryToWrite() { return }
-        var wait = wait
-        while true {
-            if let end = wait.pauseOrEnd() { throw .locked(file.name, by: writer(), "writes", end) }
-            if tryToWrite() { return }
-        }
+    /// - Throws: ``LMDBError`` with ``LMDBError/Code/locked`` when another process has been in such a
+    ///   call for too long: it was stopped there. Or what `body` throws.
+    func registering<R>(
+        _ patience: LockPatience, _ body: () throws(LMDBError) -> R
+    ) throws(LMDBError) -> R {
+        // Without a lock file there is no table of readers, and no lock on it.
+        guard lockDescriptor >= 0 else { return try body() }
+        try registering.take(LockWait(patience))
+        defer { registering.giveBack() }
+        return try body()
     }
 
-    /// Keeps all other processes from writing, unless one writes just now.
-    func tryToWrite() -> Bool {
-        daybook_lock(lockDescriptor, daybook_exclusive, LockPlace.writing, 1) == 0
-    }
-
-    func endWriting() {
-        let status = daybook_lock(lockDescriptor, daybook_unlocked, LockPlace.writing, 1)
-        assert(status == 0)
+    /// The same for whoever is tried again as a whole while another process is in such a call.
+    func registeringNow<R>(_ body: () throws(LMDBError) -> R) throws(LMDBError) -> R {
+        guard lockDescriptor >= 0 else { return try body() }
+        try registering.takeNow()
+        defer { registering.giveBack() }
+        return try body()
     }
 
     /// Waits until no other process writes; one may begin right afterwards.
     func awaitWriter(_ patience: LockPatience) throws(LMDBError) {
-        guard lockDescriptor >= 0 else { return }
-        var wait = LockWait(patience)
-        while let holder = writer() {
-            if let end = wait.pauseOrEnd() { throw .locked(file.name, by: holder, "writes", end) }
-        }
+        if lockDescriptor >= 0 { try writing.awaitFree(patience) }
     }
 
-    private func writer() -> LockHolder? {
-        Self.holder(of: LockPlace.writing, lockDescriptor)
+    /// Waits until no other process registers a reader; one may begin right afterwards.
+    func awaitRegistering(_ patience: LockPatience) throws(LMDBError) {
+        if lockDescriptor >= 0 { try registering.awaitFree(patience) }
     }
 
     // MARK: - Its place
@@ -142,15 +146,6 @@ final class FilePair: Sendable {
         default: return
         }
     }
-
-    /// Who has locked a byte of a lock file; nil when nobody has, or nobody else.
-    static func holder(of place: Int64, _ descriptor: Int32) -> LockHolder? {
-        var found = daybook_foreign_lock()
-        guard daybook_find_lock(descriptor, place, 1, &found) == 0, found.is_locked != 0 else {
-            return nil
-        }
-        return LockHolder(process: found.process)
-    }
 }
 
 /// Which bytes of the two files are locked for what.
@@ -161,8 +156,13 @@ enum LockPlace {
     static let readers: ClosedRange<Int32> = (1 << 23)...(.max)
     static let opening: Int64 = 1 << 40
     static let writing: Int64 = opening + 1
+    static let registering: Int64 = opening + 2
     static let marks: Int64 = 1 << 41
     static let marksCount: Int64 = 1 << 61
+    /// In the data file, by who is about to put a mark there, as far behind this as the mark is behind
+    /// the first one.
+    static let wishes: Int64 = 1 << 62
+    static let marksAndWishesCount: Int64 = wishes + marksCount - marks
     /// In place of the mark of a lock file.
     static let withoutLockFile: Int64 = marks
 }

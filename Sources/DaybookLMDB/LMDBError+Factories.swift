@@ -76,28 +76,28 @@ extension LMDBError {
     // MARK: - Other processes
 
     /// That a lock is taken, for whoever may try again.
-    static func held(by holder: LockHolder?) -> LMDBError {
-        LMDBError(.locked, "Another process holds a lock.", osError: nil, holder: holder)
+    static func held(by obstacle: LockObstacle) -> LMDBError {
+        LMDBError(.locked, "Another process holds a lock.", osError: nil, obstacle: obstacle)
     }
 
     /// That it has been waited for in vain.
     ///
     /// - Parameters:
     ///   - path: The file.
-    ///   - holder: Who holds it; nil when nobody does any more, or when that cannot be told.
-    ///   - verb: What the holder does with the file.
+    ///   - obstacle: What is in the way.
     ///   - end: How the waiting ended.
     /// - Returns: The error, with who holds the lock and what can be done about it.
     static func locked(
-        _ path: String, by holder: LockHolder?, _ verb: String, _ end: LockWait.End
+        _ path: String, by obstacle: LockObstacle, _ end: LockWait.End
     ) -> LMDBError {
+        let holder = obstacle.holder()
         let who = holder.map { "\($0)" } ?? "Another process"
         let subject = who.prefix(1).uppercased() + who.dropFirst()
         switch end {
         case .stopped:
             return LMDBError(
-                .locked, "The waiting for '\(path)' was ended. \(subject) \(verb) it.",
-                osError: nil, holder: holder)
+                .locked, "The waiting for '\(path)' was ended. \(subject) \(obstacle.verb) it.",
+                osError: nil, obstacle: obstacle)
         case .limit(let limit):
             let seconds =
                 Double(limit.components.seconds)
@@ -105,9 +105,9 @@ extension LMDBError {
             let time = limit == .zero ? "" : " for longer than \(seconds.formatted()) s"
             return LMDBError(
                 .locked,
-                "\(subject) \(verb) '\(path)'\(time), and nobody else can meanwhile. "
+                "\(subject) \(obstacle.verb) '\(path)'\(time), \(obstacle.consequence). "
                     + (holder?.remedy ?? "Try again."),
-                osError: nil, holder: holder)
+                osError: nil, obstacle: obstacle)
         }
     }
 

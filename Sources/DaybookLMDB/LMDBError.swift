@@ -12,19 +12,19 @@ package struct LMDBError: Error, Sendable {
     /// The number of the operating system's error, if it was one.
     package let osError: Int32?
 
-    /// Who holds the lock that was not to be had, as far as that can be told.
-    let holder: LockHolder?
+    /// What was in the way, of a lock that was not to be had.
+    let obstacle: LockObstacle?
 
     /// Makes an error from its parts.
     package init(_ code: Code, _ message: String, osError: Int32? = nil) {
-        self.init(code, message, osError: osError, holder: nil)
+        self.init(code, message, osError: osError, obstacle: nil)
     }
 
-    init(_ code: Code, _ message: String, osError: Int32?, holder: LockHolder?) {
+    init(_ code: Code, _ message: String, osError: Int32?, obstacle: LockObstacle?) {
         self.code = code
         self.message = message
         self.osError = osError
-        self.holder = holder
+        self.obstacle = obstacle
     }
 
     /// The kinds of refusal.

@@ -22,6 +22,15 @@ struct LockHolder: CustomStringConvertible {
             : "Wait for longer, or end it."
     }
 
+    /// Who has locked a byte of a lock file; nil when nobody has, or nobody else.
+    static func holder(of place: Int64, in descriptor: Int32) -> LockHolder? {
+        var found = daybook_foreign_lock()
+        guard daybook_find_lock(descriptor, place, 1, &found) == 0, found.is_locked != 0 else {
+            return nil
+        }
+        return LockHolder(process: found.process)
+    }
+
     private var isStopped: Bool {
         // The state is the first field after the name, which may itself have parentheses.
         guard let stat = Self.text("/proc/\(process)/stat"),
@@ -52,5 +61,49 @@ struct LockHolder: CustomStringConvertible {
             }
         }
         return nil
+    }
+}
+
+/// What is in the way of somebody who waits for a lock.
+struct LockObstacle: Sendable {
+    /// What its holder does.
+    enum Deed: Sendable {
+        case opening
+        case writing
+        case registering
+        case readingWithoutLockFile
+    }
+
+    private let deed: Deed
+    /// Nil when nobody is in the way any more, or when it cannot be told who.
+    let holder: @Sendable () -> LockHolder?
+
+    /// Makes an obstacle.
+    ///
+    /// - Parameters:
+    ///   - deed: What the holder does.
+    ///   - holder: Finds the holder; asked when the waiting has ended, as it may take a while.
+    init(_ deed: Deed, _ holder: @escaping @Sendable () -> LockHolder? = { nil }) {
+        self.deed = deed
+        self.holder = holder
+    }
+
+    /// What the holder does with the file.
+    var verb: String {
+        switch deed {
+        case .opening: "opens or removes"
+        case .writing: "writes"
+        case .registering: "begins to read"
+        case .readingWithoutLockFile: "reads"
+        }
+    }
+
+    /// What that means for others.
+    var consequence: String {
+        switch deed {
+        case .opening, .writing, .registering: "and nobody else can meanwhile"
+        case .readingWithoutLockFile:
+            "and has no lock file, so nobody who has one can open it meanwhile"
+        }
     }
 }

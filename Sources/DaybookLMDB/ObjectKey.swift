@@ -27,14 +27,16 @@ extension Environment {
     /// - Throws: ``LMDBError`` when the file cannot be read.
     /// - Complexity: O(log *n*) page reads.
     package func copy(_ table: Table, under key: ObjectKey) throws -> [UInt8]? {
-        try core.copy(table, under: key)
+        try core.copy(table, under: key, patience)
     }
 }
 
 extension EnvironmentCore {
-    fileprivate func copy(_ table: Table, under key: ObjectKey) throws -> [UInt8]? {
+    fileprivate func copy(
+        _ table: Table, under key: ObjectKey, _ patience: LockPatience
+    ) throws -> [UInt8]? {
         try checkUsable()
-        let loan = try pool.borrow()
+        let loan = try pool.borrow(patience)
         defer { pool.giveBack(loan) }
         let access = TransactionAccess(pointer: loan.pointer, environment: identifier)
         return try key.withBytes { key in

@@ -39,21 +39,27 @@ final class ReaderPool: Sendable {
     }
 
     private let environment: Handle
+    private let pair: FilePair
     private let state: Mutex<State>
 
     /// Held while the write transaction of this process is active, and by a reader that must
     /// change the map.
     private let writing = Mutex<Void>(())
 
-    init(environment: OpaquePointer) {
+    init(environment: OpaquePointer, _ pair: FilePair) {
         self.environment = Handle(pointer: environment)
+        self.pair = pair
         state = Mutex(State())
     }
 
     // MARK: - Reading
 
     /// Begins or renews a read transaction.
-    func borrow() throws(LMDBError) -> Loan {
+    ///
+    /// - Parameter patience: For how long to wait for a process that was stopped while it began one.
+    /// - Returns: The transaction, to be given back.
+    /// - Throws: ``LMDBError``; with ``LMDBError/Code/locked`` when there is such a process.
+    func borrow(_ patience: LockPatience) throws(LMDBError) -> Loan {
         let thread = UInt(daybook_thread_identity())
         for _ in 0..<Self.attemptsMaximum {
             let taken = reserve(for: thread)
@@ -62,19 +68,34 @@ final class ReaderPool: Sendable {
             if let pointer {
                 status = mdb_txn_renew(pointer)
             } else {
-                status = mdb_txn_begin(environment.pointer, nil, UInt32(MDB_RDONLY), &pointer)
+                do throws(LMDBError) {
+                    (status, pointer) = try begin(patience)
+                } catch {
+                    discard(taken.index, pointer: nil)
+                    throw error
+                }
             }
             if status == MDB_SUCCESS, let pointer {
                 if taken.pointer == nil { adopt(pointer, at: taken.index) }
                 return Loan(index: taken.index, pointer: pointer)
             }
             discard(taken.index, pointer: taken.pointer)
-            try recover(from: status, thread: thread)
+            try recover(from: status, thread: thread, patience)
         }
         throw .status(MDB_MAP_RESIZED, "beginning to read")
     }
 
-    /// Ends what ``borrow()`` began.
+    private func begin(
+        _ patience: LockPatience
+    ) throws(LMDBError) -> (status: Int32, pointer: OpaquePointer?) {
+        try pair.registering(patience) {
+            var pointer: OpaquePointer?
+            let status = mdb_txn_begin(environment.pointer, nil, UInt32(MDB_RDONLY), &pointer)
+            return (status, pointer)
+        }
+    }
+
+    /// Ends what ``borrow(_:)`` began.
     func giveBack(_ loan: Loan) {
         mdb_txn_reset(loan.pointer)
         let drained = state.withLock { state -> DispatchSemaphore? in
@@ -86,12 +107,17 @@ final class ReaderPool: Sendable {
     }
 
     /// Keeps the map from changing while `body` reads it through a transaction of its own.
-    func withReader<R>(_ body: () throws -> R) throws -> R {
-        let loan = try borrow()
+    func withReader<R>(_ patience: LockPatience, _ body: () throws -> R) throws -> R {
+        let loan = try borrow(patience)
         // LMDB takes a reader of its own; this one must not pin pages beside it.
         mdb_txn_reset(loan.pointer)
         defer { giveBack(loan) }
         return try body()
+    }
+
+    /// Whether somebody waits until no read is under way, or changes the map.
+    var isExclusive: Bool {
+        state.withLock(\.isExclusive)
     }
 
     /// Whether the calling thread is inside a read.
@@ -236,7 +262,9 @@ final class ReaderPool: Sendable {
 
     // MARK: - Recovery
 
-    private func recover(from status: Int32, thread: UInt) throws(LMDBError) {
+    private func recover(
+        from status: Int32, thread: UInt, _ patience: LockPatience
+    ) throws(LMDBError) {
         switch status {
         case MDB_MAP_RESIZED:
             if isReadingOnThisThread() { throw .status(status, "beginning a read within a read") }
@@ -246,7 +274,9 @@ final class ReaderPool: Sendable {
             if resized != MDB_SUCCESS { throw .status(resized, "following a larger map") }
         case MDB_READERS_FULL:
             var dead: Int32 = 0
-            let checked = mdb_reader_check(environment.pointer, &dead)
+            let checked = try pair.registering(patience) {
+                mdb_reader_check(environment.pointer, &dead)
+            }
             if checked != MDB_SUCCESS || dead == 0 { throw .status(status, "beginning to read") }
         case MDB_BAD_RSLOT:
             // The slot was cleared under a suspended process; a new one takes its place.

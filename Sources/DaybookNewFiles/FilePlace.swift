@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// The calls of the system by which a file comes to its name, and stays there.
-enum FilePlace {
+/// Where files are, and the calls of the system by which a file comes to its name, and stays there.
+package enum FilePlace {
     /// Refuses a path at which something stands, were it a link that leads nowhere.
     static func checkFree(_ path: String) throws(NewFileError) {
         guard faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) != 0 else {
@@ -68,8 +68,45 @@ enum FilePlace {
         path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
     }
 
-    static func folder(of path: String) -> String {
+    /// The folder that a path leads into.
+    package static func folder(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
+
+    // MARK: - Links
+
+    /// The path without symbolic links, from the root; the file need not be there yet.
+    ///
+    /// - Returns: The path as it is when not even its folder is there, or its name is not UTF-8, or it
+    ///   may not be looked at: whoever opens it is told why.
+    package static func resolved(_ path: String) -> String {
+        var path = path
+        for _ in 0..<linksMaximum {
+            if let whole = canonical(path) { return whole }
+            // A link to a file that is yet to be made leads there all the same.
+            guard let target = target(ofLink: path) else { break }
+            path = target.hasPrefix("/") ? target : folder(of: path) + "/" + target
+        }
+        guard let folder = canonical(folder(of: path)) else { return path }
+        return (folder == "/" ? "" : folder) + "/" + (path.split(separator: "/").last ?? "")
+    }
+
+    private static func canonical(_ path: String) -> String? {
+        guard let found = realpath(path, nil) else { return nil }
+        defer { free(found) }
+        // Put right, the name of a folder that is not UTF-8 would be that of another.
+        return String(validatingCString: found)
+    }
+
+    /// Where a link leads; nil for what is none.
+    private static func target(ofLink path: String) -> String? {
+        var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink(path, &bytes, bytes.count)
+        guard count >= 0 else { return nil }
+        return String(validating: bytes.prefix(count), as: UTF8.self)
+    }
+
+    /// As many as Linux follows.
+    private static let linksMaximum = 40
 }

@@ -197,12 +197,15 @@ struct FilePairTests {
         try mounted.makeReadOnly()
         let reader = try Self.open(mounted.path + "/file", readOnly: true)
 
-        await #expect(processExitsWith: .success) { [path = path as String] in
+        await #expect(processExitsWith: .success) {
+            [path = path as String, process = getpid() as Int32] in
             do {
                 let environment = try Self.open(path)
                 fatalError("\(environment.path) was opened")
             } catch let error as LMDBError {
                 precondition(error.code == .locked, error.message)
+                precondition(error.message.hasPrefix("Process \(process) ('"), error.message)
+                precondition(error.message.contains("has no lock file"), error.message)
             }
         }
 

@@ -1,12 +1,20 @@
-import DaybookLMDB
 import DaybookTestSupport
 import Foundation
 import Synchronization
 import Testing
 
+@testable import DaybookLMDB
+
 /// Waiting for a process that holds a lock and does not go on.
 @Suite(.serialized)
 struct LockWaitTests {
+    private let directory: TemporaryDirectory
+    private var path: String { directory.path("file") }
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
     private static func open(_ path: String, _ patience: LockPatience) throws -> Environment {
         try Environment.open(
             at: path, options: EnvironmentOptions(tables: ["a"], patience: patience))
@@ -19,24 +27,29 @@ struct LockWaitTests {
         }
     }
 
-    /// Runs `body` while another process has stopped in the middle of a write; it goes on afterwards.
+    /// Runs `body` while another process has stopped in the middle of a write, or while it registers a
+    /// reader; it goes on afterwards.
     private func whileStopped(
+        registering: Bool = false,
         _ body:
             @escaping @Sendable (
                 _ path: String, _ process: Int32, _ letGoOn: @escaping @Sendable () -> Void
             ) throws -> Void
     ) async throws {
-        let directory = try TemporaryDirectory()
-        let path = directory.path("file")
+        let path = path
         let note = directory.path("note")
         async let other = #expect(processExitsWith: .success) {
-            [path = path as String, note = note as String] in
+            [path = path as String, note = note as String, registering = registering as Bool] in
             let environment = try Self.open(path, LockPatience())
             let table = try environment.table("a")
+            if registering {
+                let status = try environment.core.pair.registering(LockPatience()) {
+                    Result { try Self.stop(note) }
+                }
+                return try status.get()
+            }
             try environment.write { transaction in
-                try Data("\(getpid())".utf8).write(to: URL(fileURLWithPath: note), options: .atomic)
-                // Whoever started it may let it go on once.
-                while access(note + ".go", F_OK) != 0 { _ = raise(SIGSTOP) }
+                try Self.stop(note)
                 let bytes = "theirs".bytes
                 try transaction.put(table, bytes.span.bytes, bytes.span.bytes, .upsert)
             }
@@ -62,6 +75,12 @@ struct LockWaitTests {
             thread.start()
         }
         _ = await other
+    }
+
+    private static func stop(_ note: String) throws {
+        try Data("\(getpid())".utf8).write(to: URL(fileURLWithPath: note), options: .atomic)
+        // Whoever started it may let it go on once.
+        while access(note + ".go", F_OK) != 0 { _ = raise(SIGSTOP) }
     }
 
     private static func letGoOn(_ process: Int32, _ note: String) {
@@ -126,6 +145,46 @@ struct LockWaitTests {
             }
             #expect(refusal?.code == .locked)
             #expect(!FileManager.default.fileExists(atPath: path + ".all"))
+        }
+    }
+
+    @Test func `who reads behind a process that was stopped as it began to is told who that is`()
+        async throws
+    {
+        let patience = LockPatience(limit: .milliseconds(30))
+        let environment = try Self.open(path, patience)
+        let table = try environment.table("a")
+        try await whileStopped(registering: true) { path, process, letGoOn in
+            let refusal = #expect(throws: LMDBError.self) {
+                try environment.read { try $0.count(table) }
+            }
+
+            #expect(refusal?.code == .locked)
+            let message = refusal?.message ?? ""
+            #expect(message.hasPrefix("Process \(process) ('"), "\(message)")
+            #expect(message.contains("begins to read '\(path)'"), "\(message)")
+            #expect(message.contains("kill -CONT \(process)"), "\(message)")
+            let copying = #expect(throws: LMDBError.self) {
+                try environment.copy(to: path + ".copy", compacting: true)
+            }
+            #expect(copying?.code == .locked)
+            // Who writes needs no reader, and leaves dead ones to a later write.
+            for number in 1...70 { try Self.put(environment, "\(number)") }
+            letGoOn()
+        }
+        #expect(try environment.read { try $0.count(table) } == 70)
+    }
+
+    @Test func `who opens behind a process that was stopped as it began to read is told who it is`()
+        async throws
+    {
+        try await whileStopped(registering: true) { path, process, _ in
+            let refusal = #expect(throws: LMDBError.self) {
+                try Self.open(path, LockPatience(limit: .milliseconds(30)))
+            }
+
+            #expect(refusal?.code == .locked)
+            #expect(refusal?.message.hasPrefix("Process \(process) ('") == true)
         }
     }
 

@@ -6,15 +6,10 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// A store of this format version, kept as a file, and the reports on damage done to it.
+/// A store kept as a file, and the reports on damage done to it.
 struct CorruptFixtureTests {
     private static let name = "corrupt/sample.daybook"
     private static let file = Fixture.folder.appending(path: name)
-
-    private static let olderFormats = [
-        (1, "corrupt/format-1.daybook"), (2, "corrupt/format-2.daybook"),
-        (3, "corrupt/format-3.daybook"),
-    ]
 
     private static func makeFixtureIfAsked() throws {
         guard ProcessInfo.processInfo.environment["RECORD_FIXTURES"] == "1" else { return }
@@ -65,61 +60,6 @@ struct CorruptFixtureTests {
             }
         }
         try Fixture.expect(Data(reports.utf8), equals: "corrupt/reports.txt")
-    }
-
-    @Test(arguments: olderFormats)
-    func `a store of an older format is brought up to date when it is opened for writing`(
-        format: Int, fixture: String
-    ) throws {
-        let directory = try TemporaryDirectory()
-        let today = directory.path("today.daybook")
-        try DamageSample.make(at: today)
-        let path = directory.path("earlier.daybook")
-        let bytes = try Fixture.data(fixture)
-        try bytes.write(to: URL(fileURLWithPath: path))
-
-        let refusal = #expect(throws: StoreError.self) {
-            try Store.open(at: path, options: StoreOptions(isReadOnly: true))
-        }
-        #expect(refusal?.code == .olderFormat)
-        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == bytes)
-        let recorded = try ChildProcess.run(BuiltTool.daybook, ["record", path])
-        #expect(recorded.ending == .exited(0), "\(recorded)")
-
-        #expect(try DamageSample.readContent(path) == DamageSample.readContent(today))
-        let verified = try ChildProcess.run(BuiltTool.daybook, ["verify", path])
-        #expect(verified.ending == .exited(0), "\(verified)")
-        let stores = try [path, today].map { try Store.open(at: $0) }
-        #expect(try stores[0].projectionDigest() == stores[1].projectionDigest())
-        for store in stores { try store.close() }
-    }
-
-    @Test(arguments: olderFormats)
-    func `a damaged store of an older format says how to go on`(format: Int, fixture: String) throws
-    {
-        let directory = try TemporaryDirectory()
-        let path = directory.path("earlier.daybook")
-        var bytes = try Fixture.data(fixture)
-        let name = Data("Augusta".utf8)
-        while let found = bytes.range(of: name) { bytes[found.lowerBound] ^= 1 }
-        try bytes.write(to: URL(fileURLWithPath: path))
-
-        let recorded = try ChildProcess.run(BuiltTool.daybook, ["record", path])
-        let verified = try ChildProcess.run(BuiltTool.daybook, ["verify", path])
-
-        #expect(recorded.ending == .exited(3), "\(recorded)")
-        #expect(
-            recorded.talk.contains(
-                "'\(path)' has format \(format) and could not be brought up to date, so it is left as "
-                    + "it is: Entry "), "\(recorded.talk)")
-        #expect(
-            recorded.talk.contains(
-                "Export it with the version of Daybook that wrote it, and import that into a new "
-                    + "store."), "\(recorded.talk)")
-        #expect(!recorded.talk.contains("daybook verify"), "\(recorded.talk)")
-        #expect(verified.ending == .exited(3))
-        #expect(verified.talk.contains("has format \(format)"))
-        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == bytes)
     }
 
     /// Places of every kind: first pages, page headers, and each copy of some texts.

@@ -12,6 +12,7 @@ struct InjectedFailureTests {
         ["export", "items.daybook", "--format", "html", "--into", "new"],
         ["export", "items.daybook", "--format", "sqlite", "--into", "new"],
         ["keygen", "example.org/items", "--into", "new"], ["log", "items.daybook"],
+        ["bisect", "items.daybook", "--run", "false"],
     ]
 
     /// What is refused, and with which error.

@@ -61,6 +61,29 @@ struct SharedPlaceTests {
         #expect(try recorder.findings() == [])
     }
 
+    @Test func `of two recorders that come by two names at once, one gets in`() throws {
+        let link = directory.path("hard.daybook")
+        try FileManager.default.linkItem(atPath: recorder.path, toPath: link)
+        var promises: [Acknowledgement] = []
+
+        for round in 1...20 {
+            let children = try [recorder.path, link].enumerated().map { side, path in
+                let name = "\(side)-\(round)"
+                let input = try recorder.writeInput([Recorder.entry(name)], to: name)
+                return try ChildProcess(
+                    BuiltTool.daybook, ["record", path, "--output", "jsonl"], input: input)
+            }
+            for child in children {
+                promises += try Acknowledgement.parse(child.remainingLines())
+            }
+            let endings = children.map { $0.wait() }
+            #expect(endings.contains(.exited(0)), "\(round): \(endings)")
+        }
+
+        try recorder.check(promises)
+        #expect(try recorder.findings() == [])
+    }
+
     @Test func `two recorders by a symbolic link and by the name itself lose nothing`() throws {
         let link = directory.path("link.daybook")
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: recorder.path)
@@ -220,6 +243,23 @@ struct SharedPlaceTests {
 
         let second = try recorder.record(input)
         #expect(second.acknowledged.map(\.sequence) == [3])
+    }
+
+    @Test func `verify waits no longer than it is told to for a program that opens the store`()
+        throws
+    {
+        let lockFile = open(recorder.path + "-lock", O_RDWR | O_CREAT, 0o644)
+        defer { close(lockFile) }
+        var lock = flock(
+            l_type: Int16(F_WRLCK), l_whence: Int16(SEEK_SET), l_start: 1 << 40, l_len: 1, l_pid: 0)
+        try #require(fcntl(lockFile, F_SETLK, &lock) == 0)
+
+        let ran = try ChildProcess.run(
+            BuiltTool.daybook, ["verify", recorder.path, "--lock-timeout", "0.05"])
+
+        #expect(ran.ending == .exited(2), "\(ran)")
+        let said = ran.lines.joined() + ran.talk
+        #expect(said.contains("for longer than 0.05 s"), "\(ran)")
     }
 
     @Test func `tail --cursor obeys SIGTERM while it waits for another program`() throws {

@@ -109,6 +109,46 @@ import Testing
         #expect(entry.text.contains(#""context":"import""#))
     }
 
+    @Test func `an entry that undoes others says so in the store it is imported into`() throws {
+        let story = try ImportStory(exportingAs: "jsonl")
+        // So that entries get other numbers here.
+        let country = #"{"op":"insert","entity":"Country","values":{"alpha2":"ZZ","name":"Z"}}"#
+        try #require(try story.run("record copy.daybook", input: Data(country.utf8)).status == 0)
+
+        try #require(try story.run("import copy.daybook -f jsonl").status == 0)
+
+        let original = String(decoding: story.stream, as: UTF8.self)
+        try #require(original.matches(of: /"undoes":(\d+)/).map(\.1) == ["9"])
+        let log = try story.run("log copy.daybook --output jsonl").text
+        #expect(log.matches(of: /"undoes":(\d+)/).map(\.1) == ["10"], "\(log)")
+        let redone = try story.run("redo copy.daybook 10")
+        #expect(redone.status == 0, "\(redone.talk)")
+    }
+
+    @Test func `what undoes entries of an earlier import says nothing of it`() throws {
+        let story = try ImportStory(exportingAs: "jsonl")
+        let lines = story.stream.split(separator: 0x0A)
+        let first = Data(lines.prefix(9).joined(separator: [0x0A])) + [0x0A]
+        try #require(try story.run("import copy.daybook -f jsonl", input: first).status == 0)
+
+        try #require(try story.run("import copy.daybook -f jsonl").status == 0)
+
+        let log = try story.run("log copy.daybook --output jsonl").text
+        #expect(!log.contains("\"undoes\""), "\(log)")
+    }
+
+    @Test func `an export whose entry undoes a later one is refused`() throws {
+        let story = try ImportStory(exportingAs: "jsonl")
+        let text = String(decoding: story.stream, as: UTF8.self)
+        let forged = text.replacing("\"undoes\":9", with: "\"undoes\":[9,18446744073709551615]")
+        try #require(forged != text)
+
+        let result = try story.run("import copy.daybook -f jsonl", input: Data(forged.utf8))
+
+        #expect(result.status == 2)
+        #expect(result.talk.contains("an entry can undo earlier ones only"), "\(result.talk)")
+    }
+
     @Test func `a dry run says what would be and changes nothing`() throws {
         let story = try ImportStory(exportingAs: "debezium")
         let before = try story.head()

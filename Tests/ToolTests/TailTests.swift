@@ -103,6 +103,26 @@ import Testing
         #expect(result.lines.last == "ended with 0", "\(result.text) \(result.talk)")
     }
 
+    @Test(arguments: ["tail", "log"])
+    func `a follower whose terminal is gone goes on under nohup`(command: String) throws {
+        let store = library.folder.url.appending(path: "library.daybook").path
+
+        let result = try Tool.shell(
+            """
+            coproc FOLLOWER { trap '' HUP; exec "$DAYBOOK" \(command) '\(store)' -f -n 1 --oneline; }
+            read -r -u "${FOLLOWER[0]}" line
+            pid=$FOLLOWER_PID; kill -HUP $pid
+            "$DAYBOOK" tag '\(store)' moved 1
+            echo '{"op":"insert","entity":"Shelf","values":{"label":"late"}}' \
+                | "$DAYBOOK" record '\(store)' --author Bo
+            read -r -u "${FOLLOWER[0]}" line; echo "$line"
+            kill -TERM $pid; wait $pid; echo "ended with $?"
+            """)
+
+        #expect(result.lines.contains { $0.contains("by Bo") }, "\(result)")
+        #expect(result.lines.last == "ended with 0", "\(result)")
+    }
+
     @Test func `a follower ends when its reader is gone, though nothing is saved`() throws {
         let store = library.folder.url.appending(path: "library.daybook").path
 

@@ -15,26 +15,43 @@ void terminal_program_begin(void);
 // number of the error.
 int terminal_program_add(const char *word);
 
+// How a program ended.
+typedef struct {
+    // The number of the error if it could not be started; 0 otherwise.
+    int error;
+    // Its exit code.
+    int code;
+    // The number of the signal that ended it; 0 when none did.
+    int signal;
+} terminal_ending;
+
+// The standard streams of a program: those of this process; the same, but an empty input; the same as
+// that, but what it prints goes to standard error.
+typedef enum { TERMINAL_SHARED, TERMINAL_NO_INPUT, TERMINAL_TALK } terminal_streams;
+
 // Runs the program in this process group, so that it may read from the terminal and is stopped with
-// the keys that stop this process, and waits for its end. Without `reads_input` its input is empty.
-// Returns its exit code, or 128 and the number of the signal that ended it; the negative number of
-// the error if it could not be started.
-int terminal_program_run(int reads_input);
+// the keys that stop this process, and waits for its end.
+terminal_ending terminal_program_run(terminal_streams streams);
 
 // Starts the program beside this process, with a pipe from its output and an empty input. Returns the
 // descriptor that gives its output, or the negative number of the error.
 int terminal_program_start(void);
 
-// Waits for the end of the program that was started. Returns its exit code, or the negative number of
-// the signal that ended it.
-int terminal_program_wait(void);
+// Waits for the end of the program that was started.
+terminal_ending terminal_program_wait(void);
 
 // Signals
 
+// Which signals are caught: each that comes, or only the first, so that a second one ends the process.
+typedef enum { TERMINAL_EACH_SIGNAL, TERMINAL_FIRST_SIGNAL } terminal_signals;
+
 // Takes the signals by which a user ends a program, SIGINT, SIGTERM and SIGHUP, as bytes from now on;
-// those that the process ignores stay ignored. Returns the descriptor that gives their numbers, or the
-// negative number of the error.
-int terminal_signals_catch(void);
+// those that the process ignores stay ignored. Once in a process. Returns the descriptor that gives
+// their numbers, or the negative number of the error.
+int terminal_signals_catch(terminal_signals signals);
+
+// Whether one of them has come. Any thread may ask.
+int terminal_signals_came(void);
 
 // Ends this process by a signal, as if nobody had caught it.
 _Noreturn void terminal_signals_end(int number);

@@ -35,6 +35,7 @@ package struct EntryReader: Sendable {
         let time = try members.required("time", read: .time)
         let author = try members.optional("author", read: .text)
         let note = try members.optional("note", read: .text)
+        let undoes = try members.undoes(before: SequenceNumber(sequence))
         guard try members.optional("kind", read: .kind) != .model else { return [] }
         var events: [ForeignEvent] = []
         for (index, json) in try members.list("changes").enumerated() {
@@ -42,7 +43,8 @@ package struct EntryReader: Sendable {
                 stream: stream, transaction: String(sequence),
                 position: ForeignPosition(
                     kind: "sequence", parts: [String(sequence), String(index)], .event),
-                isSnapshot: false, time: time, author: author, note: note)
+                isSnapshot: false, time: time, author: author, note: note,
+                sequence: SequenceNumber(sequence), undoes: undoes)
             do {
                 events.append(try event(json, origin))
             } catch {

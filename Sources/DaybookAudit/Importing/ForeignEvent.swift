@@ -1,3 +1,4 @@
+package import DaybookJournalLog
 package import DaybookObjectModel
 
 /// One change of one row, or object, of a store of another kind, as a line of a change stream tells it.
@@ -94,6 +95,10 @@ package struct ForeignOrigin: Sendable {
     package let author: String?
     /// Why.
     package let note: String?
+    /// The entry that it stood in, in another store of this kind.
+    package var sequence: SequenceNumber?
+    /// The entries of that store that it undoes.
+    package var undoes: ClosedRange<SequenceNumber>?
 }
 
 /// A place in a change stream. Places of one kind have an order.

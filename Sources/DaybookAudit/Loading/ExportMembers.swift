@@ -68,6 +68,17 @@ struct ExportMembers {
         return values
     }
 
+    /// The entries that an entry of this number undoes; nil for none.
+    func undoes(
+        before sequence: SequenceNumber
+    ) throws(JSONError) -> ClosedRange<SequenceNumber>? {
+        guard let undone = try optional("undoes", read: .undoes) else { return nil }
+        guard undone.upperBound < sequence else {
+            throw JSONError("an entry can undo earlier ones only.", at: "undoes")
+        }
+        return undone
+    }
+
     /// The members of an object.
     func object(_ name: String, isRequired: Bool = true) throws(JSONError) -> [JSONMember] {
         guard let json = members[name] else {

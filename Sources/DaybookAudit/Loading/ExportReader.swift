@@ -35,12 +35,9 @@ package struct ExportReader: Sendable {
             occurredAt: recorded == nil ? nil : time,
             base: base.map { SequenceNumber(rawValue: $0) }
                 ?? SequenceNumber(rawValue: max(sequence.rawValue, 1) - 1),
-            undoes: try members.optional("undoes", read: .undoes))
+            undoes: try members.undoes(before: sequence))
         guard header.base < sequence else {
             throw JSONError("the number of an earlier entry was expected.", at: "base")
-        }
-        guard header.undoes.map({ $0.upperBound < sequence }) ?? true else {
-            throw JSONError("an entry can undo earlier ones only.", at: "undoes")
         }
         let digest = try members.digest()
         let model = try model(members, kind)

@@ -320,7 +320,20 @@ private enum MainQueue {
         return key
     }()
 
-    static var isCurrent: Bool { Thread.isMainThread || isServedHere }
+    static var isCurrent: Bool { isMainThread || isServedHere }
+
+    /// The main thread, once it has asked; no other thread gets its mark, not even after its end.
+    private static let mainThread = Atomic<UInt>(0)
+
+    /// Whether this is the main thread. To ask the system takes two calls of it, and this is asked for
+    /// each object that is inserted.
+    private static var isMainThread: Bool {
+        let current = ThreadMark.current.rawValue
+        if mainThread.load(ordering: .relaxed) == current { return true }
+        guard Thread.isMainThread else { return false }
+        mainThread.store(current, ordering: .relaxed)
+        return true
+    }
 
     /// Whether the current thread serves the main queue: the main thread does until it hands that over.
     static var isServedHere: Bool { DispatchQueue.getSpecific(key: key) == true }

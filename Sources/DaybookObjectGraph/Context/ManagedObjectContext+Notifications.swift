@@ -160,9 +160,7 @@ extension ManagedObjectContext {
 
     /// Tells what has happened to objects since that was last told.
     func postChanges() {
-        guard !changed.isEmpty else { return }
-        let sets = changed.sets
-        changed = ObjectChanges()
+        guard let sets = news.takeChanges() else { return }
         var information: [AnyHashable: Any] = [:]
         for (key, objects) in sets { information[key] = objects }
         post(.objectsDidChange, information)
@@ -170,7 +168,6 @@ extension ManagedObjectContext {
 
     /// Tells that nothing that was registered is any more.
     func postReset(of objects: [ManagedObject]) {
-        changed = ObjectChanges()
         guard NotificationInterest.objectsDidChange.isThere else { return }
         let identifiers = Set(objects.map { managedObjectID(of: $0.graphID) })
         post(.objectsDidChange, [Self.invalidatedAllObjectsKey: identifiers])

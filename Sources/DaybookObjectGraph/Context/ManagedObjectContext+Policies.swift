@@ -21,16 +21,7 @@ extension ManagedObjectContext {
         requireQueue()
         require(object.binding.context === self, "An object is watched in its own context.")
         guard !object.status.contains(.temporary), object.realizeIfNeeded() else { return }
-        watched.insert(object)
-    }
-
-    /// The objects to be watched in a store, and the entries that had last changed them when they
-    /// were read.
-    func watched(in store: UInt32) -> [ObjectID: SequenceNumber] {
-        let pairs = watched.filter { $0.graphID.store == store }.map {
-            ($0.graphID.object, SequenceNumber($0.since))
-        }
-        return Dictionary(pairs) { first, _ in first }
+        terms.watch(object)
     }
 
     /// Saves a request, asking the custom policy about what collides.

@@ -3,7 +3,6 @@ public import DaybookObjectModel
 import DaybookSnapshotStore
 import Dispatch
 import Foundation
-import Synchronization
 
 /// On which queue a context lives.
 public enum ConcurrencyType: Sendable, Hashable {
@@ -49,8 +48,11 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
     /// The coordinator whose stores the context reads and saves to.
     public let coordinator: PersistentStoreCoordinator
-    /// The context that this one reads from and saves to; nil for one that works with the stores.
-    public let parent: ManagedObjectContext?
+    /// What the context reads from, saves to and follows.
+    let parentStore: any ParentStore
+    let registry = ObjectRegistry()
+    let terms = SaveTerms()
+    let news = News()
     /// On which queue the context lives.
     public let concurrencyType: ConcurrencyType
     /// Where the context reads.
@@ -69,12 +71,10 @@ public final class ManagedObjectContext: @unchecked Sendable {
     /// Whether conflicts are looked for property by property, or whether any change of the row is
     /// one.
     public var conflictGranularity = ConflictGranularity.property
-    // What is unchecked here and below is so because each fault would pay for the check. Code of others
-    // never runs while one of these is being changed; it may after that, as when objects that were
-    // retained go and run their deinitializers.
     /// Whether the context keeps its registered objects alive. Off by default.
-    @exclusivity(unchecked) public var retainsRegisteredObjects = false {
-        didSet { retainedObjects = retainsRegisteredObjects ? Set(identityMap.objects) : [] }
+    public var retainsRegisteredObjects: Bool {
+        get { registry.retainsObjects }
+        set { registry.retainsObjects = newValue }
     }
     /// Whether the delete rules are carried out at the end of the event (in
     /// ``processPendingChanges()`` or a save) instead of at each ``delete(_:)``. On by default.
@@ -97,9 +97,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
     /// main-queue context, where user interfaces are; off in others, because looking for it makes
     /// reading a property a few nanoseconds dearer.
     public var tracksObservation: Bool {
-        didSet {
-            for binding in bindings { binding?.isWatched = tracksObservation }
-        }
+        didSet { registry.setWatched(tracksObservation) }
     }
     /// Whether a fault whose record turns out to be deleted counts as deleted from then on, and its
     /// properties read as empty. On by default.
@@ -138,16 +136,6 @@ public final class ManagedObjectContext: @unchecked Sendable {
         }
     }
 
-    let identityMap = IdentityMap()
-    var retainedObjects: Set<ManagedObject> = []
-    @exclusivity(unchecked) var bindings: [EntityBinding?] = []
-    /// The store that was asked for last, and what tells it from others.
-    @exclusivity(unchecked) var storeInUse: PersistentStore?
-    @exclusivity(unchecked) var storeMark = StoreMark()
-    /// The binding used last for each class, so that making an object needs no look-up by name.
-    var bindingsByType = ClassBindings()
-    /// What the store has where a hook has set something else.
-    @exclusivity(unchecked) var storedValues = StoredValues()
     /// The event being recorded.
     var event: [EventRecord] = []
     /// How many events have been ended that changed something.
@@ -156,60 +144,12 @@ public final class ManagedObjectContext: @unchecked Sendable {
     var undeliveredDeletes: [Deletion] = []
     var pending = PendingChanges()
     var deltas = RelationDeltas()
-    /// How far the context has followed each store, by the store's number.
-    var positions: [UInt32: StorePosition] = [:]
-    /// The state the context is held to, as it was asked for; nil for always the newest.
-    var queryGeneration: QueryGenerationToken?
-    /// Whether the context stands on a point in the past, from which its changes start: until it saves,
-    /// merges everything or is held to a query generation. See
-    /// ``PersistentContainer/speculativeContext(at:)``.
-    public internal(set) var isSpeculative = false
-    /// Whether the next read settles which entries ``QueryGenerationToken/current`` means.
-    var isPinningAtNextRead = false
-    /// Rises with everything that changes what children read here.
-    let revision = Atomic<UInt64>(0)
-    /// What the parent's revision was when this context last agreed with it.
-    var parentRevision: UInt64 = 0
-    /// The children that take in at once what this context saves and merges.
-    var followers: [Follower] = []
-    /// Objects that others must not change before the next save.
-    var watched: Set<ManagedObject> = []
-    /// What automatic merges have met and nobody has been told of.
-    var untoldConflicts: [MergeConflict] = []
-    /// Where the last save met others' changes of attributes that merge: what the context had read and
-    /// asked for, what the others had made of it, and what was written. Its objects have the values
-    /// that were written.
-    public internal(set) var mergedValues: [MergedValue] = []
-    /// How often this context has saved something, into a store or its parent.
-    var entriesMade = 0
-    /// Who saved into this context since it was last saved.
-    var attributions = ChildAttributions()
     /// Why the last undo did nothing, until somebody is told.
     var undoFailure: (any Error)?
     /// What was taken back since the last save without becoming a step of undo, by store.
     var unrecordedOrigins: [(store: UInt32, origin: UndoneEntries)] = []
     /// Whether changes to objects are made without being recorded, as in `awakeFromFetch`.
     @exclusivity(unchecked) var isRecordingSuspended = false
-    /// By the number of the store.
-    var subscriptions: [UInt32: Subscription] = [:]
-    /// What each save refuses until it is mended.
-    var refusedReferences: [RelationKey: RefusedReference] = [:]
-    /// Faults that were fetched in batches and have not fired yet.
-    @exclusivity(unchecked) var faultBatches = FaultBatches()
-    /// What has happened to objects since that was last told.
-    var changed = ObjectChanges()
-    /// Objects that merging a notification or identifiers found deleted, until the next save.
-    var mergedDeletes: Set<GraphID> = []
-    /// What a save has found of the object whose hook it calls.
-    var failuresFound: FailuresFound?
-    /// Whether what is merged counts among the changes of the context where it is a deletion.
-    var isMergingSave = false
-    var isFollowing = false
-    /// The last entry of each store when this context began to follow it, by the store's number.
-    var followedFrom: [UInt32: SequenceNumber] = [:]
-    /// Why a new object could not get a number from the store; thrown by a save that
-    /// would save such an object.
-    var insertFailure: (any Error)?
 
     /// Makes a context that works with stores.
     ///
@@ -223,29 +163,20 @@ public final class ManagedObjectContext: @unchecked Sendable {
         coordinator: PersistentStoreCoordinator, concurrencyType: ConcurrencyType = .privateQueue,
         readingMode: ReadingMode = .latest
     ) {
-        self.init(coordinator, nil, concurrencyType, readingMode)
-        for store in coordinator.persistentStores {
-            positions[store.number] = StorePosition(
-                base: coordinator.headForNewContext(of: store))
-        }
-        if case .pinned(let sequence) = readingMode, let first = coordinator.persistentStores.first
-        {
-            pin(at: [first.number: sequence])
-        }
+        let stores =
+            switch readingMode {
+            case .latest: CoordinatedStores(of: coordinator)
+            case .pinned(let sequence):
+                CoordinatedStores(
+                    of: coordinator,
+                    asAt: coordinator.persistentStores.first.map { [$0.number: sequence] } ?? [:])
+            }
+        self.init(coordinator, stores, concurrencyType, readingMode)
     }
 
-    /// Makes a context that reads each store as it stood at an entry. Stores without one are empty.
-    convenience init(
-        coordinator: PersistentStoreCoordinator, readingMode: ReadingMode,
-        at sequences: [UInt32: SequenceNumber]
-    ) {
-        self.init(coordinator: coordinator, readingMode: readingMode)
-        pin(at: sequences)
-    }
-
-    private func pin(at sequences: [UInt32: SequenceNumber]) {
-        queryGeneration = QueryGenerationToken(sequences: [:])
-        for (store, sequence) in sequences { positions[store]?.pinned = sequence }
+    /// Makes a context with a queue of its own on stores as they stand or stood.
+    convenience init(_ stores: CoordinatedStores, readingMode: ReadingMode = .latest) {
+        self.init(stores.coordinator, stores, .privateQueue, readingMode)
     }
 
     /// Makes a context on top of another: it reads what its parent has, unsaved changes included, and
@@ -257,15 +188,16 @@ public final class ManagedObjectContext: @unchecked Sendable {
     public convenience init(
         parent: ManagedObjectContext, concurrencyType: ConcurrencyType = .privateQueue
     ) {
-        self.init(parent.coordinator, parent, concurrencyType, parent.readingMode)
+        self.init(
+            parent.coordinator, ParentContext(parent), concurrencyType, parent.readingMode)
     }
 
     private init(
-        _ coordinator: PersistentStoreCoordinator, _ parent: ManagedObjectContext?,
+        _ coordinator: PersistentStoreCoordinator, _ parentStore: any ParentStore,
         _ concurrencyType: ConcurrencyType, _ readingMode: ReadingMode
     ) {
         self.coordinator = coordinator
-        self.parent = parent
+        self.parentStore = parentStore
         self.concurrencyType = concurrencyType
         self.readingMode = readingMode
         tracksObservation = concurrencyType == .mainQueue
@@ -275,17 +207,27 @@ public final class ManagedObjectContext: @unchecked Sendable {
             case .privateQueue:
                 ContextLock(queue: DispatchQueue(label: "Daybook.ManagedObjectContext"))
             }
-        if let parent { parentRevision = parent.revision.load(ordering: .relaxed) }
         let manager = UndoManager()
         manager.attach(to: self)
         undoManager = manager
         coordinator.note(self)
     }
 
+    /// The context that this one reads from and saves to; nil for one that works with the stores.
+    public var parent: ManagedObjectContext? { parentStore.context }
+
+    /// Whether the context stands on a point in the past, from which its changes start: until it saves,
+    /// merges everything or is held to a query generation. See
+    /// ``PersistentContainer/speculativeContext(at:)``.
+    public var isSpeculative: Bool { parentStore.isSpeculative }
+
     /// Notes that children may read something else than before.
-    func noteRevision() {
-        revision.wrappingAdd(1, ordering: .relaxed)
-    }
+    func noteRevision() { news.noteRevision() }
+
+    /// Where the last save met others' changes of attributes that merge: what the context had read and
+    /// asked for, what the others had made of it, and what was written. Its objects have the values
+    /// that were written.
+    public var mergedValues: [MergedValue] { terms.mergedValues }
 
     /// Whether the context reads a point in the past, so that nothing in it can be saved.
     var isReadOnly: Bool { readingMode != .latest }
@@ -296,14 +238,14 @@ public final class ManagedObjectContext: @unchecked Sendable {
     public var hasChanges: Bool {
         assertOnQueue()
         return pending.items.contains { !$0.isAnnihilated }
-            || event.contains { $0.kind != .nothing } || !refusedReferences.isEmpty
+            || event.contains { $0.kind != .nothing } || terms.hasRefusedReferences
             || deletedByMerges.contains { _ in true }
     }
 
     /// The objects that are registered and still alive, in no order.
     public var registeredObjects: Set<ManagedObject> {
         assertOnQueue()
-        return Set(identityMap.objects)
+        return Set(registry.objects)
     }
 
     /// The objects the next save will insert.

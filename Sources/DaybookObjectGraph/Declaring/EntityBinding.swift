@@ -32,15 +32,15 @@ final class EntityBinding {
     /// The declarations of a prototype; none for other objects.
     let definitions = DefinitionList()
 
-    init(_ entity: GraphEntity, context: ManagedObjectContext?) {
+    init(_ entity: GraphEntity, in context: ManagedObjectContext, registry: IdentityMap) {
         self.entity = entity
         schema = entity.schema
         self.context = context
-        isWatched = context?.tracksObservation == true
-        rows = context?.parent == nil ? context?.coordinator.rows : nil
-        registry = context?.identityMap
-        lock = context?.lock
-        storeIdentifiers = context?.coordinator.identifiers ?? StoreIdentifiers()
+        isWatched = context.tracksObservation
+        rows = context.parentStore.sharedRows
+        self.registry = registry
+        lock = context.lock
+        storeIdentifiers = context.coordinator.identifiers
         isPrototype = false
     }
 

@@ -47,7 +47,7 @@ extension ManagedObjectContext {
     /// Only a reference without inverse can still lead to such an object, and will again if the
     /// delete is undone.
     func destination(_ id: GraphID) -> ManagedObject? {
-        if let object = identityMap[id] { return object }
+        if let object = registry[id] { return object }
         return pending[id]?.isAnnihilated == true ? nil : object(id)
     }
 
@@ -67,7 +67,7 @@ extension ManagedObjectContext {
         undoManager?.emptyReferences(to: deleted, deletedIn: steps)
         let emptied = changes.flatMap { references(emptiedBy: $0, inStore: store, to: deleted) }
         for reference in emptied {
-            if let object = identityMap[reference.owner], !object.isFault {
+            if let object = registry[reference.owner], !object.isFault {
                 let change = reference.change(of: object, isSaved: true).change
                 apply(change, to: object)
                 for edit in change.members { object.relations[edit.property] = nil }
@@ -118,7 +118,7 @@ extension ManagedObjectContext {
         guard case .update(let edits, let members) = change.kind else { return [] }
         let owner = GraphID(store: store, object: change.object)
         let schema = binding(change.object.entity).schema
-        let object = identityMap[owner].flatMap { $0.isFault ? nil : $0 }
+        let object = registry[owner].flatMap { $0.isFault ? nil : $0 }
         var found: [NullifiedReference] = []
         for edit in edits where edit.new == .null {
             guard let property = schema.property(edit.property), property.isOneWay,

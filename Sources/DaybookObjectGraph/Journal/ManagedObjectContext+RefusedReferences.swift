@@ -19,11 +19,16 @@ struct RefusedReference {
     let reason: Reason
 
     /// Whether one that stays is still to be related to one that does not, or to a stranger.
-    fileprivate var counts: Bool {
+    var counts: Bool {
         switch reason {
         case .otherStore: owner.isEditable && destination.isEditable
         case .gone: owner.isEditable || destination.isEditable
         }
+    }
+
+    /// Whether undo or redo has brought the objects back: what was tried was at another time.
+    var isMended: Bool {
+        reason == .gone && owner.isEditable && destination.isEditable
     }
 }
 
@@ -38,26 +43,19 @@ extension ManagedObjectContext {
         let store = owner.graphID.store
         if let stranger = objects.first(where: { $0.graphID.store != store }) {
             guard owner.isEditable else { return true }
-            note(owner, property, stranger, .otherStore)
+            terms.refuse(
+                RefusedReference(
+                    owner: owner, property: property, destination: stranger, reason: .otherStore))
             return true
         }
         if let lost = unrelatable(objects, property, owner) {
-            note(owner, property, lost, .gone)
+            terms.refuse(
+                RefusedReference(
+                    owner: owner, property: property, destination: lost, reason: .gone))
             return true
         }
-        if !refusedReferences.isEmpty {
-            refusedReferences[RelationKey(owner: owner.graphID, property: property.number)] = nil
-        }
+        terms.forgetReference(property, of: owner)
         return false
-    }
-
-    private func note(
-        _ owner: ManagedObject, _ property: SchemaProperty, _ destination: ManagedObject,
-        _ reason: RefusedReference.Reason
-    ) {
-        let key = RelationKey(owner: owner.graphID, property: property.number)
-        refusedReferences[key] = RefusedReference(
-            owner: owner, property: property, destination: destination, reason: reason)
     }
 
     /// The first object that a relationship does not lead to yet and cannot, because the object or
@@ -86,39 +84,13 @@ extension ManagedObjectContext {
         return owner.value(inSlot: slot).reference.map { [$0] } ?? []
     }
 
-    /// Forgets what was tried with a relationship of an object.
-    func forgetRefusedReferences(of object: ManagedObject) {
-        guard !refusedReferences.isEmpty else { return }
-        refusedReferences = refusedReferences.filter { $0.value.owner !== object }
-    }
-
-    /// Forgets what was tried with objects that undo or redo has brought back: that was at another
-    /// time.
-    func forgetMendedReferences() {
-        guard !refusedReferences.isEmpty else { return }
-        refusedReferences = refusedReferences.filter { _, reference in
-            reference.reason != .gone
-                || !(reference.owner.isEditable && reference.destination.isEditable)
-        }
-    }
-
-    /// Makes what was tried follow an object to another identifier.
-    func moveRefusedReferences(of object: ManagedObject) {
-        for (key, reference) in refusedReferences where reference.owner === object {
-            refusedReferences[key] = nil
-            let moved = RelationKey(owner: object.graphID, property: key.property)
-            refusedReferences[moved] = reference
-        }
-    }
-
     /// Refuses a save while a relationship is to lead where it cannot.
     ///
     /// - Throws: ``StoreError`` with code `crossStoreRelationship`, or `validation` where objects are
     ///   no more.
     func refuseReferences() throws {
-        guard !refusedReferences.isEmpty else { return }
-        refusedReferences = refusedReferences.filter(\.value.counts)
-        let references = refusedReferences.values
+        guard terms.hasRefusedReferences else { return }
+        let references = terms.countingReferences()
         let lines = references.filter { $0.reason == .otherStore }.map(crossStoreLine)
         if !lines.isEmpty { throw StoreError.crossStoreRelationships(lines.sorted()) }
         let failures = references.map(failure)

@@ -111,9 +111,7 @@ extension ManagedObjectContext {
     private func refuseUnmerged(
         _ changes: [Change], of entries: ClosedRange<SequenceNumber>, in store: PersistentStore
     ) throws {
-        let position = position(in: store)
-        let unmerged = try store.store.touches(
-            of: changes, after: position.base, except: position.ownEntries)
+        let unmerged = try parentStore.unmergedTouches(of: changes, in: store)
         if !unmerged.isEmpty { throw StoreError.undoNotMerged(entries, unmerged) }
     }
 
@@ -222,7 +220,8 @@ extension ManagedObjectContext {
     private func storeForUndo(_ store: PersistentStore?) throws -> PersistentStore {
         requireQueue()
         require(
-            parent == nil, "Saved entries are undone in a context that works with stores.")
+            parentStore.keepsEntries,
+            "Saved entries are undone in a context that works with stores.")
         guard !isReadOnly else { throw StoreError.readOnlyContext() }
         guard let found = store ?? coordinator.persistentStores.first else {
             throw StoreError.noStore()

@@ -27,19 +27,15 @@ extension ManagedObjectContext {
                 apply(change.inverse, to: item.object)
                 noteReferences(of: change.inverse, item.object)
             }
-            changed.note(item.object, as: item.object.isInserted ? .deleted : .refreshed)
+            news.note(item.object, as: item.object.isInserted ? .deleted : .refreshed)
             settle(item.object, nil)
         }
         pending.removeAll()
         deltas.removeAll()
-        refusedReferences.removeAll()
-        watched.removeAll()
-        mergedDeletes.removeAll()
-        untoldConflicts.removeAll()
-        attributions.removeAll()
         unrecordedOrigins.removeAll()
         undoFailure = nil
-        noteRevision()
+        terms.clear()
+        news.rollback()
         undoManager?.forgetAll()
         for item in items where item.object.isEditable { awake(item.object, .rollback) }
         postChanges()
@@ -50,35 +46,25 @@ extension ManagedObjectContext {
     /// as empty, and the first is told of on standard error.
     public func reset() {
         requireQueue()
-        noteRevision()
         event.removeAll()
         undeliveredDeletes.removeAll()
         pending.removeAll()
         deltas.removeAll()
-        refusedReferences.removeAll()
-        watched.removeAll()
-        untoldConflicts.removeAll()
         unrecordedOrigins.removeAll()
         undoFailure = nil
         undoManager?.forgetAll()
-        let objects = identityMap.objects
+        let objects = registry.objects
         for object in objects {
             object.relations = [:]
             object.eventIndex = -1
             object.letGoOfRow()
             object.becomeFault([.fault, .detached])
         }
-        identityMap.removeAll()
-        retainedObjects.removeAll()
-        attributions.removeAll()
-        faultBatches.removeAll()
-        mergedDeletes.removeAll()
+        registry.reset()
+        terms.clear()
+        news.reset()
         defer { postReset(of: objects) }
-        for store in parent == nil ? coordinator.persistentStores : [] {
-            var position = StorePosition(base: coordinator.headForNewContext(of: store))
-            position.pin(at: positions[store.number]?.pinned)
-            positions[store.number] = position
-        }
+        parentStore.reset()
     }
 
     /// What has become of a recorded change that was to be taken back.
@@ -123,7 +109,7 @@ extension ManagedObjectContext {
             object: object.graphID.object, kind: .update(edits: back, members: []))
         if !object.binding.schema.referenceSlots.isEmpty { noteReferences(of: change, object) }
         settle(object, pending.append(change, of: object, takingBack: edits))
-        changed.note(object, as: .updated)
+        news.note(object, as: .updated)
         return true
     }
 
@@ -143,7 +129,7 @@ extension ManagedObjectContext {
         apply(change, to: object)
         noteReferences(of: change, object)
         settle(object, pending.append(change, of: object, move))
-        changed.note(change, of: object)
+        news.note(change, of: object)
     }
 
     /// Whether a change would change anything from where its object stands now.
@@ -179,7 +165,7 @@ extension ManagedObjectContext {
     /// Whether somebody else has brought back the record of an object deleted here, with or without
     /// another instance for it.
     private func isBroughtBack(_ object: ManagedObject) -> Bool {
-        if let other = identityMap[object.graphID], other !== object { return isThere(other) }
+        if let other = registry[object.graphID], other !== object { return isThere(other) }
         if case .delete? = pending[object.graphID]?.change?.kind { return false }
         return isUnderlying(object.graphID)
     }
@@ -197,7 +183,7 @@ extension ManagedObjectContext {
             object.values = values
             if object.status.contains(.detached) { object.relations = [:] }
             object.status.subtract([.fault, .deleted, .detached])
-            identityMap.register(object)
+            registry.register(object)
         case .update(let edits, _):
             guard object.realizeIfNeeded(), !object.status.contains(.gone) else { return }
             object.values.take(edits, of: object.binding.schema)

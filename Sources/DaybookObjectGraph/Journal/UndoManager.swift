@@ -273,7 +273,7 @@ public final class UndoManager {
         body()
         // What hooks have changed meanwhile is no step of its own.
         context?.processPendingChanges()
-        context?.forgetMendedReferences()
+        context?.terms.forgetMendedReferences()
         self[keyPath: flag] = false
         post(after)
     }

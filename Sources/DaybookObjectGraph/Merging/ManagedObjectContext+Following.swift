@@ -1,7 +1,5 @@
 import DaybookJournalLog
 import DaybookObjectModel
-import DaybookSnapshotStore
-import Synchronization
 
 extension ManagedObjectContext {
     /// Whether the context takes in what others save as they save it: to its stores, or, for a child,
@@ -9,57 +7,20 @@ extension ManagedObjectContext {
     ///
     /// A context that is held to a query generation stays there all the same.
     public var automaticallyMergesChangesFromParent: Bool {
-        get { isFollowing }
-        set {
-            guard newValue != isFollowing else { return }
-            isFollowing = newValue
-            subscriptions = [:]
-            if let parent {
-                follow(parent)
-            } else if newValue {
-                for store in coordinator.persistentStores { follow(store) }
-            }
-        }
-    }
-
-    private func follow(_ parent: ManagedObjectContext) {
-        parent.performForChild {
-            parent.followers.removeAll { $0.context == nil || $0.context === self }
-            if isFollowing { parent.followers.append(Follower(context: self)) }
-        }
-    }
-
-    func follow(_ store: PersistentStore) {
-        followedFrom[store.number] = coordinator.headForNewContext(of: store)
-        let subscription = store.store.subscribe { [weak self, weak store] sequence in
-            guard let self, let store else { return }
-            perform { [weak self] in self?.mergeAsTheyCome(sequence, in: store) }
-        }
-        subscriptions[store.number] = subscription
+        get { parentStore.isFollowing }
+        set { parentStore.follow(newValue, for: self) }
     }
 
     /// Whether an object that others have inserted was in use here before that is merged.
     ///
-    /// A fault may have been made of an identifier before there was a record, and is news then; but not
-    /// in a child, which has it from its parent, nor where the entry that inserted it is older than the
-    /// following of others here.
+    /// Of a fault that depends on what lies under the context.
     func isKnown(_ id: GraphID, at sequence: SequenceNumber? = nil) -> Bool {
-        guard let object = identityMap[id], !object.status.contains(.gone) else { return false }
-        guard object.status.contains(.fault), parent == nil else { return true }
-        guard let sequence, let beginning = followedFrom[id.store] else { return false }
-        return sequence <= beginning
+        guard let object = registry[id], !object.status.contains(.gone) else { return false }
+        return !object.status.contains(.fault) || parentStore.knewFault(id, before: sequence)
     }
 
-    /// Lets children that follow take in what has changed here.
-    func tellFollowers(_ changes: [GraphChange], except saver: ManagedObjectContext? = nil) {
-        guard !changes.isEmpty else { return }
-        for follower in followers {
-            guard let child = follower.context, child !== saver else { continue }
-            child.perform { [weak child] in child?.mergeAsTheyCome(changes) }
-        }
-    }
-
-    private func mergeAsTheyCome(_ changes: [GraphChange]) {
+    /// Takes in what the parent has just told.
+    func mergeAsTheyCome(_ changes: [GraphChange]) {
         tell(of: mergeParent(changes))
     }
 
@@ -75,7 +36,7 @@ extension ManagedObjectContext {
         for change in changes { forgetLists(touchedBy: change.change, change.id) }
         gatheringRebases {
             for change in changes {
-                let object = identityMap[change.id]
+                let object = registry[change.id]
                 merged.note(change.change, of: change.id, isKnown: isKnown(change.id))
                 // What is to be inserted anew owes nothing to what others did with it before.
                 if object?.status.contains(.temporary) == true { continue }
@@ -85,17 +46,17 @@ extension ManagedObjectContext {
                 guard isThere else {
                     if !object.status.contains(.gone) {
                         mergeDelete(of: object, &conflicts)
-                        changed.note(object, as: .deleted)
+                        news.note(object, as: .deleted)
                     }
                     continue
                 }
                 if object.status.contains(.gone) {
                     object.relations = [:]
                     object.becomeFault(.fault)
-                    changed.note(object, as: .refreshed)
+                    news.note(object, as: .refreshed)
                 } else if !object.isFault {
                     conflicts += mergeAgain(object)
-                    changed.note(object, as: .refreshed)
+                    news.note(object, as: .refreshed)
                 }
             }
         }
@@ -104,7 +65,7 @@ extension ManagedObjectContext {
         }
         noteAllReferences()
         noteRevision()
-        tellFollowers(changes)
+        news.tellFollowers(changes)
         noteInserted(merged)
         postChanges()
         postDidMerge(merged)
@@ -113,9 +74,8 @@ extension ManagedObjectContext {
 
     /// Takes in what the parent has of every object that is registered here.
     func mergeWholeParent() -> [MergeConflict] {
-        if let parent { parentRevision = parent.revision.load(ordering: .relaxed) }
-        return mergeParent(
-            identityMap.objects.filter { !$0.status.contains(.temporary) }.map { object in
+        mergeParent(
+            registry.objects.filter { !$0.status.contains(.temporary) }.map { object in
                 let change = Change(
                     object: object.graphID.object,
                     kind: isUnderlying(object.graphID)
@@ -170,14 +130,13 @@ extension ManagedObjectContext {
         return Dictionary(edits.map { ($0.property, $0) }) { first, _ in first }
     }
 
-    /// Whether an object is in a store, whatever parents say.
-    func isStored(_ id: GraphID) -> Bool {
+    /// Whether an object is there under the context and in no store yet.
+    func isUnsavedAbove(_ id: GraphID) -> Bool {
         do {
-            return try coordinator.store(id.store)?.read(at: nil) { try $0.exists(id.object) }
-                ?? false
+            return try parentStore.isUnsaved(id)
         } catch {
             mergeFailureHandler?(error)
-            return false
+            return true
         }
     }
 

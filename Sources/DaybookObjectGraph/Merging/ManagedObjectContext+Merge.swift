@@ -23,19 +23,7 @@ extension ManagedObjectContext {
         guard let context = notification.object as? ManagedObjectContext, context !== self,
             context.coordinator === coordinator
         else { return [] }
-        if parent != nil {
-            let saved = notification.userInfo?[Self.changesKey] as? SavedChanges
-            return mergingSave { telling { mergeParent(saved?.changes ?? []) } }
-        }
-        guard let saved = notification.userInfo?[Self.positionsKey] as? [UInt32: SequenceNumber]
-        else { return [] }
-        for store in coordinator.persistentStores {
-            guard let sequence = saved[store.number] else { continue }
-            untoldConflicts += try mergingSave {
-                try mergeEntries(of: store, through: sequence)
-            }
-        }
-        return telling { [] }
+        return try parentStore.merge(saved: notification.userInfo ?? [:], into: self)
     }
 
     /// Replays what others have saved, up to an entry, under what is pending here.
@@ -54,57 +42,41 @@ extension ManagedObjectContext {
         through sequence: SequenceNumber? = nil
     ) throws -> [MergeConflict] {
         requireQueue()
-        if parent != nil { return telling { mergeWholeParent() } }
-        if let sequence, let first = coordinator.persistentStores.first {
-            return try telling { try mergeEntries(of: first, through: sequence) }
-        }
-        for store in coordinator.persistentStores {
-            untoldConflicts += try mergeEntries(of: store, through: store.head())
-        }
-        endSpeculation()
-        return telling { [] }
+        return try parentStore.merge(through: sequence, into: self)
     }
 
-    @discardableResult
-    private func mergeEntries(
-        of store: PersistentStore, through target: SequenceNumber
+    /// Takes in entries of a store, under what is pending here.
+    ///
+    /// - Parameters:
+    ///   - store: Whose entries they are.
+    ///   - walk: Hands out what others have changed, entry after entry.
+    /// - Returns: Pending edits that collided; the pending values are kept.
+    /// - Throws: What `walk` throws; ``StoreError`` when the store cannot be read.
+    func mergeEntries(
+        of store: PersistentStore,
+        _ walk: ((SequenceNumber, [Change]) throws -> Void) throws -> Void
     ) throws -> [MergeConflict] {
-        guard !isReadOnly else { return [] }
-        processPendingChanges()
-        var position = position(in: store)
-        guard position.base < target else { return [] }
         var incoming = IncomingChanges(store: store)
         var changes: [GraphChange] = []
         defer {
             noteRevision()
             noteAllReferences()
-            tellFollowers(changes)
+            news.tellFollowers(changes)
             tell(of: incoming)
         }
-        coordinator.rows.learn(of: target, in: store.number)
-        let first = SequenceNumber(rawValue: position.base.rawValue + 1)
-        if position.pinned != nil { position.pinned = target }
-        // What is read from here on is what the entries lead to.
-        positions[store.number]?.pinned = position.pinned
-        try store.store.entries(from: first, through: target) { entry in
-            if position.ownEntries.remove(entry.sequence) == nil {
-                for change in entry.changes {
-                    let id = GraphID(store: store.number, object: change.object)
-                    try collect(change, id, entry.sequence, into: &incoming)
-                    if !followers.isEmpty { changes.append(GraphChange(id: id, change: change)) }
-                }
+        try walk { sequence, entry in
+            for change in entry {
+                let id = GraphID(store: store.number, object: change.object)
+                try collect(change, id, sequence, into: &incoming)
+                if news.hasFollowers { changes.append(GraphChange(id: id, change: change)) }
             }
-            position.base = entry.sequence
-            positions[store.number] = position
-            return .proceed
         }
         var conflicts = incoming.conflicts
         gatheringRebases {
             for update in incoming.updates.values { merge(update, &conflicts) }
         }
         let lost = try incoming.deleted.filter { try !isStillThere($0, in: store) }
-        conflicts += dropReferences(to: lost, inStore: store.number)
-        return try store.store.traced(conflicts, after: first.previous, upTo: target)
+        return conflicts + dropReferences(to: lost, inStore: store.number)
     }
 
     /// Runs `body`, and lets what can be undone follow others' values in one walk.
@@ -115,19 +87,10 @@ extension ManagedObjectContext {
     /// Tells what a merge has come to: what others have made, what changed here and what is gone.
     private func tell(of incoming: IncomingChanges) {
         noteInserted(incoming.merged)
-        for object in incoming.refreshed { changed.note(object, as: .refreshed) }
-        for object in incoming.gone { changed.note(object, as: .deleted) }
+        for object in incoming.refreshed { news.note(object, as: .refreshed) }
+        for object in incoming.gone { news.note(object, as: .deleted) }
         postChanges()
         postDidMerge(incoming.merged)
-    }
-
-    func mergeAsTheyCome(_ sequence: SequenceNumber, in store: PersistentStore) {
-        guard queryGeneration == nil else { return }
-        do {
-            tell(of: try mergeEntries(of: store, through: sequence))
-        } catch {
-            mergeFailureHandler?(error)
-        }
     }
 
     /// Takes one change of an entry that is not this context's own. Edits are only gathered: what
@@ -140,7 +103,7 @@ extension ManagedObjectContext {
         incoming.merged.note(change, of: id, isKnown: isKnown(id, at: sequence))
         if change.isDelete { incoming.deleted.insert(id.object) }
         // What is to be inserted anew owes nothing to what others did with it before.
-        guard let object = identityMap[id], !object.status.contains(.temporary) else { return }
+        guard let object = registry[id], !object.status.contains(.temporary) else { return }
         switch change.kind {
         case .insert:
             // A deleted object that somebody has brought back is read again.
@@ -175,7 +138,7 @@ extension ManagedObjectContext {
     /// Whether an object that others deleted was brought back: by them, or here to be saved again.
     private func isStillThere(_ object: ObjectID, in store: PersistentStore) throws -> Bool {
         let id = GraphID(store: store.number, object: object)
-        if identityMap[id]?.status.contains(.temporary) == true { return true }
+        if registry[id]?.status.contains(.temporary) == true { return true }
         return try isStored(object, in: store)
     }
 
@@ -276,7 +239,7 @@ extension ManagedObjectContext {
         dropPending(of: object)
         object.status.insert(.gone)
         object.letGoOfRow()
-        noteMergedDelete(of: object)
+        news.noteMergedDelete(object.graphID) { [registry] in registry[$0] != nil }
     }
 
     /// Forgets all that is pending for an object that is no more.
@@ -292,11 +255,11 @@ extension ManagedObjectContext {
         let schema = binding(id.object.entity).schema
         change.forEachReference(of: schema) { reference in
             if reference.property.slot == nil {
-                identityMap[id]?.relations[reference.property.number] = nil
+                registry[id]?.relations[reference.property.number] = nil
             }
             guard let inverse = reference.property.end?.inverse else { return }
             let destination = GraphID(store: id.store, object: reference.destination)
-            identityMap[destination]?.relations[inverse] = nil
+            registry[destination]?.relations[inverse] = nil
         }
     }
 }

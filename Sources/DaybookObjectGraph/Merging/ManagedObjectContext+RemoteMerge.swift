@@ -47,7 +47,7 @@ extension ManagedObjectContext {
             + changes(deleted, .delete(values: [], members: []))
         for change in all { coordinator.rows.forget(change.id) }
         forgetLists(ofOthersThan: all)
-        mergingSave { tell(of: mergeParent(all)) }
+        news.mergingSave { tell(of: mergeParent(all)) }
     }
 
     /// Lets all lists that may lead to or from changed objects be read again: identifiers do not say
@@ -62,7 +62,7 @@ extension ManagedObjectContext {
                 if let inverse = end.inverse { touched.insert(inverse) }
             }
         }
-        for object in identityMap.objects where !object.status.contains(.temporary) {
+        for object in registry.objects where !object.status.contains(.temporary) {
             for property in Array(object.relations.keys) where touched.contains(property) {
                 object.relations[property] = nil
             }

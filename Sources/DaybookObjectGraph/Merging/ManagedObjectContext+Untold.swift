@@ -12,24 +12,27 @@ extension ManagedObjectContext {
         if let mergeConflictHandler {
             mergeConflictHandler(conflicts)
         } else {
-            untoldConflicts += conflicts
+            terms.keep(conflicts)
         }
     }
 
     /// Hands out what a merge has met, and before it what nobody has been told of yet.
     func telling(_ merge: () throws -> [MergeConflict]) rethrows -> [MergeConflict] {
         let met = try merge()
-        defer { untoldConflicts.removeAll() }
-        return standing(untoldConflicts) + met
+        defer { terms.forgetConflicts() }
+        return standing(terms.untoldConflicts) + met
     }
 
     /// Refuses a save while there are conflicts that nobody has been told of, unless the policy settles
     /// conflicts.
     func refuseUntoldConflicts() throws {
-        guard !untoldConflicts.isEmpty, mergePolicy == .error else { return }
-        untoldConflicts = standing(untoldConflicts)
-        guard !untoldConflicts.isEmpty else { return }
-        throw StoreError.untoldConflicts(untoldConflicts, in: coordinator.model.schema)
+        guard !terms.untoldConflicts.isEmpty, mergePolicy == .error else { return }
+        let standing = standing(terms.untoldConflicts)
+        terms.forgetConflicts()
+        terms.keep(standing)
+        guard standing.isEmpty else {
+            throw StoreError.untoldConflicts(standing, in: coordinator.model.schema)
+        }
     }
 
     /// Conflicts without those that an undo has settled since: of what has been taken back nothing is

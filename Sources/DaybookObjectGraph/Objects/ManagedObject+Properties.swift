@@ -187,7 +187,7 @@ extension ManagedObject {
     /// - Precondition: The entity has an attribute of that name.
     public func setStoredValue(_ value: Value, forKey key: String) {
         let property = property(named: key)
-        guard let slot = property.slot, property.attribute != nil else {
+        guard let slot = property.slot, property.isAttribute else {
             stop("'\(binding.schema.name).\(key)' is not an attribute.")
         }
         setValue(value, inSlot: slot)

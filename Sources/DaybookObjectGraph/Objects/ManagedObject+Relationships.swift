@@ -31,7 +31,7 @@ extension ManagedObject {
         if case .one(let object)? = relations[property.number], object.graphID == target {
             if object.status.isDisjoint(with: [.gone, .detached]) { return [object] }
             // Somebody else may have brought the record back, as another instance.
-            guard let other = context.identityMap[target], other !== object else { return [] }
+            guard let other = context.registry[target], other !== object else { return [] }
         }
         guard let object = context.destination(target), !object.status.contains(.gone) else {
             return []

@@ -380,10 +380,10 @@ extension ManagedObject {
             number: graphID.object.number)
     }
 
-    /// Whether the object is pending in a parent context and in no store yet.
+    /// Whether the object is there under its context and in no store yet.
     private var isUnsavedAbove: Bool {
-        guard since == 0, let context = binding.context, context.parent != nil else { return false }
-        return !context.isStored(graphID)
+        guard since == 0, let context = binding.context else { return false }
+        return context.isUnsavedAbove(graphID)
     }
 
     /// The context, or nil after it has gone or the object has left it.

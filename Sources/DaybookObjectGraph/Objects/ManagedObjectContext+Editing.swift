@@ -36,8 +36,7 @@ extension ManagedObjectContext {
     // MARK: - Recording
 
     func registerInsert(_ object: ManagedObject) {
-        identityMap.register(object)
-        if retainsRegisteredObjects { retainedObjects.insert(object) }
+        registry.register(object)
         recordInsert(of: object)
         object.awakeFromInsert()
     }
@@ -56,7 +55,7 @@ extension ManagedObjectContext {
         let property = object.binding.schema.slots[slot].number
         let key = RelationKey(owner: object.graphID, property: property)
         guard !isRecordingSuspended else { return noteStoredValue(of: object, slot: slot) }
-        let old = storedValues[key] ?? object.value(inSlot: slot)
+        let old = registry.storedValue(key) ?? object.value(inSlot: slot)
         event[record(of: object)].touch(property, old)
     }
 
@@ -115,7 +114,7 @@ extension ManagedObjectContext {
     public func processPendingChanges() {
         requireQueue()
         propagateDeletes()
-        identityMap.sweepIfDue()
+        registry.sweepIfDue()
         defer { postChanges() }
         guard !event.isEmpty else { return }
         noteRevision()
@@ -130,16 +129,16 @@ extension ManagedObjectContext {
             object.status.remove(.bornInEvent)
             if records[index].kind == .nothing { detach(object) }
             if let change = records[index].takeChange() {
-                changed.note(change, of: object)
+                news.note(change, of: object)
                 group.append(RecordedChange(object: object, change: change, isNet: true))
             } else if records[index].kind == .update {
                 markTouched(object)
-                changed.note(object, as: .updated)
+                news.note(object, as: .updated)
             }
         }
         guard !group.isEmpty else { return }
         undoManager?.prepareToRegister()
-        if undoManager?.canRedo != true { attributions.forgetIdle(in: pending) }
+        if undoManager?.canRedo != true { terms.forgetIdleAttributions(in: pending) }
         let move = undoManager?.isRecording == true ? PendingChanges.Move.forward : .unrecorded
         for object in pending.append(group, move) { detach(object) }
         undoManager?.register(group)
@@ -154,8 +153,7 @@ extension ManagedObjectContext {
 
     /// Lets an object go that was inserted here and is no more.
     func detach(_ object: ManagedObject) {
-        identityMap.remove(object.graphID)
-        retainedObjects.remove(object)
+        registry.remove(object)
         object.status = [.detached, .temporary]
         object.letGoOfRow()
     }

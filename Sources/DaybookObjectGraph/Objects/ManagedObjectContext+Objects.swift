@@ -10,7 +10,7 @@ extension ManagedObjectContext {
     /// The registered instance for an identifier, if there is one. Never reads the store.
     public func registeredObject(for id: ManagedObjectID) -> ManagedObject? {
         assertOnQueue()
-        return graphID(of: id).flatMap { identityMap[$0] }
+        return parentStore.graphID(of: id).flatMap { registry[$0] }
     }
 
     /// The instance for an identifier: the registered one or a new fault. Never reads the store; if
@@ -19,7 +19,7 @@ extension ManagedObjectContext {
     /// - Returns: Nil when the identifier belongs to a store that the coordinator does not have.
     public func object(with id: ManagedObjectID) -> ManagedObject? {
         assertOnQueue()
-        guard let id = graphID(of: id) else { return nil }
+        guard let id = parentStore.graphID(of: id) else { return nil }
         return object(id)
     }
 
@@ -28,10 +28,10 @@ extension ManagedObjectContext {
     /// - Throws: ``StoreError`` with code `noSuchObject` or `objectDeleted` when there is none.
     public func existingObject(with id: ManagedObjectID) throws -> ManagedObject {
         requireQueue()
-        guard let graphID = graphID(of: id) else {
+        guard let graphID = parentStore.graphID(of: id) else {
             throw StoreError.noSuchObject(id.description)
         }
-        let isNew = identityMap[graphID] == nil
+        let isNew = registry[graphID] == nil
         let object = object(graphID)
         if object.isFault {
             do {
@@ -42,31 +42,22 @@ extension ManagedObjectContext {
                 throw error
             }
         }
-        if object.status.contains(.gone) { throw try disappearance(of: graphID) }
+        if object.status.contains(.gone) { throw try parentStore.absence(of: graphID) }
         guard !object.isDeleted else { throw StoreError.noSuchObject(id.description) }
         return object
     }
 
     func object(_ id: GraphID) -> ManagedObject {
-        let object = identityMap.object(id) { binding(id.object.entity).makeFault(id) }
-        if retainsRegisteredObjects { retainedObjects.insert(object) }
-        return object
+        registry.object(id) { binding(id.object.entity).makeFault(id) }
     }
 
     func binding(_ number: EntityNumber) -> EntityBinding {
-        let index = Int(number.rawValue)
-        if index < bindings.count, let binding = bindings[index] { return binding }
-        let binding = EntityBinding(coordinator.model.entity(number), context: self)
-        if index >= bindings.count {
-            bindings += Array(repeating: nil, count: index + 1 - bindings.count)
-        }
-        bindings[index] = binding
-        return binding
+        registry.binding(number, in: self)
     }
 
     func binding(forInserting entityName: String, as type: ManagedObject.Type) -> EntityBinding {
         requireQueue()
-        if let binding = bindingsByType[type], binding.schema.name == entityName {
+        if let binding = registry[type], binding.schema.name == entityName {
             return binding
         }
         guard let schema = coordinator.model.schema.entity(named: entityName) else {
@@ -79,13 +70,13 @@ extension ManagedObjectContext {
         require(
             binding.entity.type == type || type == ManagedObject.self,
             "Entity '\(entityName)' is represented by the class \(binding.entity.type).")
-        bindingsByType[type] = binding
+        registry[type] = binding
         return binding
     }
 
     /// What to make an object of a class of.
     func entity(for type: ManagedObject.Type) -> EntityDescription {
-        let name = bindingsByType[type]?.schema.name ?? type.entityName
+        let name = registry[type]?.schema.name ?? type.entityName
         return EntityDescription(name: name)
     }
 
@@ -97,7 +88,7 @@ extension ManagedObjectContext {
         do {
             return try coordinator.newID(of: entity)
         } catch {
-            insertFailure = error
+            terms.noteInsertFailure(error)
             return coordinator.provisionalID(of: entity)
         }
     }
@@ -120,15 +111,10 @@ extension ManagedObjectContext {
     ///   the record has been deleted.
     func realize(_ object: ManagedObject, from origin: ReadSource = .anywhere) throws {
         assertOnQueue()
-        if origin == .anywhere, !faultBatches.isEmpty, try fireBatch(of: object) { return }
-        if let rows = object.binding.rows, queryGeneration == nil {
-            if let row = try sharedRow(for: object, rows, from: origin) {
-                return install(row, in: object)
-            }
-        } else if let row = try underlyingRow(of: object.graphID) {
-            return install(row, in: object)
-        }
-        throw try disappearance(of: object.graphID)
+        if origin == .anywhere, registry.hasBatches, try fireBatch(of: object) { return }
+        let row = try parentStore.row(for: object, from: origin, within: stalenessInterval)
+        guard let row else { throw try parentStore.absence(of: object.graphID) }
+        install(row, in: object)
     }
 
     /// Makes a fault an object with the values of a row.
@@ -152,7 +138,7 @@ extension ManagedObjectContext {
     }
 
     private func awakeFromFetch(_ object: ManagedObject) {
-        storedValues.forget(object)
+        registry.forgetStoredValues(of: object)
         withoutRecording { object.awakeFromFetch() }
         if object.status.remove(.refreshed) != nil { awake(object, .refresh) }
     }
@@ -188,8 +174,8 @@ extension ManagedObjectContext {
         guard !object.status.contains(.temporary) else { return }
         processPendingChanges()
         if mergeChanges { refreshMerging(object) } else { turnIntoFault(object) }
-        untoldConflicts.removeAll { $0.object == object.graphID.object }
-        changed.note(object, as: .refreshed)
+        terms.forgetConflicts { $0.object == object.graphID.object }
+        news.note(object, as: .refreshed)
         postChanges()
     }
 
@@ -197,22 +183,22 @@ extension ManagedObjectContext {
     public func refreshAllObjects() {
         requireQueue()
         processPendingChanges()
-        for object in identityMap.objects where !object.status.contains(.temporary) {
+        for object in registry.objects where !object.status.contains(.temporary) {
             if pending[object.graphID] == nil {
                 turnIntoFault(object)
             } else {
                 refreshMerging(object)
             }
-            changed.note(object, as: .refreshed)
+            news.note(object, as: .refreshed)
         }
-        faultBatches.removeAll()
-        untoldConflicts.removeAll()
+        registry.forgetBatches()
+        terms.forgetConflicts()
         postChanges()
     }
 
     func turnIntoFault(_ object: ManagedObject) {
         noteRevision()
-        forgetRefusedReferences(of: object)
+        terms.forgetReferences(of: object)
         if let item = pending[object.graphID] {
             if let change = item.change { withdrawReferences(of: change, object) }
             pending.remove(object.graphID)
@@ -285,7 +271,7 @@ extension ManagedObjectContext {
     /// read.
     func readMembers(of property: SchemaProperty, in object: ManagedObject) -> [ObjectID: Double] {
         do {
-            return try underlyingMembers(of: property, in: object.graphID)
+            return try parentStore.members(of: property, in: object.graphID)
         } catch {
             inaccessibleFaultHandler?(object.objectID, error)
             return [:]
@@ -335,7 +321,7 @@ extension ManagedObjectContext {
         let id = GraphID(store: owner.graphID.store, object: destination)
         let key = RelationKey(owner: id, property: inverse)
         deltas.note(key, owner.graphID.object, from: old, to: new)
-        identityMap[id]?.updateList(of: inverse, owner.graphID.object, order: new)
+        registry[id]?.updateList(of: inverse, owner.graphID.object, order: new)
     }
 
     /// Notes anew what all pending changes do to relationships, after some of them have come to

@@ -12,21 +12,21 @@ extension ManagedObjectContext {
             !object.status.contains(.temporary)
         else { return }
         let key = RelationKey(owner: object.graphID, property: schema.slots[slot].number)
-        storedValues.note(object.value(inSlot: slot), for: key, in: identityMap)
+        registry.noteStoredValue(object.value(inSlot: slot), for: key)
     }
 
     /// Forgets what was noted of attributes that have been saved, unless the object still shows
     /// something else than was saved.
     func settleStoredValues(of object: ManagedObject, _ edits: [Edit]) {
-        guard !storedValues.isEmpty else { return }
+        guard registry.hasStoredValues else { return }
         let schema = object.binding.schema
         for edit in edits {
-            storedValues.forget(edit.property, of: object)
+            registry.forgetStoredValue(of: edit.property, in: object)
             guard let slot = schema.slot(of: edit.property), slot < schema.storedSlotCount,
                 !object.has(edit.new, inSlot: slot)
             else { continue }
             let key = RelationKey(owner: object.graphID, property: edit.property)
-            storedValues.note(edit.new, for: key, in: identityMap)
+            registry.noteStoredValue(edit.new, for: key)
         }
     }
 
@@ -37,10 +37,10 @@ extension ManagedObjectContext {
         func set(_ property: PropertyNumber, _ value: Value) {
             if let slot = schema.slot(of: property) { values[slot] = value }
         }
-        if !storedValues.isEmpty, !object.status.contains(.temporary) {
+        if registry.hasStoredValues, !object.status.contains(.temporary) {
             for property in schema.slots {
                 let key = RelationKey(owner: object.graphID, property: property.number)
-                if let stored = storedValues[key] { set(property.number, stored) }
+                if let stored = registry.storedValue(key) { set(property.number, stored) }
             }
         }
         for edit in edits { set(edit.property, edit.old) }

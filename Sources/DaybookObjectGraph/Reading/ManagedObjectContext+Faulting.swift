@@ -21,9 +21,9 @@ extension ManagedObjectContext {
                 object.status.remove(.fault)
                 object.status.insert(.gone)
                 object.letGoOfRow()
-                changed.note(object, as: .deleted)
+                news.note(object, as: .deleted)
             } else {
-                changed.note(object, as: .invalidated)
+                news.note(object, as: .invalidated)
             }
             inaccessibleFaultHandler?(object.objectID, error)
             return error
@@ -42,48 +42,28 @@ extension ManagedObjectContext {
     /// Lets an object that was found gone be read again where it is there after all: somebody has
     /// brought it back, and what a save comes to depends on it.
     func lookAgain(for id: GraphID) {
-        guard let object = identityMap[id], object.status.contains(.gone), isBack(id) else {
+        guard let object = registry[id], object.status.contains(.gone), isBack(id) else {
             return
         }
         object.relations = [:]
         object.becomeFault(.fault)
-        changed.note(object, as: .refreshed)
+        news.note(object, as: .refreshed)
     }
 
     /// Whether an object that was found gone is there again: what cannot be read stays gone, and of
     /// a row that another context still holds nothing follows.
     private func isBack(_ id: GraphID) -> Bool {
         do {
-            return try parent == nil ? storedRow(of: id) != nil : underlyingRow(of: id) != nil
+            return try parentStore.exists(id)
         } catch {
             mergeFailureHandler?(error)
             return false
         }
     }
 
-    /// The row to make an object of, shared with other contexts.
-    func sharedRow(
-        for object: ManagedObject, _ rows: RowCache, from origin: ReadSource
-    ) throws -> EncodedRow? {
-        let id = object.graphID
-        let isNewHolder = !object.holdsRow && object.rowPage == nil
-        if origin == .anywhere,
-            let row = rows.row(id, within: stalenessInterval, isHeld: isNewHolder)
-        {
-            if isNewHolder { object.holdsRow = true }
-            return row
-        }
-        let ticket = rows.ticket()
-        guard let row = try storedRow(of: id) else { return nil }
-        rows.hold(row, of: id, ticket, isNewHolder: !object.holdsRow)
-        object.holdsRow = true
-        object.rowPage = nil
-        return row
-    }
-
     /// Keeps a row that was read for the other contexts.
     func share(_ row: EncodedRow, of object: ManagedObject, _ ticket: RowCache.Ticket) {
-        guard queryGeneration == nil, let rows = object.binding.rows else { return }
+        guard !parentStore.isHeld, let rows = object.binding.rows else { return }
         rows.hold(row, of: object.graphID, ticket, isNewHolder: !object.holdsRow)
         object.holdsRow = true
         object.rowPage = nil
@@ -112,45 +92,27 @@ extension ManagedObjectContext {
     private func readTogether(
         _ objects: some Sequence<ManagedObject>, _ body: (ManagedObject, Row) -> Void
     ) throws {
-        let faults = objects.filter(\.isFault)
-        if let parent {
-            let rows = try parent.performForChild {
-                try faults.map { try parent.currentRow(of: $0.graphID) }
+        let ticket = coordinator.rows.ticket()
+        var found: [(ManagedObject, Row)] = []
+        try parentStore.readTogether(objects.filter(\.isFault)) { faults, row, _ in
+            for object in faults {
+                if let row = try row(object.graphID) { found.append((object, row)) }
             }
-            for (object, row) in zip(faults, rows) {
-                if let row { body(object, row) }
-            }
-            return
         }
-        for (number, faults) in Dictionary(grouping: faults, by: \.graphID.store) {
-            guard let first = faults.first, number == first.graphID.store else { continue }
-            let store = try store(of: first.graphID)
-            let ticket = coordinator.rows.ticket()
-            let rows = try store.read(at: position(toRead: store)) { snapshot in
-                try faults.map { try snapshot.row($0.graphID.object) }
-            }
-            for (object, row) in zip(faults, rows) {
-                guard let row else { continue }
-                if let packed = row.packed { share(packed, of: object, ticket) }
-                body(object, row)
-            }
+        for (object, row) in found {
+            if let packed = row.packed { share(packed, of: object, ticket) }
+            body(object, row)
         }
     }
 
     // MARK: - Batches
 
-    /// Notes that faults were fetched in batches.
-    func noteBatches(of objects: [ManagedObject], size: Int) {
-        faultBatches.sweep { identityMap[$0]?.isFault == true }
-        faultBatches.add(objects.filter(\.isFault).map(\.graphID), size: size)
-    }
-
     /// Reads the whole batch that a fault is in.
     ///
     /// - Returns: Whether the object is no fault any more.
     func fireBatch(of object: ManagedObject) throws -> Bool {
-        guard let batch = faultBatches.take(object.graphID) else { return false }
-        try realize(batch.compactMap { identityMap[$0] })
+        guard let batch = registry.takeBatch(of: object) else { return false }
+        try realize(batch)
         return !object.isFault
     }
 }

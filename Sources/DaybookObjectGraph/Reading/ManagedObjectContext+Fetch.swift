@@ -48,12 +48,14 @@ extension ManagedObjectContext {
         by request: FetchRequest<Object>, _ body: (ManagedObject) -> Void
     ) throws -> Readiness {
         let paths = try request.prefetchPaths(in: coordinator.model)
-        guard let (query, store) = try readOfRows(by: request) else {
+        guard let finder = parentStore.rowFinder,
+            let (query, store) = try readOfRows(by: request)
+        else {
             try found(by: request, prefetching: paths).forEach(body)
             return .ready
         }
         let readiness = request.returnsObjectsAsFaults ? Readiness.ready : .prepared
-        try forEachObjectWithRow(query, store, readiness, body)
+        try forEachObjectWithRow(query, store, finder, readiness, body)
         return readiness
     }
 
@@ -68,14 +70,14 @@ extension ManagedObjectContext {
         } else if request.includesPropertyValues {
             try readAhead(objects)
         } else if request.fetchBatchSize > 0 {
-            noteBatches(of: objects, size: request.fetchBatchSize)
+            registry.noteBatches(of: objects, size: request.fetchBatchSize)
         }
         return objects
     }
 
     /// The instances for identifiers: those that are registered, or new faults.
     private func registeredObjects(for ids: [GraphID]) -> [ManagedObject] {
-        identityMap.reserve(ids.count)
+        registry.reserve(ids.count)
         return ids.map { object($0) }
     }
 
@@ -85,7 +87,7 @@ extension ManagedObjectContext {
         by request: FetchRequest<Object>
     ) throws -> (Query, PersistentStore)? {
         requireQueue()
-        guard !request.returnsObjectsAsFaults || request.includesPropertyValues, parent == nil,
+        guard !request.returnsObjectsAsFaults || request.includesPropertyValues,
             !request.shouldRefreshRefetchedObjects,
             request.relationshipKeyPathsForPrefetching.isEmpty
         else { return nil }
@@ -101,46 +103,42 @@ extension ManagedObjectContext {
     /// Hands out the objects of a store that a query finds, with their rows at hand for those that
     /// are faults.
     private func forEachObjectWithRow(
-        _ query: Query, _ store: PersistentStore, _ readiness: Readiness,
+        _ query: Query, _ store: PersistentStore, _ finder: any RowFinder,
+        _ readiness: Readiness,
         _ body: (ManagedObject) -> Void
     ) throws {
-        let cache = queryGeneration == nil ? coordinator.rows : nil
+        let cache = parentStore.isHeld ? nil : coordinator.rows
         let ticket = coordinator.rows.ticket()
         let number = store.number
-        let map = identityMap
-        let retainsObjects = retainsRegisteredObjects
-        try store.read(at: position(toRead: store)) { snapshot in
-            try snapshot.forEachRows(of: query) { rows in
-                let binding = binding(rows.entity)
-                let batch =
-                    rows.count < RowPage.leastCount
-                    ? nil : cache.map { RowPage(rows, in: number, for: $0) }
-                var isHeld = false
-                // An object is done with at once, as long as it is in the processor's cache.
-                rows.forEach { object, row in
-                    let id = GraphID(store: number, object: object)
-                    let object = map.object(id) { binding.makeFault(id) }
-                    if retainsObjects { retainedObjects.insert(object) }
-                    if object.status.contains(.fault) {
-                        if let batch {
-                            object.rowPage = batch
-                            isHeld = true
-                        } else {
-                            share(row, of: object, ticket)
-                        }
-                        if readiness == .prepared { object.prepare(row) }
+        try finder.forEachRows(of: query, in: store) { rows in
+            let binding = binding(rows.entity)
+            let batch =
+                rows.count < RowPage.leastCount
+                ? nil : cache.map { RowPage(rows, in: number, for: $0) }
+            var isHeld = false
+            // An object is done with at once, as long as it is in the processor's cache.
+            rows.forEach { object, row in
+                let id = GraphID(store: number, object: object)
+                let object = registry.object(id) { binding.makeFault(id) }
+                if object.status.contains(.fault) {
+                    if let batch {
+                        object.rowPage = batch
+                        isHeld = true
+                    } else {
+                        share(row, of: object, ticket)
                     }
-                    body(object)
+                    if readiness == .prepared { object.prepare(row) }
                 }
-                if isHeld, let batch { cache?.hold(batch, ticket) }
+                body(object)
             }
+            if isHeld, let batch { cache?.hold(batch, ticket) }
         }
     }
 
     private func refreshRefetched(_ objects: [ManagedObject]) {
         for object in objects where !object.isFault && !object.status.contains(.temporary) {
             refreshMerging(object)
-            changed.note(object, as: .refreshed)
+            news.note(object, as: .refreshed)
         }
         postChanges()
     }
@@ -190,8 +188,7 @@ extension ManagedObjectContext {
 
     private func objectIDs<Object>(_ request: FetchRequest<Object>) throws -> [GraphID] {
         requireQueue()
-        guard let parent else { return try localObjectIDs(request) }
-        return try parent.performForChild { try localObjectIDs(request) }
+        return try parentStore.inOneTurn { try localObjectIDs(request) }
     }
 
     private func localObjectIDs<Object>(_ request: FetchRequest<Object>) throws -> [GraphID] {
@@ -211,7 +208,7 @@ extension ManagedObjectContext {
         case .query(let query) where request.includesPendingChanges && !pending.isEmpty:
             found = try fetchOverPending(query, store)
         case .query(let query):
-            found = try underlyingFetch(query, store)
+            found = try parentStore.find(query, in: store)
         case .memory:
             found = try fetchInMemory(request, target, store)
         }
@@ -231,7 +228,7 @@ extension ManagedObjectContext {
         let candidates =
             isOverlaid
             ? try fetchOverPending(all, store)
-            : try underlyingFetch(all, store)
+            : try parentStore.find(all, in: store)
         let source = ContextSource(context: self, store: store)
         let matches = try candidates.filter { id in
             guard let object = object(GraphID(store: store.number, object: id)) as? Object else {
@@ -254,7 +251,7 @@ extension ManagedObjectContext {
         // the store's own answer is of no use then.
         let isLocal = !query.crossesRelationships
         if !isLocal { candidates.filter = .constant(true) }
-        let stored = try underlyingFetch(candidates, store)
+        let stored = try parentStore.find(candidates, in: store)
         let source = ContextSource(context: self, store: store)
         var matches: [ObjectID] = []
         for id in stored where pending[GraphID(store: store.number, object: id)] == nil {
@@ -286,7 +283,7 @@ struct ContextSource: FilterSource {
         let id = GraphID(store: store.number, object: object)
         return seesPending
             ? try context.currentValue(of: property, in: id)
-            : try context.underlyingValue(of: property, in: id)
+            : try context.parentStore.value(of: property, in: id)
     }
 
     func members(of property: SchemaProperty, in object: ObjectID) throws -> [ObjectID] {

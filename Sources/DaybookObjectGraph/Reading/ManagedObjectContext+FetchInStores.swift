@@ -66,10 +66,10 @@ extension ManagedObjectContext {
             guard let store = target.store,
                 case .query(var query) = try plan(request, for: target)
             else { return nil }
-            if targets.count == 1 { return try underlyingCount(query, store) }
+            if targets.count == 1 { return try parentStore.count(query, in: store) }
             query.offset = 0
             query.limit = nil
-            count += try underlyingCount(query, store)
+            count += try parentStore.count(query, in: store)
         }
         return min(max(0, count - max(0, whole.offset)), whole.limit ?? .max)
     }

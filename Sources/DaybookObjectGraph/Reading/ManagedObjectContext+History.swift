@@ -1,8 +1,4 @@
-import DaybookJournalLog
-import DaybookObjectModel
-import DaybookSnapshotStore
 import DaybookStopping
-import Foundation
 
 extension ManagedObjectContext {
     /// What every entry that touched an object did to it, oldest first.
@@ -17,17 +13,7 @@ extension ManagedObjectContext {
     /// - Complexity: O(*k* log *n*) page reads, *k* the number of these entries.
     public func history(of id: ManagedObjectID) throws -> [ObjectRevision] {
         requireQueue()
-        if let parent { return try parent.performForChild { try parent.history(of: id) } }
-        let (object, store) = try place(of: id)
-        let end = try position(toRead: store) ?? store.head()
-        return try store.store.history(of: object).filter { $0.sequence <= end }.compactMap {
-            guard let kind = ObjectChangeKind(from: $0.before, to: $0.after) else { return nil }
-            let heading = try store.store.heading(of: $0.sequence)
-            return ObjectRevision(
-                sequence: $0.sequence, author: heading.author, note: heading.note,
-                time: Date(microseconds: heading.time), kind: kind,
-                changes: store.propertyChanges(of: object, from: $0.before, to: $0.after))
-        }
+        return try parentStore.history(of: id)
     }
 
     // MARK: - Blame
@@ -46,11 +32,7 @@ extension ManagedObjectContext {
     ///   that it ever led to.
     public func blame(of id: ManagedObjectID) throws -> [PropertyBlame] {
         requireQueue()
-        if let parent { return try parent.performForChild { try parent.blame(of: id) } }
-        let (object, store) = try place(of: id)
-        let answers = try store.store.blame(of: object, at: position(toRead: store))
-        guard let answers else { throw StoreError.noSuchObject(id.description) }
-        return answers.map { PropertyBlame($0, in: store) }
+        return try parentStore.blame(of: id)
     }
 
     /// Who made one property of an object what it is.
@@ -64,18 +46,7 @@ extension ManagedObjectContext {
     /// - Precondition: The entity has a property of that name, and it is not transient.
     public func blame(of id: ManagedObjectID, property: String) throws -> PropertyBlame {
         requireQueue()
-        if let parent {
-            return try parent.performForChild { try parent.blame(of: id, property: property) }
-        }
-        let (object, store) = try place(of: id)
-        guard let asked = store.store.schema.entity(object.entity)?.property(named: property),
-            asked.isPersistent
-        else {
-            stop("Only a property that the entity has, and keeps, is in an entry.")
-        }
-        let answer = try store.store.blame(of: asked, in: object, at: position(toRead: store))
-        guard let answer else { throw StoreError.noSuchObject(id.description) }
-        return PropertyBlame(answer, in: store)
+        return try parentStore.blame(of: id, property: property)
     }
 
     /// Who made one property of an object what it is.
@@ -93,13 +64,5 @@ extension ManagedObjectContext {
         let path = object.binding.entity.path(of: property)
         require(path.count == 1, "The key path of one property says whose origin is meant.")
         return try blame(of: object.objectID, property: path[0])
-    }
-
-    /// Where an identifier leads.
-    private func place(of id: ManagedObjectID) throws -> (ObjectID, PersistentStore) {
-        guard let graphID = coordinator.graphID(of: id) else {
-            throw StoreError.noSuchObject(id.description)
-        }
-        return (graphID.object, try store(of: graphID))
     }
 }

@@ -21,36 +21,13 @@ extension ManagedObjectContext {
     /// - Throws: ``StoreError`` when a store cannot be read; nothing has been handed out then.
     func prefetch(_ paths: [[String]], from objects: [ManagedObject]) throws {
         guard !objects.isEmpty, !paths.isEmpty else { return }
-        let ids = objects.map(\.graphID)
         let ticket = coordinator.rows.ticket()
-        guard let parent else {
-            // Relationships stay in their store.
-            let found = try Dictionary(grouping: ids, by: \.store).values.map {
-                try follow(paths, inStoreOf: $0)
-            }
-            for found in found { handOut(found, ticket) }
-            return
+        var found: [Prefetched] = []
+        try parentStore.readTogether(objects) { objects, row, members in
+            found.append(
+                try follow(paths, from: objects.map(\.graphID), row: row, members: members))
         }
-        let found = try parent.performForChild {
-            try follow(
-                paths, from: ids, row: { try parent.currentRow(of: $0) },
-                members: { try parent.currentMembers(of: $0, in: $1) })
-        }
-        handOut(found, ticket)
-    }
-
-    /// Reads what relationships lead to from objects of one store.
-    private func follow(_ paths: [[String]], inStoreOf ids: [GraphID]) throws -> Prefetched {
-        guard let first = ids.first else { return Prefetched() }
-        let store = try store(of: first)
-        return try store.read(at: position(toRead: store)) { snapshot in
-            try follow(
-                paths, from: ids, row: { try snapshot.row($0.object) },
-                members: { property, id in
-                    let members: [Member] = try snapshot.members(of: property, in: id.object)
-                    return Dictionary(members.map { ($0.object, $0.order) }) { one, _ in one }
-                })
-        }
+        for found in found { handOut(found, ticket) }
     }
 
     private func follow(
@@ -77,7 +54,7 @@ extension ManagedObjectContext {
     private func readRows(
         of ids: [GraphID], into found: inout Prefetched, _ row: (GraphID) throws -> Row?
     ) throws {
-        for id in ids where found.rows[id] == nil && identityMap[id]?.isFault != false {
+        for id in ids where found.rows[id] == nil && registry[id]?.isFault != false {
             found.rows[id] = try row(id)
         }
     }
@@ -90,7 +67,7 @@ extension ManagedObjectContext {
         guard let property = binding(id.object.entity).schema.property(named: name),
             property.relationship != nil
         else { return [] }
-        let owner = identityMap[id]
+        let owner = registry[id]
         found.steps.append((id, property))
         if let slot = property.slot {
             let values = owner.flatMap { $0.isFault ? nil : $0.values } ?? found.rows[id]?.values

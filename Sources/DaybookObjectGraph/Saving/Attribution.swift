@@ -28,7 +28,7 @@ struct Attribution {
 
 /// The attributions of what children have saved into a context, until it is saved itself.
 ///
-/// A attribution counts as long as something is pending for one of the objects that it is for: what was
+/// An attribution counts as long as something is pending for one of the objects that it is for: what was
 /// rolled back, undone or refreshed away nobody has saved, and what is redone somebody has.
 struct ChildAttributions {
     private var attributions: [(attribution: Attribution, objects: [GraphID])] = []

@@ -1,6 +1,5 @@
 import DaybookObjectModel
 import DaybookSnapshotStore
-import Synchronization
 
 /// A change together with the store of its object.
 struct GraphChange {
@@ -23,11 +22,6 @@ final class SavedChanges {
     }
 }
 
-/// A child that takes in at once what its parent saves and merges.
-struct Follower {
-    weak var context: ManagedObjectContext?
-}
-
 /// What a child hands to its parent.
 struct ChildSave {
     struct Item {
@@ -43,54 +37,17 @@ struct ChildSave {
     let policy: MergePolicy
     let granularity: ConflictGranularity
     let attribution: Attribution
+    /// What the parent's revision was when the child last agreed with it.
+    let revision: UInt64
 }
 
 extension ManagedObjectContext {
     // MARK: - The child's side
 
-    /// Puts changes into the parent.
-    func save(
-        _ items: [PendingChanges.Item], into parent: ManagedObjectContext,
-        _ attribution: Attribution
-    ) throws {
-        let save = childSave(of: items, attribution)
-        let (isAsSent, merged) = try parent.performForChild {
-            let acceptance = try parent.accept(save, from: self)
-            // What has changed there besides is still to be taken in.
-            if acceptance.isAsSent {
-                parentRevision = parent.revision.load(ordering: .relaxed)
-            }
-            return acceptance
-        }
-        mergedValues = merged
-        finishPending()
-        var sought: Set<GraphID> = []
-        for index in items.indices where !items[index].isAnnihilated {
-            settleSaved(items, index, wasSaved: true, nil, isAsSent, &sought)
-        }
-        if !isAsSent { for item in items { forgetLists(of: item) } }
-        forgetLists(
-            holding: Set(items.filter { $0.change?.isDelete == true }.map(\.object.graphID)))
-    }
-
-    /// Where a save into the parent would collide with what has changed there, whichever side the
-    /// policy would let win.
-    ///
-    /// - Returns: The collisions, and what merges.
-    /// - Throws: ``StoreError`` with code `conflict` when the save would be refused for it.
-    func meetings(
-        ofSaveInto parent: ManagedObjectContext
-    ) throws -> (conflicts: [MergeConflict], merged: [MergedValue]) {
-        let save = childSave(of: pending.items, Attribution())
-        return try parent.performForChild {
-            parent.processPendingChanges()
-            let arrival = try parent.merge(save)
-            return (arrival.conflicts.named(in: coordinator.model.schema), arrival.merged)
-        }
-    }
-
-    private func childSave(
-        of items: [PendingChanges.Item], _ attribution: Attribution
+    /// What is handed to the parent, whose revision was the given one when this context last agreed
+    /// with it.
+    func childSave(
+        of items: [PendingChanges.Item], _ attribution: Attribution, readAt revision: UInt64
     ) -> ChildSave {
         let changed = items.compactMap { item -> ChildSave.Item? in
             guard let change = item.change, !change.isEmpty else { return nil }
@@ -100,13 +57,29 @@ extension ManagedObjectContext {
         }
         return ChildSave(
             items: changed.sorted { $0.change.precedes($1.change) }, policy: mergePolicy,
-            granularity: conflictGranularity, attribution: attribution)
+            granularity: conflictGranularity, attribution: attribution, revision: revision)
+    }
+
+    /// Makes the context agree with what its parent has made of its changes.
+    func finishSave(
+        of items: [PendingChanges.Item], isAsSent: Bool, _ merged: [MergedValue]
+    ) {
+        terms.noteMerged(merged)
+        finishPending()
+        var sought: Set<GraphID> = []
+        for index in items.indices where !items[index].isAnnihilated {
+            settleSaved(items, index, wasSaved: true, nil, isAsSent, &sought)
+        }
+        if !isAsSent { for item in items { forgetLists(of: item) } }
+        forgetLists(
+            holding: Set(items.filter { $0.change?.isDelete == true }.map(\.object.graphID)))
+        terms.noteEntry()
     }
 
     /// Lets lists be read again that a merge has put deleted objects into.
     private func forgetLists(holding deleted: Set<GraphID>) {
         guard !deleted.isEmpty else { return }
-        for object in identityMap.objects {
+        for object in registry.objects {
             for case (let property, .many(let list)) in object.relations {
                 let isConcerned = list.orders.keys.contains {
                     deleted.contains(GraphID(store: object.graphID.store, object: $0))
@@ -130,6 +103,19 @@ extension ManagedObjectContext {
         let change: Change
     }
 
+    /// Where what a child would save collides with what has changed here, whichever side its policy
+    /// would let win.
+    ///
+    /// - Returns: The collisions, and what merges.
+    /// - Throws: ``StoreError`` with code `conflict` when the save would be refused for it.
+    func meetings(
+        of save: ChildSave
+    ) throws -> (conflicts: [MergeConflict], merged: [MergedValue]) {
+        processPendingChanges()
+        let arrival = try merge(save)
+        return (arrival.conflicts.named(in: coordinator.model.schema), arrival.merged)
+    }
+
     /// Takes in what a child saves, as changes of this context and one step of undo.
     ///
     /// The changes are merged, property by property, under the child's policy with what the
@@ -138,11 +124,11 @@ extension ManagedObjectContext {
     /// - Returns: Whether nothing has changed here since the child last agreed with this context, so
     ///   that everything came out as the child has it; and what has merged.
     /// - Throws: ``StoreError`` with code `conflict`; nothing has changed then.
-    private func accept(
+    func accept(
         _ save: ChildSave, from child: ManagedObjectContext
     ) throws -> (isAsSent: Bool, merged: [MergedValue]) {
         processPendingChanges()
-        let isAsRead = child.parentRevision == revision.load(ordering: .relaxed)
+        let isAsRead = save.revision == news.revision
         let (arrivals, conflicts, merged) = try merge(save)
         for arrival in arrivals { take(arrival) }
         processPendingChanges()
@@ -150,8 +136,8 @@ extension ManagedObjectContext {
             // Where the object was deleted here, it has come back rather than been made.
             if let item = pending[arrival.id] { settle(item.object, item.kind) }
         }
-        attributions.note(save.attribution, for: arrivals.map(\.id))
-        tellFollowers(
+        terms.credit(save.attribution, for: arrivals.map(\.id))
+        news.tellFollowers(
             arrivals.map { GraphChange(id: $0.id, change: $0.change) }, except: child)
         return (isAsRead && conflicts.isEmpty && merged.isEmpty, merged)
     }
@@ -264,7 +250,7 @@ extension ManagedObjectContext {
     /// An object as it stands here, read; nil when there is no such object.
     private func currentObject(_ id: GraphID) throws -> ManagedObject? {
         lookAgain(for: id)
-        if identityMap[id] == nil, try underlyingRow(of: id) == nil { return nil }
+        if registry[id] == nil, try underlyingRow(of: id) == nil { return nil }
         let object = object(id)
         if object.isFault {
             do {
@@ -280,7 +266,7 @@ extension ManagedObjectContext {
 
     private func exists(_ id: GraphID) throws -> Bool {
         lookAgain(for: id)
-        if let object = identityMap[id], !object.isFault { return !object.isDeleted }
+        if let object = registry[id], !object.isFault { return !object.isDeleted }
         return try underlyingRow(of: id) != nil
     }
 
@@ -312,7 +298,7 @@ extension ManagedObjectContext {
         let binding = binding(id.object.entity)
         // What was made and deleted here is held by what can be undone, and is the same object still.
         let object =
-            identityMap[id] ?? pending[id]?.object
+            registry[id] ?? pending[id]?.object
             ?? binding.entity.type.init(FaultSeed(binding: binding, graphID: id))
         object.values = values
         object.relations = [:]
@@ -320,9 +306,8 @@ extension ManagedObjectContext {
             object.status.subtract([.fault, .deleted])
         } else {
             object.status = [.temporary]
-            identityMap.register(object)
+            registry.register(object)
         }
-        if retainsRegisteredObjects { retainedObjects.insert(object) }
         recordInsert(of: object)
         for property in binding.schema.referenceSlots {
             let new = property.slot.flatMap { values[$0].reference }

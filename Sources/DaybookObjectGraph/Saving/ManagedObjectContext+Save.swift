@@ -35,10 +35,11 @@ extension ManagedObjectContext {
     }
 
     /// Saves as ``save(author:note:at:)`` does, with a time in microseconds since 1970: a `Date` that
-    /// is centuries away counts in larger steps.
+    /// is centuries away counts in larger steps; the entry says that it undoes `undone`.
     @discardableResult
     package func save(
-        author: String?, note: String?, occurredAt time: Int64?
+        author: String?, note: String?, occurredAt time: Int64?,
+        undoing undone: ClosedRange<SequenceNumber>? = nil
     ) throws -> SequenceNumber? {
         requireQueue()
         guard !isReadOnly else { throw StoreError.readOnlyContext() }
@@ -46,39 +47,31 @@ extension ManagedObjectContext {
             undoFailure = nil
             throw error
         }
-        mergedValues = []
+        terms.beginSave()
         try prepareToSave()
         try refuseUntoldConflicts()
         try refuseReferences()
         guard !pending.isEmpty else {
-            if parent == nil { try writeKeptValues() }
+            try parentStore.saveNothing()
             finishMergedDeletes()
             return nil
         }
-        try refuseUnsavable()
+        try terms.refuse(pending.items)
         emptyReferencesToDeleted()
         try validate()
         guard !pending.isEmpty else { return nil }
         let attribution = Attribution(author: author ?? self.author, note: note, context: name)
         let items = pending.items
         let summary = ChangeSummary(items.map(\.object))
-        var entries: [(store: UInt32, sequence: SequenceNumber)] = []
-        if let parent {
-            try save(
-                items, into: parent, attribution.completed(from: attributions.counting(in: pending))
-            )
-            entriesMade += 1
-        } else {
-            entries = try saveToStores(items, header(attribution, time))
-            followOwnSave()
-        }
-        attributions.removeAll()
-        mergedDeletes.removeAll()
+        let entries = try parentStore.save(
+            items, of: self, terms.credited(attribution, in: pending),
+            at: time, undoing: undone)
+        news.noteSave()
         let told = items.span
         for index in told.indices where !told[index].isAnnihilated { told[index].object.didSave() }
         let saved = SavedChanges(items)
         postDidSave(summary, saved, entries)
-        if !followers.isEmpty { tellFollowers(saved.changes) }
+        if news.hasFollowers { news.tellFollowers(saved.changes) }
         return entries.last?.sequence
     }
 
@@ -88,197 +81,39 @@ extension ManagedObjectContext {
     func finishPending(savedAs saves: [UInt32: UndoneEntries] = [:]) {
         pending.removeAll()
         deltas.removeAll()
-        watched.removeAll()
-        untoldConflicts.removeAll()
         unrecordedOrigins.removeAll()
+        terms.noteSave()
         undoManager?.noteSave(as: saves)
     }
 
-    /// Refuses a save of new objects that no store had a number for.
-    func refuseUnsavable() throws {
-        if let insertFailure, pending.items.contains(where: \.isUnsavable) { throw insertFailure }
-    }
+    // MARK: - What has become of it
 
-    func header(_ attribution: Attribution, _ time: Int64?) -> EntryHeader {
-        let attribution = attribution.completed(from: attributions.counting(in: pending))
-        return EntryHeader(
-            kind: .save, author: attribution.author, note: attribution.note,
-            context: attribution.context,
-            occurredAt: time)
-    }
-
-    // MARK: - To stores
-
-    /// What a save to one store has come to.
-    private struct StoreSave {
-        let store: PersistentStore
-        let items: [PendingChanges.Item]
-        let result: SaveResult?
-    }
-
-    /// Appends an entry to each store that the changes concern.
-    ///
-    /// - Returns: The entries, in the order of the stores.
-    private func saveToStores(
-        _ items: [PendingChanges.Item], _ header: EntryHeader
-    ) throws -> [(store: UInt32, sequence: SequenceNumber)] {
-        let requests = try requests(of: items, header)
-        var saves: [StoreSave] = []
-        do {
-            for request in requests { saves.append(try save(request)) }
-            try writeKeptValues()
-        } catch {
-            finish(saves)
-            throw error
-        }
-        let entries = saves.compactMap { save in
-            save.result?.sequence.map { (store: save.store.number, sequence: $0) }
-        }
-        var origins: [UInt32: UndoneEntries] = [:]
-        for save in saves {
-            guard let result = save.result, let sequence = result.sequence else { continue }
-            origins[save.store.number] = UndoneEntries(
-                entries: sequence...sequence, saved: result.changes)
-        }
-        finishPending(savedAs: origins)
-        for save in saves {
-            mergedValues += save.result?.merged ?? []
-            settle(save)
-        }
-        return entries
-    }
-
-    /// What is to be saved to each store.
-    func requests(
-        of items: [PendingChanges.Item], _ header: EntryHeader
-    ) throws -> [StoreRequest] {
-        try groups(of: items).compactMap {
-            try request(of: $0.value, toStore: $0.key, header)
-        }
-    }
-
-    private func groups(
-        of items: [PendingChanges.Item]
-    ) -> [(key: UInt32, value: [PendingChanges.Item])] {
-        guard let store = items.first?.object.graphID.store else { return [] }
-        let isOneStore = items.indices.allSatisfy { items[$0].object.graphID.store == store }
-        guard !isOneStore else { return [(store, items)] }
-        return Dictionary(grouping: items, by: \.object.graphID.store).sorted { $0.key < $1.key }
-    }
-
-    /// What is to be saved to one store.
-    struct StoreRequest {
-        let store: PersistentStore
-        let items: [PendingChanges.Item]
-        let request: SaveRequest
-    }
-
-    /// Gathers what is to be saved to a store, before anything is saved to any.
-    ///
-    /// - Returns: Nil when nothing is to be saved and there is no such store.
-    /// - Throws: ``StoreError`` with code `noSuchStore` for a store that was removed, with `readOnly`.
-    private func request(
-        of items: [PendingChanges.Item], toStore number: UInt32, _ header: EntryHeader
-    ) throws -> StoreRequest? {
-        guard let store = coordinator.store(number) else {
-            guard items.contains(where: { $0.kind != .nothing }) else { return nil }
-            throw StoreError.noSuchStore(coordinator.storeName(number))
-        }
-        var header = header
-        header.base = position(in: store).base
-        var request = request(of: items, header, store.number)
-        if let undone = try undoneEntries(by: request.changes, of: items, in: store) {
-            request.header.kind = .undo
-            request.header.undoes = undone
-        }
-        guard !store.isReadOnly || request.changes.isEmpty else {
-            throw StoreError.readOnlyStore(store)
-        }
-        return StoreRequest(store: store, items: items, request: request)
-    }
-
-    private func save(_ request: StoreRequest) throws -> StoreSave {
-        let store = request.store
-        let result: SaveResult? = try store.writingValues { values in
-            guard !request.request.changes.isEmpty else { return (nil, false) }
-            var valued = request.request
-            valued.userValues = values
-            let result = try commit(valued, to: store)
-            return (result, result.sequence != nil)
-        }
-        if result?.sequence != nil { entriesMade += 1 }
-        return StoreSave(store: store, items: request.items, result: result)
-    }
-
-    /// Writes what is kept about stores that have no part in this save.
-    private func writeKeptValues() throws {
-        for store in coordinator.persistentStores { try store.writeKeptValues() }
-    }
-
-    /// Where a later store has refused: what the earlier ones have taken is no longer pending.
-    private func finish(_ saves: [StoreSave]) {
+    /// Agrees with what stores have taken of what is pending, before the one that has refused.
+    func finish(
+        _ saves: [CoordinatedStores.StoreSave], _ settle: (CoordinatedStores.StoreSave) -> Void
+    ) {
         guard !saves.isEmpty else { return }
         for save in saves {
             for item in save.items { pending.remove(item.object.graphID) }
-            mergedValues += save.result?.merged ?? []
             settle(save)
         }
         noteAllReferences()
     }
 
-    private func request(
-        of items: [PendingChanges.Item], _ header: EntryHeader, _ store: UInt32
-    ) -> SaveRequest {
-        var changes: [Change] = []
-        var seen: [ObjectID: [Value]] = [:]
-        var seenSince: [ObjectID: SequenceNumber] = [:]
-        let needsValues =
-            mergePolicy == .overwrite || mergePolicy == .mergeByPropertyObjectTrump
-            || customMergePolicy != nil
-        let needsSince = conflictGranularity == .row || customMergePolicy != nil
-        changes.reserveCapacity(items.count)
-        // Taken as in an entry, they need not be turned round.
-        let isReversed = items.areReversed
-        let items = items.span
-        // Asked for where the entity changes: the object may be far from where the change is.
-        var schema: SchemaEntity?
-        for place in items.indices {
-            let index = isReversed ? items.count - 1 - place : place
-            guard let net = items[index].change else { continue }
-            if schema?.number != net.object.entity {
-                schema = items[index].object.binding.schema
-            }
-            guard let schema,
-                let change = schema.hasTransientSlots ? net.persistent(of: schema) : net
-            else { continue }
-            if needsSince {
-                seenSince[change.object] = SequenceNumber(rawValue: items[index].object.since)
-            }
-            if needsValues, case .update = change.kind {
-                seen[change.object] = Array(items[index].valuesSeen.prefix(schema.storedSlotCount))
-            }
-            changes.append(change)
-        }
-        changes.sortAsInEntry()
-        return SaveRequest(
-            header: header, changes: changes, seen: seen, seenSince: seenSince,
-            watched: watched(in: store), policy: mergePolicy,
-            detection: conflictGranularity == .row ? .perRow : .perProperty)
-    }
-
     /// Makes the context agree with what a store has made of its changes.
-    private func settle(_ save: StoreSave) {
+    ///
+    /// - Parameters:
+    ///   - save: What was saved.
+    ///   - hasForeign: Whether others have saved to the store what has not been merged here.
+    func settle(_ save: CoordinatedStores.StoreSave, hasForeign: Bool) {
         let items = save.items
         let result = save.result
         let sequence = result?.sequence
-        let hasForeign =
-            sequence.map { position(in: save.store).hasForeignEntries(before: $0) } ?? false
+        terms.noteMerged(result?.merged ?? [])
         lazy var saved = Set((result?.changes ?? []).map(\.object))
         let isAsSent = result?.isAsSent != false && !hasForeign
         let isUntouched = result?.isUntouched == true
         if !isAsSent { noteRevision() }
-        // What is read again has to be what was saved.
-        if let sequence { positions[save.store.number]?.notePinned(sequence) }
         if let result {
             followNullifiedReferences(result.changes, inStore: save.store.number)
         }
@@ -310,7 +145,6 @@ extension ManagedObjectContext {
         if !replaced.isEmpty {
             undoManager?.dropReferences(to: Set(replaced.keys), inStore: save.store.number)
         }
-        if let sequence { positions[save.store.number]?.noteSave(sequence) }
     }
 
     /// Makes the object of an item agree with what the store has made of its change. What has been
@@ -325,7 +159,7 @@ extension ManagedObjectContext {
             detach(object)
             return
         }
-        if !storedValues.isEmpty, case .update(let edits, _)? = items[index].change?.kind {
+        if registry.hasStoredValues, case .update(let edits, _)? = items[index].change?.kind {
             settleStoredValues(of: object, edits)
         }
         object.status.subtract([.inserted, .updated, .deleted, .temporary])
@@ -382,7 +216,7 @@ extension ManagedObjectContext {
             let id = GraphID(store: store.number, object: change.object)
             forgetLists(touchedBy: change, id)
             // A reference to a deleted object that the store has emptied.
-            guard !sent.contains(id), let object = identityMap[id], !object.isFault else {
+            guard !sent.contains(id), let object = registry[id], !object.isFault else {
                 continue
             }
             readAgain(object, &sought)
@@ -392,7 +226,7 @@ extension ManagedObjectContext {
 
 extension PendingChanges.Item {
     /// Whether the object was made when the store had no number to give.
-    fileprivate var isUnsavable: Bool {
+    var isUnsavable: Bool {
         kind != .nothing && object.graphID.isProvisional
     }
 
@@ -419,26 +253,7 @@ extension PendingChanges.Item {
     }
 }
 
-extension Change {
-    /// This change without the transient properties that the entity has; nil when nothing is left.
-    fileprivate func persistent(of entity: SchemaEntity) -> Change? {
-        var change = self
-        switch kind {
-        case .insert(let values, let members):
-            change.kind = .insert(
-                values: Array(values.prefix(entity.storedSlotCount)), members: members)
-        case .update(let edits, let members):
-            let kept = edits.filter { entity.property($0.property)?.isPersistent == true }
-            change.kind = .update(edits: kept, members: members)
-        case .delete(let values, let members):
-            change.kind = .delete(
-                values: Array(values.prefix(entity.storedSlotCount)), members: members)
-        }
-        return change.isEmpty ? nil : change
-    }
-}
-
 extension SchemaEntity {
     /// Whether there are attributes that never reach a store.
-    fileprivate var hasTransientSlots: Bool { slots.count > storedSlotCount }
+    var hasTransientSlots: Bool { slots.count > storedSlotCount }
 }

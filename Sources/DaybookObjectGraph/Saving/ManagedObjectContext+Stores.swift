@@ -105,13 +105,11 @@ extension ManagedObjectContext {
     private func move(_ object: ManagedObject, to id: ObjectID, in store: PersistentStore) {
         let old = object.graphID
         noteRevision()
-        identityMap.remove(old)
-        object.graphID = GraphID(store: store.number, object: id)
+        registry.move(object, to: GraphID(store: store.number, object: id))
         object.relations = [:]
-        identityMap.register(object)
         pending.move(old, to: object.graphID)
         undoManager?.move(object, from: old)
-        moveRefusedReferences(of: object)
+        terms.moveReferences(of: object)
     }
 }
 
@@ -146,33 +144,27 @@ extension ManagedObjectContext {
 
     /// Takes a store in that was added to the coordinator.
     func beginFollowing(_ store: PersistentStore) {
-        guard parent == nil, coordinator.has(store) else { return }
-        _ = position(in: store)
-        guard isFollowing, subscriptions[store.number] == nil else { return }
-        follow(store)
+        parentStore.add(store, for: self)
     }
 
     /// Lets objects of a store be read no more that was removed from the coordinator. What is pending
     /// for them stays, and the next save refuses it.
     func endFollowing(_ store: PersistentStore) {
         guard !coordinator.has(store) else { return }
-        subscriptions[store.number] = nil
+        parentStore.remove(store)
         guard coordinator.store(store.number) == nil else { return }
         processPendingChanges()
-        for object in identityMap.objects
+        for object in registry.objects
         where object.graphID.store == store.number && pending[object.graphID] == nil {
             turnIntoFault(object)
-            changed.note(object, as: .invalidated)
+            news.note(object, as: .invalidated)
         }
         postChanges()
     }
 
     /// Follows a store at another place.
     func follow(_ store: PersistentStore, insteadOf old: PersistentStore) {
-        guard subscriptions.removeValue(forKey: old.number) != nil, coordinator.has(store) else {
-            return
-        }
-        follow(store)
+        parentStore.replace(old, with: store, for: self)
     }
 }
 

@@ -1,7 +1,6 @@
 import DaybookObjectModel
 import DaybookSnapshotStore
 import DaybookStopping
-import Synchronization
 
 extension ManagedObjectContext {
     /// Runs a closure and saves what it has changed; where others have saved the same meanwhile, takes
@@ -49,7 +48,7 @@ extension ManagedObjectContext {
         guard !isReadOnly else { throw StoreError.readOnlyContext() }
         processPendingChanges()
         try refuseUntoldConflicts()
-        guard pending.isEmpty, refusedReferences.isEmpty else {
+        guard pending.isEmpty, !terms.hasRefusedReferences else {
             throw StoreError.pendingChanges()
         }
         if !isSpeculative { try catchUp() }
@@ -57,7 +56,7 @@ extension ManagedObjectContext {
         let policies = (mergePolicy, customMergePolicy)
         (mergePolicy, customMergePolicy) = (.error, nil)
         defer { (mergePolicy, customMergePolicy) = policies }
-        let entriesBefore = entriesMade
+        let entriesBefore = terms.entryCount
         var attempt = 1
         while true {
             do {
@@ -65,7 +64,8 @@ extension ManagedObjectContext {
                 try save(author: author, note: note)
                 return result
             } catch let error as StoreError
-                where error.isOvertaken && attempt < maxAttempts && entriesMade == entriesBefore
+                where error.isOvertaken && attempt < maxAttempts
+                && terms.entryCount == entriesBefore
             {
                 attempt += 1
                 takeBackUnsaved()
@@ -102,8 +102,7 @@ extension ManagedObjectContext {
 
     /// Takes in what lies under the context now.
     private func catchUp() throws {
-        if let parent, parentRevision == parent.revision.load(ordering: .relaxed) { return }
-        try mergeChanges()
+        if parentStore.mayHaveNews { try mergeChanges() }
     }
 
     /// Drops what has changed since the last save and keeps what could be undone before it.
@@ -117,7 +116,7 @@ extension ManagedObjectContext {
     private func forget(_ object: ObjectID) {
         for store in coordinator.persistentStores {
             let id = GraphID(store: store.number, object: object)
-            guard let known = identityMap[id], !known.isFault, pending[id] == nil else { continue }
+            guard let known = registry[id], !known.isFault, pending[id] == nil else { continue }
             refresh(known, mergeChanges: false)
         }
     }

@@ -60,20 +60,15 @@ extension ManagedObjectContext {
         let occasion = checkRules(change, of: object, hooks, &failures)
         guard hooks == .called else { return }
         // What calls the rules of the model from a hook is told what has just been found.
-        if failures.count == count {
-            object.status.insert(.valid)
-        } else {
-            failuresFound = FailuresFound(object: object, failures: Array(failures[count...]))
-        }
-        defer {
-            object.status.remove(.valid)
-            failuresFound = nil
-        }
+        if failures.count == count { object.status.insert(.valid) }
+        defer { object.status.remove(.valid) }
         do {
-            switch occasion {
-            case .insert: try object.validateForInsert()
-            case .update: try object.validateForUpdate()
-            case .delete: try object.validateForDelete()
+            try terms.with(Array(failures[count...]), of: object) {
+                switch occasion {
+                case .insert: try object.validateForInsert()
+                case .update: try object.validateForUpdate()
+                case .delete: try object.validateForDelete()
+                }
             }
         } catch {
             let known = failures[count...]
@@ -106,7 +101,7 @@ extension ManagedObjectContext {
     fileprivate func checkRules(
         of object: ManagedObject, for occasion: ValidationOccasion
     ) -> [ValidationFailure] {
-        if let failuresFound, failuresFound.object === object { return failuresFound.failures }
+        if let failures = terms.failures(foundOf: object) { return failures }
         guard object.realizeIfNeeded(), !object.status.contains(.gone) else { return [] }
         let schema = object.binding.schema
         var failures: [ValidationFailure] = []
@@ -181,12 +176,6 @@ extension ManagedObjectContext {
 /// For what an object is checked.
 enum ValidationOccasion {
     case insert, update, delete
-}
-
-/// What a save has found of the object whose hook it calls.
-struct FailuresFound {
-    let object: ManagedObject
-    let failures: [ValidationFailure]
 }
 
 extension ManagedObjectContext {

@@ -17,7 +17,7 @@ public struct SavePreview: Sendable {
 
 extension SavePreview {
     /// Looks what one store makes of what is to be saved there.
-    mutating func add(_ request: ManagedObjectContext.StoreRequest) throws {
+    mutating func add(_ request: CoordinatedStores.StoreRequest) throws {
         do {
             let result = try request.store.store.preview(request.request)
             conflicts += result.conflicts

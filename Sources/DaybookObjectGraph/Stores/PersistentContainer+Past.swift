@@ -16,7 +16,8 @@ extension PersistentContainer {
         let sequences = try coordinator.sequences(at: moment)
         let first = coordinator.persistentStores.first.flatMap { sequences[$0.number] }
         return ManagedObjectContext(
-            coordinator: coordinator, readingMode: .pinned(first ?? .zero), at: sequences)
+            CoordinatedStores(of: coordinator, asAt: sequences),
+            readingMode: .pinned(first ?? .zero))
     }
 
     /// What if: a context that reads at a point in the past and can be edited there.
@@ -37,9 +38,9 @@ extension PersistentContainer {
     /// - Complexity: O(log *n*); nothing is replayed. A save from here also reads the entries since, to
     ///   bring the objects in use here to the head.
     public func speculativeContext(at moment: Moment) throws -> ManagedObjectContext {
-        let sequences = try persistentStoreCoordinator.sequences(at: moment)
-        let context = newBackgroundContext()
-        context.performAndWait { context.speculate(from: sequences) }
-        return context
+        let coordinator = persistentStoreCoordinator
+        let sequences = try coordinator.sequences(at: moment)
+        return ManagedObjectContext(
+            CoordinatedStores(of: coordinator, speculatingFrom: sequences))
     }
 }

@@ -17,8 +17,9 @@ public struct PersistentStoreOptions: Sendable, Hashable {
     public var durability = StoreDurability.durable
     /// When checkpoints are signed by themselves; nil for never.
     public var checkpoints: CheckpointPolicy?
-    /// For how long to wait at most for another process: for one that writes, at each save, and for one
-    /// that opens the same store at the same moment; nil for as long as it takes.
+    /// For how long to wait at most for another process: for one that writes, at each save, for one that
+    /// opens the same store at the same moment, and for one that was stopped as it began to read; nil
+    /// for as long as it takes.
     ///
     /// What cannot wait any longer throws ``StoreError`` with ``StoreError/Code/busy``; the message
     /// names the other process.

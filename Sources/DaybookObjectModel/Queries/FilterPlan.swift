@@ -230,10 +230,6 @@ extension SchemaProperty {
         case unknown
     }
 
-    fileprivate var isUnique: Bool {
-        attribute?.isUnique == true
-    }
-
     fileprivate func indexRange(equalTo value: Value) -> IndexLookup {
         guard isIndexed else { return .unknown }
         if value.isNull { return isUnique ? .unknown : .range(.exactly(.null)) }

@@ -92,7 +92,7 @@ struct TextPattern: Sendable {
 
     /// Whether the text is one the pattern describes.
     ///
-    /// - Throws: ``QueryError`` when the text is too long to tell.
+    /// - Throws: ``QueryError`` when that takes more steps, or more memory, than are to be had.
     func matches(_ text: String) throws(QueryError) -> Bool {
         switch kind {
         case .bytes(let pattern):
@@ -111,9 +111,10 @@ struct TextPattern: Sendable {
             case .differs: return false
             case .unknown:
                 throw QueryError(
-                    "A text of \(text.unicodeScalars.count) characters is too long for this pattern of "
-                        + "MATCHES. Write the pattern without possessive quantifiers, references back and "
-                        + "look-around, or compare with LIKE or CONTAINS.")
+                    "Whether a text of \(text.unicodeScalars.count) characters fits this pattern of "
+                        + "MATCHES takes too long to find out. Write the pattern without possessive "
+                        + "quantifiers, references back and look-around, or compare with LIKE or CONTAINS."
+                )
             }
         case .nothing: return false
         }

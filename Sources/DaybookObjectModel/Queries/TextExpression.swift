@@ -3,10 +3,10 @@ import Foundation
 /// A regular expression that describes whole texts.
 ///
 /// Foundation's engine goes back over its steps and keeps them on a stack of a few megabytes. Where a long
-/// text needs more it gives up and says so; where it takes long, be it for a short text, it gives up after
-/// about a second and says that nothing was found. Neither must count as an answer. So a
-/// ``TextAutomaton`` decides then, which needs no stack and reads the text once, but does not know every
-/// expression.
+/// text needs more it gives up and says so; after some forty million steps, be it for a short text, it
+/// gives up, too, but says that nothing was found. Neither must count as an answer. So the steps are counted,
+/// and the engine is stopped before it gives up by itself. A ``TextAutomaton`` decides then, which needs
+/// no stack and reads the text once, but does not know every expression.
 struct TextExpression: Sendable {
     /// What an expression says of a text.
     enum Answer: Sendable {
@@ -14,7 +14,7 @@ struct TextExpression: Sendable {
         case matches
         /// It does not.
         case differs
-        /// The text is too long to tell.
+        /// The engine has given up, and the expression is none that can be decided otherwise.
         case unknown
     }
 
@@ -35,26 +35,20 @@ struct TextExpression: Sendable {
         }
     }
 
-    /// What takes longer may have been given up. Well below where the engine gives up, and longer than
-    /// any text takes for which it finds its way.
-    private static let patience = Duration.milliseconds(20)
-
     /// Whether the expression describes a whole text.
     func answer(to text: String) -> Answer {
         let whole = NSRange(text.startIndex..., in: text)
         let notes = MatchNotes()
-        let start = ContinuousClock.now
-        expression.enumerateMatches(in: text, options: .reportCompletion, range: whole) {
-            match, flags, _ in notes.take(match, flags)
+        expression.enumerateMatches(
+            in: text, options: [.reportCompletion, .reportProgress], range: whole
+        ) { match, flags, stop in
+            if !notes.take(match, flags) { stop.pointee = true }
         }
         if notes.range == whole { return .matches }
-        guard notes.hasFailed || ContinuousClock.now - start > Self.patience else {
-            return .differs
-        }
+        guard notes.hasGivenUp else { return .differs }
         let automaton = TextAutomaton(pattern, ignoringCase: isCaseInsensitive)
-        if let matches = automaton?.matches(text) { return matches ? .matches : .differs }
-        // That it took long does not show that it was given up.
-        return notes.hasFailed ? .unknown : .differs
+        guard let matches = automaton?.matches(text) else { return .unknown }
+        return matches ? .matches : .differs
     }
 }
 
@@ -62,10 +56,18 @@ struct TextExpression: Sendable {
 private final class MatchNotes: @unchecked Sendable {
     // @unchecked Sendable because the engine calls back before its method returns, on the same thread.
     private(set) var range: NSRange?
-    private(set) var hasFailed = false
+    /// Whether the engine has ended without an answer, or was stopped.
+    private(set) var hasGivenUp = false
+    private var reports = 0
 
-    func take(_ match: NSTextCheckingResult?, _ flags: NSRegularExpression.MatchingFlags) {
+    /// Takes a note; false when the engine is to stop.
+    func take(_ match: NSTextCheckingResult?, _ flags: NSRegularExpression.MatchingFlags) -> Bool {
         if range == nil { range = match?.range }
-        if flags.contains(.internalError) { hasFailed = true }
+        if flags.contains(.progress) { reports += 1 }
+        if flags.contains(.internalError) || reports > Self.reportsMaximum { hasGivenUp = true }
+        return reports <= Self.reportsMaximum
     }
+
+    /// The engine reports every ten thousand steps, and by itself gives up after 3,900 reports and more.
+    private static let reportsMaximum = 3_000
 }

@@ -1,9 +1,12 @@
 extension ManagedObjectModel {
-    /// The version of the bytes below for a model without parts that not every model has.
-    private static let formatVersion: UInt8 = 1
-    /// The version for a model with such parts, which are told by flags: the uniqueness constraints of
-    /// several attributes at the end of each entity, and the configurations at the end of all.
-    private static let extendedVersion: UInt8 = 2
+    /// What the bytes of a model begin with. Each model has one form only.
+    private enum Form {
+        /// A model without parts that not every model has.
+        static let plain: UInt8 = 1
+        /// A model with such parts, which are told by flags: the uniqueness constraints of several
+        /// attributes at the end of each entity, and the configurations at the end of all.
+        static let extended: UInt8 = 2
+    }
 
     /// Canonical bytes: the same for two models that differ only in the order of declaration.
     package var canonicalBytes: [UInt8] {
@@ -12,10 +15,10 @@ extension ManagedObjectModel {
         let isConstrained = canonical.entities.contains { !$0.uniquenessConstraints.isEmpty }
         let isConfigured = !canonical.configurations.isEmpty
         if isConstrained || isConfigured {
-            writer.append(Self.extendedVersion)
+            writer.append(Form.extended)
             writer.append(flags: [isConstrained, isConfigured])
         } else {
-            writer.append(Self.formatVersion)
+            writer.append(Form.plain)
         }
         writer.append(variable: UInt64(canonical.entities.count))
         for entity in canonical.entities {
@@ -42,13 +45,12 @@ extension ManagedObjectModel {
     package init(canonicalBytes bytes: [UInt8]) throws(DecodingFailure) {
         let span = bytes.span.bytes
         var offset = 0
-        let version = try span.readByte(at: &offset)
-        guard version == Self.formatVersion || version == Self.extendedVersion else {
+        let form = try span.readByte(at: &offset)
+        guard form == Form.plain || form == Form.extended else {
             throw DecodingFailure(
-                at: 0, expected: "model format \(Self.formatVersion) or \(Self.extendedVersion)")
+                at: 0, expected: "a model of form \(Form.plain) or \(Form.extended)")
         }
-        let parts =
-            version == Self.extendedVersion ? try span.readFlags(2, at: &offset) : [false, false]
+        let parts = form == Form.extended ? try span.readFlags(2, at: &offset) : [false, false]
         let (isConstrained, isConfigured) = (parts[0], parts[1])
         var entities: [EntityDescription] = []
         for _ in 0..<(try span.readCount(at: &offset)) {

@@ -29,8 +29,23 @@ package final class SchemaProperty: Sendable {
     /// The place of the value in the entity's rows, or nil for a side that has none (a to-many
     /// relationship, or a to-one that is derived from its inverse).
     package let slot: Int?
+    // What is often asked is kept singly, because to look at one member of a description copies all of
+    // it.
+
+    /// The description, if this is an attribute.
+    package let attribute: AttributeDescription?
+    /// The description, if this is a relationship.
+    package let relationship: RelationshipDescription?
+    /// Where the relationship leads, if this is one.
+    package let end: RelationshipEnd?
     /// Whether this is an attribute.
     package let isAttribute: Bool
+    /// Whether the value is kept in the journal: everything but transient attributes.
+    package let isPersistent: Bool
+    /// Whether no two objects may have the value.
+    package let isUnique: Bool
+    /// Whether the index table has entries for this property.
+    package let isIndexed: Bool
     /// What the model demands of a value, gathered so that checking one copies no description.
     let demand: ValueDemand
     /// How changes by two sides become one; nil where they collide.
@@ -43,40 +58,27 @@ package final class SchemaProperty: Sendable {
         self.name = name
         self.kind = kind
         self.slot = slot
-        isAttribute = if case .attribute = kind { true } else { false }
+        switch kind {
+        case .attribute(let description):
+            (attribute, relationship, end) = (description, nil, nil)
+        case .relationship(let description, let destination):
+            (attribute, relationship, end) = (nil, description, destination)
+        }
+        isAttribute = attribute != nil
+        isPersistent = attribute?.isTransient != true
+        isUnique = attribute?.isUnique == true
+        isIndexed = isUnique || attribute?.isIndexed == true
         demand = ValueDemand(kind)
-        merge = if case .attribute(let description) = kind { description.merge } else { nil }
-        isSet = if case .attribute(let description) = kind { description.isSet } else { false }
+        merge = attribute?.merge
+        isSet = attribute?.isSet == true
     }
 
-    /// The description, if this is an attribute.
-    package var attribute: AttributeDescription? {
-        if case .attribute(let description) = kind { description } else { nil }
-    }
-
-    /// The description, if this is a relationship.
-    package var relationship: RelationshipDescription? {
-        if case .relationship(let description, _) = kind { description } else { nil }
-    }
-
-    /// Where the relationship leads, if this is one.
-    package var end: RelationshipEnd? {
-        if case .relationship(_, let end) = kind { end } else { nil }
-    }
-
-    /// Whether the value is kept in the journal: everything but transient attributes.
-    package var isPersistent: Bool {
-        attribute?.isTransient != true
-    }
+    /// Whether values have to meet rules.
+    package var hasRules: Bool { demand.hasRules }
 
     /// Whether this is a to-many relationship whose members stand in changes.
     package var isStoredToMany: Bool {
         relationship?.isToMany == true && end?.isStored == true
-    }
-
-    /// Whether the index table has entries for this property.
-    package var isIndexed: Bool {
-        attribute.map { $0.isIndexed || $0.isUnique } ?? false
     }
 }
 
@@ -175,7 +177,7 @@ package final class SchemaEntity: Sendable {
         let named = Dictionary(
             self.properties.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         propertiesByName = named
-        let single = indexedSlots.filter { $0.attribute?.isUnique == true }.map {
+        let single = indexedSlots.filter(\.isUnique).map {
             SchemaConstraint(number: $0.number, properties: [$0])
         }
         constraints =

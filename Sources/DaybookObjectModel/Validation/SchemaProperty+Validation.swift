@@ -20,7 +20,7 @@ struct ValueDemand: Sendable {
     private let isOptional: Bool
     /// Nil when there are none.
     private let rules: AttributeRules?
-    private let hasRules: Bool
+    let hasRules: Bool
     /// What describes the whole text.
     private let expression: TextExpression?
 
@@ -94,8 +94,8 @@ struct ValueDemand: Sendable {
             case .unknown:
                 return ValueMisfit(
                     .tooLong,
-                    "is too long for its pattern to be tried on it; a pattern without possessive "
-                        + "quantifiers, references back and look-around could be")
+                    "takes too long to compare with its pattern; a pattern without possessive "
+                        + "quantifiers, references back and look-around could be compared")
             }
         }
         return nil

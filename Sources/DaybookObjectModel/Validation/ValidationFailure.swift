@@ -35,8 +35,8 @@ public struct ValidationFailure: Error, Sendable {
         case dateTooEarly = 1640
         /// A date is infinitely far away.
         case invalidDate = 1650
-        /// Text or data is longer than its maximum length, or text is too long for its pattern to be
-        /// tried on it.
+        /// Text or data is longer than its maximum length, or takes too long to compare with its
+        /// pattern.
         case tooLong = 1660
         /// Text or data is shorter than its minimum length.
         case tooShort = 1670

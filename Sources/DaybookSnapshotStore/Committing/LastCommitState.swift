@@ -17,8 +17,13 @@ final class LastCommitState: Sendable {
         self.greatest = greatest
     }
 
-    /// What the last save has left; nil when others have written since.
-    static func known(in transaction: borrowing WriteTransaction) -> LastCommitState? {
-        transaction.remembered as? LastCommitState
+    /// What the last save has left, or, when others have written since, what the journal says.
+    ///
+    /// - Throws: ``JournalError`` when the journal does not end as it says.
+    static func current(
+        _ journal: Journal, in transaction: borrowing WriteTransaction
+    ) throws -> LastCommitState {
+        if let known = transaction.remembered as? LastCommitState { return known }
+        return LastCommitState(try JournalHead(of: journal, in: transaction), greatest: nil)
     }
 }

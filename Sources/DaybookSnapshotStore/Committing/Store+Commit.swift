@@ -81,71 +81,88 @@ final class Commit: Sendable {
         self.numbersTaken = numbersTaken
     }
 
-    /// What is left to save once everything has been settled.
-    private struct Settlement {
-        let changes: [Change]
-        let conflicts: [MergeConflict]
-        let constraintConflicts: [ConstraintConflict]
-        var merged: [MergedValue] = []
-        let replaced: [ObjectID: ObjectID]
-        /// Whether the changes are those of the request.
-        let isUntouched: Bool
-
-        func result(_ entry: JournalEntry? = nil) -> SaveResult {
-            SaveResult(
-                sequence: entry?.sequence, digest: entry?.digest, changes: changes,
-                conflicts: conflicts, constraintConflicts: constraintConflicts, merged: merged,
-                replaced: replaced, isUntouched: isUntouched)
-        }
-    }
-
     /// Saves, or refuses with conflicts that name the entries behind them.
     func run(in transaction: borrowing WriteTransaction) throws -> Outcome {
-        let tip = LastCommitState.known(in: transaction)
-        let head = try tip?.head.sequence ?? parts.journal.head(in: transaction)
-        var projector = Projector(parts.projection, greatest: tip?.greatest)
-        let fits = try foldsAsItIs(into: &projector, after: head, in: transaction)
-        let settlement = try settled(fits: fits, in: transaction)
-        if !fits || !settlement.isUntouched {
-            projector = Projector(parts.projection, greatest: tip?.greatest)
+        let last = try LastCommitState.current(parts.journal, in: transaction)
+        try refuseUndo(after: last.head.sequence)
+        var draft = EntryDraft(parts, after: last)
+        let fit = try draft.attempt(prepared, in: transaction)
+        let settlement = try settled(fit, in: transaction)
+        switch (settlement.content, fit) {
+        case (.nothing, _): return Outcome(result: settlement.result())
+        case (.asSent, .folded): break
+        case (.asSent, .unknown): try draft.fold(prepared.payload, in: transaction)
+        case (.changed(let changes), _):
+            let payload = EntryPayload.bytes(prepared.request.header, changes)
+            try draft.fold(payload, in: transaction)
         }
-        return try save(
-            settlement, &projector, isFolded: fits && settlement.isUntouched, after: head, tip,
-            in: transaction)
+        try keepUserValues(in: transaction)
+        let entry = try draft.append(
+            recordedAt: recordingTime(after: last.head),
+            occurredAt: prepared.request.header.occurredAt, in: transaction)
+        if verifies {
+            try EntryCheck.check(
+                settlement.changes, of: entry.sequence, parts.projection, in: transaction)
+        }
+        let block = try takeNumbers(for: settlement.changes, in: transaction)
+        transaction.remember(LastCommitState(JournalHead(entry), greatest: draft.greatestKnown))
+        return Outcome(result: settlement.result(entry), block: block)
     }
 
     /// What a save would come to.
     func preview(in transaction: borrowing some Reading & ~Copyable) throws -> SaveResult {
-        try settled(fits: false, in: transaction).result()
+        try settled(.unknown, in: transaction).result()
     }
 
-    /// Folds the request as it is, on the chance that its changes fit what stands in the tables, as most
-    /// do: then each row is read once. Nothing is written yet.
-    ///
-    /// - Returns: Whether it fits; otherwise something has to be looked at more closely.
-    private func foldsAsItIs(
-        into projector: inout Projector, after head: SequenceNumber,
-        in transaction: borrowing WriteTransaction
-    ) throws -> Bool {
-        guard !prepared.changes.isEmpty, !prepared.mayHaveMoved(parts.projection.schema) else {
-            return false
+    /// Refuses to undo what is not there: nobody could read the entry again.
+    private func refuseUndo(after head: SequenceNumber) throws {
+        if let undone = prepared.request.header.undoes?.upperBound, undone > head {
+            throw StoreError.noSuchEntry(undone, head: head)
         }
-        do {
-            try projector.take(
-                try EntryPayload.Encoded(prepared.payload), of: head.next, in: transaction)
-        } catch let error as StoreError where error.code == .corrupt {
-            return false
-        }
-        return true
     }
 
     // MARK: - Settling
 
+    /// What is left to save once everything has been settled.
+    private struct Settlement {
+        enum Content {
+            case nothing
+            /// The changes of the request, every one as it was sent.
+            case asSent
+            case changed([Change])
+        }
+
+        let content: Content
+        let changes: [Change]
+        var conflicts: [MergeConflict] = []
+        var constraintConflicts: [ConstraintConflict] = []
+        var merged: [MergedValue] = []
+        var replaced: [ObjectID: ObjectID] = [:]
+
+        /// The request is to be saved as it was sent.
+        init(asSent changes: [Change]) {
+            (content, self.changes) = (changes.isEmpty ? .nothing : .asSent, changes)
+        }
+
+        init(changed changes: [Change]) {
+            (content, self.changes) = (changes.isEmpty ? .nothing : .changed(changes), changes)
+        }
+
+        func result(_ entry: JournalEntry? = nil) -> SaveResult {
+            var result = SaveResult(
+                sequence: entry?.sequence, digest: entry?.digest, changes: changes,
+                conflicts: conflicts, constraintConflicts: constraintConflicts, merged: merged,
+                replaced: replaced)
+            if case .asSent = content { result.isUntouched = true }
+            return result
+        }
+    }
+
     private func settled(
-        fits: Bool, in transaction: borrowing some Reading & ~Copyable
+        _ fit: Fit, in transaction: borrowing some Reading & ~Copyable
     ) throws -> Settlement {
         do {
-            return try settle(fits: fits, in: transaction)
+            return try settle(fit, in: transaction)
         } catch let error as StoreError where error.code == .conflict {
             let conflicts = try traced(error.conflicts, in: transaction)
             throw StoreError.conflict(conflicts, in: parts.projection.schema)
@@ -163,21 +180,21 @@ final class Commit: Sendable {
     /// Brings the changes onto what the store has, under the policy, and checks what came out.
     ///
     /// - Parameters:
-    ///   - fits: Whether it is known that they fit as they are.
+    ///   - fit: How the changes stand to what is in the tables.
     ///   - transaction: The state to look at.
     /// - Returns: What is left to save.
     /// - Throws: ``StoreError`` with what the policy does not settle.
     private func settle(
-        fits: Bool, in transaction: borrowing some Reading & ~Copyable
+        _ fit: Fit, in transaction: borrowing some Reading & ~Copyable
     ) throws -> Settlement {
-        if fits, !parts.projection.hasConstraints {
-            return Settlement(
-                changes: prepared.changes, conflicts: [], constraintConflicts: [], replaced: [:],
-                isUntouched: true)
-        }
         var merger = Merger(prepared.request, parts.projection)
-        let merged =
-            fits ? prepared.changes : try merger.merge(prepared.changes, in: transaction)
+        let merged: [Change]
+        switch fit {
+        case .folded where !parts.projection.hasConstraints:
+            return Settlement(asSent: prepared.changes)
+        case .folded: merged = prepared.changes
+        case .unknown: merged = try merger.merge(prepared.changes, in: transaction)
+        }
         try refuseConflicts(merger.conflicts)
 
         var union = UniquenessMerge(prepared.request, parts.projection)
@@ -190,10 +207,14 @@ final class Commit: Sendable {
         if !union.hasSeenAll || !references.isUntouched {
             try UniquenessCheck.check(changes, parts.projection, in: transaction)
         }
-        return Settlement(
-            changes: changes, conflicts: conflicts, constraintConflicts: union.conflicts,
-            merged: merger.merged, replaced: union.replaced,
-            isUntouched: merger.isUntouched && union.isUntouched && references.isUntouched)
+        var settlement =
+            merger.isUntouched && union.isUntouched && references.isUntouched
+            ? Settlement(asSent: changes) : Settlement(changed: changes)
+        settlement.conflicts = conflicts
+        settlement.constraintConflicts = union.conflicts
+        settlement.merged = merger.merged
+        settlement.replaced = union.replaced
+        return settlement
     }
 
     private func refuseConflicts(_ conflicts: [MergeConflict]) throws {
@@ -203,44 +224,14 @@ final class Commit: Sendable {
 
     // MARK: - Writing
 
-    /// Appends what has been settled, and folds it, unless that has been done.
-    private func save(
-        _ settlement: Settlement, _ projector: inout Projector, isFolded: Bool,
-        after head: SequenceNumber, _ tip: LastCommitState?,
-        in transaction: borrowing WriteTransaction
-    ) throws -> Outcome {
-        let changes = settlement.changes
-        guard !changes.isEmpty else { return Outcome(result: settlement.result()) }
-        let last = try tip?.head ?? JournalHead(head, of: parts.journal, in: transaction)
-        // Never before the entry before, even when the clock was set back.
-        let recordedAt = prepared.request.recordedAt ?? max(clock(), last.recordedAt)
-        let payload =
-            settlement.isUntouched
-            ? prepared.payload : EntryPayload.bytes(prepared.request.header, changes)
-        if !isFolded {
-            try projector.take(
-                try EntryPayload.Encoded(payload), of: head.next, in: transaction)
-        }
-        if let values = prepared.request.userValues {
-            try StoreMetadata.setUserValues(values, parts.tables.meta, in: transaction)
-        }
-        let entry = try parts.journal.append(
-            payload: payload, recordedAt: recordedAt, after: last, in: transaction)
-        if entry.isLong {
-            let time = prepared.request.header.occurredAt ?? recordedAt
-            projector.take(time, of: entry.sequence)
-        }
-        if entry.sequence.writesTimes {
-            let times = try parts.timesWritten(by: entry.sequence, in: transaction)
-            projector.take(times, through: entry.sequence)
-        }
-        try projector.write(in: transaction)
-        if verifies {
-            try EntryCheck.check(changes, of: entry.sequence, parts.projection, in: transaction)
-        }
-        let block = try takeNumbers(for: changes, in: transaction)
-        transaction.remember(LastCommitState(JournalHead(entry), greatest: projector.greatestKnown))
-        return Outcome(result: settlement.result(entry), block: block)
+    private func keepUserValues(in transaction: borrowing WriteTransaction) throws {
+        guard let values = prepared.request.userValues else { return }
+        try StoreMetadata.setUserValues(values, parts.tables.meta, in: transaction)
+    }
+
+    /// Never before the entry before, even when the clock was set back.
+    private func recordingTime(after last: JournalHead) -> Int64 {
+        prepared.request.recordedAt ?? max(clock(), last.recordedAt)
     }
 
     /// Extends the reservation when it runs low, and over numbers that came from elsewhere.

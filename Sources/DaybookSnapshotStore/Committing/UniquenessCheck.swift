@@ -125,12 +125,6 @@ struct UniquenessCheck {
     }
 }
 
-extension SchemaProperty {
-    var isUnique: Bool {
-        attribute?.isUnique == true
-    }
-}
-
 extension SchemaConstraint {
     /// What the index records of objects with these values begin with; nil when one of the values is
     /// null, because any number of objects may have none.

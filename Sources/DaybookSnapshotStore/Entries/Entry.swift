@@ -89,6 +89,7 @@ extension Entry {
         let payload: EntryPayload
         do {
             payload = try EntryPayload(entry.payload)
+            try payload.header.check(at: entry.sequence)
         } catch {
             throw StoreError.entryUnreadable(entry.sequence, cause: error)
         }

@@ -3,13 +3,13 @@ internal import DaybookObjectModel
 
 // | field | bytes |
 // |---|---|
-// | version | 1: 1, or 2 where several entries are undone |
+// | form | 1: 1, or 2 where several entries are undone |
 // | kind | 1: save 1, batch 2, undo 3, model 4 |
 // | author, note, context | each 0, or 1 and text |
 // | occurred at | 0, or 1 and 8: microseconds since 1970, two's complement |
 // | base | variable length |
 // | undoes | 0 for none, or the sequence number, variable length; the first of several |
-// | undoes through (version 2) | the last of several, variable length |
+// | undoes through (form 2) | the last of several, variable length |
 // | changes (all kinds but model) | count, then each change |
 // | model (kind model) | canonical model, to the end |
 
@@ -19,15 +19,17 @@ struct EntryPayload {
     var model: ManagedObjectModel?
     var changes: [Change] = []
 
-    /// The format of an entry. Version 2 is kept for what version 1 cannot say, so that every entry has
-    /// one form only.
-    private enum Version {
+    /// What the bytes of an entry begin with. The second form is kept for what the first cannot say, so
+    /// that every entry has one form only.
+    private enum Form {
         static let single: UInt8 = 1
         static let range: UInt8 = 2
 
         static func of(_ header: EntryHeader) -> UInt8 {
             header.undoes?.isSingle == false ? range : single
         }
+
+        static let unknown = DecodingFailure(at: 0, expected: "form 1 or 2 of an entry")
     }
 
     /// The canonical bytes of an entry of changes.
@@ -40,7 +42,7 @@ struct EntryPayload {
     /// What the bytes of an entry begin with, to which its changes are to be appended.
     static func writer(_ header: EntryHeader, count: Int) -> ByteWriter {
         var writer = ByteWriter(capacity: 64 + count * 112)
-        writer.append(Version.of(header))
+        writer.append(Form.of(header))
         writer.append(header)
         writer.append(variable: UInt64(count))
         return writer
@@ -49,10 +51,23 @@ struct EntryPayload {
     /// The canonical bytes of an entry that sets the model.
     static func bytes(_ header: EntryHeader, _ model: ManagedObjectModel) -> [UInt8] {
         var writer = ByteWriter(capacity: 1024)
-        writer.append(Version.of(header))
+        writer.append(Form.of(header))
         writer.append(header)
         writer.append(raw: model.canonicalBytes)
         return writer.bytes
+    }
+
+    /// What an entry of the journal says besides its changes, which are not read.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt``.
+    static func header(of entry: JournalEntry) throws -> EntryHeader {
+        do {
+            let header = try header(of: entry.payload)
+            try header.check(at: entry.sequence)
+            return header
+        } catch {
+            throw StoreError.entryUnreadable(entry.sequence, cause: error)
+        }
     }
 
     /// What canonical bytes say besides the changes, which are not read.
@@ -65,10 +80,8 @@ struct EntryPayload {
     /// When an entry happened, if that was told, from the first of its bytes; nothing else is read.
     static func occurredAt(in beginning: RawSpan) throws(DecodingFailure) -> Int64? {
         var offset = 0
-        let version = try beginning.readByte(at: &offset)
-        guard version == Version.single || version == Version.range else {
-            throw DecodingFailure(at: 0, expected: "payload format 1 or 2")
-        }
+        let form = try beginning.readByte(at: &offset)
+        guard form == Form.single || form == Form.range else { throw Form.unknown }
         _ = try beginning.readByte(at: &offset)
         // Author, note and context.
         for _ in 0..<3 { try beginning.passOptionalText(at: &offset) }
@@ -79,9 +92,9 @@ struct EntryPayload {
         of span: RawSpan, at offset: inout Int
     ) throws(DecodingFailure) -> EntryHeader {
         switch try span.readByte(at: &offset) {
-        case Version.single: return try span.readHeader(at: &offset, undoesSeveral: false)
-        case Version.range: return try span.readHeader(at: &offset, undoesSeveral: true)
-        default: throw DecodingFailure(at: 0, expected: "payload format 1 or 2")
+        case Form.single: return try span.readHeader(at: &offset, undoesSeveral: false)
+        case Form.range: return try span.readHeader(at: &offset, undoesSeveral: true)
+        default: throw Form.unknown
         }
     }
 
@@ -108,6 +121,7 @@ struct EntryPayload {
         init(_ entry: JournalEntry) throws {
             do {
                 try self.init(entry.payload)
+                try header.check(at: entry.sequence)
             } catch {
                 throw StoreError.entryUnreadable(entry.sequence, cause: error)
             }
@@ -141,6 +155,27 @@ struct EntryPayload {
         guard offset == span.byteCount else {
             throw DecodingFailure(at: offset, expected: "the end of the entry")
         }
+    }
+}
+
+extension EntryHeader {
+    /// Sees that an entry of that number can say this: it undoes earlier ones only.
+    ///
+    /// Nothing else bounds the numbers that a forged entry may name, and whoever walks over what it
+    /// undoes would walk to the end of all numbers.
+    func check(at sequence: SequenceNumber) throws(ImpossibleUndo) {
+        guard let undoes, undoes.upperBound >= sequence else { return }
+        throw ImpossibleUndo(last: undoes.upperBound)
+    }
+}
+
+/// An entry says that it undoes itself or one that comes later.
+struct ImpossibleUndo: Error, CustomStringConvertible {
+    let last: SequenceNumber
+
+    /// A clause without a full stop, to be put into a sentence.
+    var description: String {
+        "it says that it undoes entry \(last), and only earlier ones can be undone"
     }
 }
 

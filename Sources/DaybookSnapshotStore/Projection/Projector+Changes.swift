@@ -31,7 +31,7 @@ extension Projector {
         let key = VersionKey(change.object)
         guard change.fields.count <= Int(UInt16.max),
             (1...StoreLayout.objectNumberMaximum).contains(change.object.number),
-            try isNew(change.object, key, in: transaction)
+            try state.begin(change.object, key, in: transaction)
         else { throw mismatch() }
         if !isLeading {
             encodeBirth(entity, entry)
@@ -143,7 +143,7 @@ extension Projector {
         guard fields.count == change.fields.count,
             zip(change.fields, fields).allSatisfy({
                 entry.hasSame($0, as: $1.place, in: before)
-            }), account?.end(change.object) ?? true
+            }), state.end(change.object)
         else { throw mismatch() }
         let key = VersionKey(change.object, sequence)
         versions.add(key.bytes.span.bytes, before)
@@ -174,53 +174,22 @@ extension Projector {
         return change.fields[property.slot]
     }
 
-    private mutating func isNew(
-        _ object: ObjectID, _ key: VersionKey, in transaction: borrowing some Reading & ~Copyable
-    ) throws -> Bool {
-        if let account { return account.begin(object) }
-        if object.entity != greatest.entity {
-            if greatest != Self.noObject { numbersMaximum[greatest.entity] = greatest.number }
-            let known = numbersMaximum[object.entity]
-            greatest = ObjectID(
-                entity: object.entity,
-                number: try known
-                    ?? projection.tables.rows.numberMaximum(of: object.entity, in: transaction))
-        }
-        if object.number > greatest.number {
-            greatest = object
-            return true
-        }
-        return try !transaction.contains(
-            projection.tables.rows, key.bytes.span.bytes.extracting(first: VersionKey.rowSize))
-    }
-
     // MARK: - What stands before an entry
 
-    /// Calls `body` with the row of the object of the change, as it stands before the entry: in the
-    /// table of the present, or for an entry of long ago in that of the past.
+    /// Calls `body` with the row of the object of the change, as it stands before the entry.
     private mutating func withRow<R>(
         in transaction: borrowing some Reading & ~Copyable,
         _ body: (inout Projector, RawSpan, RowLayout) throws -> R
     ) throws -> R? {
-        let object = change.object
-        if let account, !account.isThere(object) { return nil }
-        let key = VersionKey(object, sequence)
-        let place = key.bytes.span.bytes
-        guard account != nil else {
-            let row = place.extracting(first: VersionKey.rowSize)
-            return try transaction.get(projection.tables.rows, row) { bytes in
-                let layout = try layout(bytes)
-                return try body(&self, bytes, layout)
-            }
-        }
-        return try transaction.get(projection.tables.versions, place) { bytes -> R? in
-            guard bytes.isOlder(than: sequence) else { return nil }
+        // A copy, because `body` changes this value.
+        let state = state
+        return try state.withRow(of: change.object, before: sequence, in: transaction) { bytes in
             let layout = try layout(bytes)
             return try body(&self, bytes, layout)
-        } ?? nil
+        }
     }
 
-    private mutating func layout(_ bytes: RawSpan) throws -> RowLayout {
+    private func layout(_ bytes: RawSpan) throws -> RowLayout {
         let layout: RowLayout
         do {
             layout = try RowLayout(bytes)
@@ -273,11 +242,5 @@ extension RawSpan {
         guard field.byteCount == other.byteCount else { return false }
         return extracting(field.start..<field.end)
             .hasSameBytes(as: bytes.extracting(other.start..<other.end))
-    }
-
-    /// Whether a record of the past begins with a sequence number before another.
-    func isOlder(than sequence: SequenceNumber) -> Bool {
-        byteCount >= 8
-            && UInt64(bigEndian: unsafeLoadUnaligned(as: UInt64.self)) < sequence.rawValue
     }
 }

@@ -45,7 +45,7 @@ extension Projector {
     }
 
     private mutating func addReferrer(_ key: [UInt8]) throws {
-        guard account?.begin(projection.tables.referrers, key) ?? true else {
+        guard state.beginReferrer(key) else {
             throw StoreError.corrupt(
                 "The reference of \(projection.schema.name(of: change.object)) that entry "
                     + "\(sequence) begins is there already")
@@ -66,17 +66,15 @@ extension Projector {
     private mutating func endReferrer(
         _ key: [UInt8], in transaction: borrowing some Reading & ~Copyable
     ) throws {
-        let table = projection.tables.referrers
-        let past = projection.tables.referrersPast
-        guard account?.end(table, key) ?? true,
-            let since = try before(table, past, key, in: transaction)
+        guard
+            let since = try state.endLink(key, .referrer, before: sequence, in: transaction)
         else {
             throw StoreError.corrupt(
                 "The reference of \(projection.schema.name(of: change.object)) that entry "
                     + "\(sequence) ends is not in the tables")
         }
         referrersPast.add(key + StoreKey.sequence(sequence), since)
-        removals.append((table, key))
+        removals.append((projection.tables.referrers, key))
     }
 
     mutating func fold(
@@ -86,45 +84,27 @@ extension Projector {
         for edit in edits {
             for member in edit.removed {
                 let key = StoreKey.link(from: owner, edit.property, to: member.object)
-                let table = projection.tables.members
-                guard account?.end(table, key) ?? true,
-                    let found = try before(
-                        table, projection.tables.membersPast, key, in: transaction),
+                guard
+                    let found = try state.endLink(key, .member, before: sequence, in: transaction),
                     found.suffix(8) == member.orderBytes[...]
                 else {
                     throw mismatch(edit.property)
                 }
                 membersPast.add(key + StoreKey.sequence(sequence), found)
-                removals.append((table, key))
+                removals.append((projection.tables.members, key))
                 let back = StoreKey.link(from: member.object, edit.property, to: owner)
                 try endReferrer(back, in: transaction)
             }
             for member in edit.added {
                 let key = StoreKey.link(from: owner, edit.property, to: member.object)
                 let isMoved = edit.removed.contains { $0.object == member.object }
-                let table = projection.tables.members
-                let isThere =
-                    try account.map { !$0.begin(table, key) }
-                    ?? (!isMoved && transaction.contains(table, key.span.bytes))
-                if isThere { throw mismatch(edit.property) }
+                guard
+                    try state.beginMember(key, isMoved ? .moved : .joined, in: transaction)
+                else { throw mismatch(edit.property) }
                 members.add(key, StoreKey.sequence(sequence) + member.orderBytes)
                 try addReferrer(StoreKey.link(from: member.object, edit.property, to: owner))
             }
         }
-    }
-
-    /// What stands under a key before the entry: in the table of the present, or for an entry of long
-    /// ago in that of the past.
-    private func before(
-        _ present: Table, _ past: Table, _ key: [UInt8],
-        in transaction: borrowing some Reading & ~Copyable
-    ) throws -> [UInt8]? {
-        guard account != nil else {
-            return try transaction.get(present, key.span.bytes) { $0.array }
-        }
-        let place = key + StoreKey.sequence(sequence)
-        let found = try transaction.get(past, place.span.bytes) { $0.array }
-        return found.flatMap { $0.span.bytes.isOlder(than: sequence) ? $0 : nil }
     }
 
     private func value(_ field: EncodedField, _ entry: RawSpan) throws -> Value {

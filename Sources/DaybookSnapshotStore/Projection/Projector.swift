@@ -11,10 +11,9 @@ internal import DaybookObjectModel
 ///
 /// What is folded are the bytes of an entry. As every value has one encoding, old values are compared
 /// and new ones copied as bytes, and a row is read once.
-struct Projector {
-    let projection: Projection
-    /// What verifying keeps; nil when records are written.
-    unowned let account: ProjectionAccount?
+struct Projector<State: PriorState> {
+    /// What stands before the entry.
+    var state: State
     /// The entry being folded.
     private(set) var sequence = SequenceNumber.zero
     var encoder = RowEncoder()
@@ -36,39 +35,16 @@ struct Projector {
     var referrers = PutBatch()
     var referrersPast = PutBatch()
     var removals: [(Table, [UInt8])] = []
-    /// The greatest object number of each entity met so far, to tell that an object is new without
-    /// looking for it.
-    var numbersMaximum: [EntityNumber: UInt64] = [:]
-    /// The same for the entity met last; no entity has number 0.
-    var greatest = Self.noObject
-    static let noObject = ObjectID(entity: EntityNumber(rawValue: 0), number: 0)
+
+    var projection: Projection { state.projection }
 
     /// - Parameters:
-    ///   - projection: Where to.
-    ///   - account: What verifying keeps.
+    ///   - state: What stands before the entry.
     ///   - recentTimes: For who goes on with folding one entry after the other: where that has come.
-    init(
-        _ projection: Projection, _ account: ProjectionAccount? = nil, recentTimes: [Int64?] = []
-    ) {
-        self.projection = projection
-        self.account = account
+    init(_ state: State, recentTimes: [Int64?] = []) {
+        self.state = state
         self.recentTimes = recentTimes
     }
-
-    /// Folds for a save.
-    ///
-    /// - Parameters:
-    ///   - projection: The tables.
-    ///   - greatest: An upper bound: no object of that entity has a greater number; nil when none is
-    ///     known. There need not be an object of that number.
-    init(_ projection: Projection, greatest: ObjectID?) {
-        self.init(projection)
-        self.greatest = greatest ?? Self.noObject
-    }
-
-    /// An upper bound, for the entity of the object met last that was to be new, or else the one known
-    /// before: no object of that entity has a greater number. There need not be one of that number.
-    var greatestKnown: ObjectID? { greatest == Self.noObject ? nil : greatest }
 
     // MARK: - Whole entries
 
@@ -82,9 +58,7 @@ struct Projector {
     ) throws {
         self.sequence = sequence
         // What is there is of an entry before, which has not been written.
-        var leading =
-            account == nil && births == nil && payload.changesCount >= Self.birthsMinimum
-            ? InsertPrefix(payload) : nil
+        var leading = births == nil ? state.prefix(of: payload) : nil
         let bytes = payload.bytes.span.bytes
         var offset = payload.changesOffset
         for done in 0..<payload.changesCount {
@@ -108,11 +82,8 @@ struct Projector {
         }
     }
 
-    /// How many changes an entry has at least for the memory of its new rows to matter.
-    private static let birthsMinimum = 64
-
     /// After how many changes of a long entry room is made for the records of all.
-    private static let sampleSize = 1024
+    private static var sampleSize: Int { 1024 }
 
     private mutating func makeRoom(times factor: Double) {
         rows.makeRoom(times: factor)
@@ -147,6 +118,23 @@ struct Projector {
         recentTimes.removeAll(keepingCapacity: true)
     }
 
+    private mutating func removeAll() {
+        births = nil
+        rows.removeAll()
+        versions.removeAll()
+        times.removeAll()
+        index.removeAll()
+        members.removeAll()
+        membersPast.removeAll()
+        referrers.removeAll()
+        referrersPast.removeAll()
+        if !removals.isEmpty { removals.removeAll(keepingCapacity: true) }
+    }
+}
+
+// MARK: - Into the tables
+
+extension Projector where State == StoredState {
     /// Folds an entry of the journal, whatever its kind, that follows the one folded before.
     ///
     /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when it cannot be read, or does not
@@ -165,39 +153,6 @@ struct Projector {
         }
         takeNext(payload.header.occurredAt ?? entry.recordedAt, of: entry)
         try write(in: transaction)
-    }
-
-    /// Keeps account of an entry in a store that has it already; it follows the one before.
-    ///
-    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when the tables cannot be what folding
-    ///   gives.
-    mutating func count(
-        _ entry: JournalEntry, in transaction: borrowing ReadTransaction
-    ) throws {
-        guard let account else { return }
-        let tables = projection.tables
-        let payload = try EntryPayload.Encoded(entry)
-        if payload.header.kind == .model {
-            let key = StoreKey.sequence(entry.sequence)
-            let model = try payload.model(of: entry).canonicalBytes
-            account.add(tables.models, key.span.bytes, model.span.bytes)
-        } else {
-            try take(payload, of: entry.sequence, in: transaction)
-        }
-        takeNext(payload.header.occurredAt ?? entry.recordedAt, of: entry)
-        account.add(times, to: tables.times)
-        account.add(rows, to: tables.rows)
-        account.add(versions, to: tables.versions, from: tables.rows)
-        account.add(index, to: tables.index)
-        account.add(members, to: tables.members)
-        account.add(membersPast, to: tables.membersPast, from: tables.members)
-        account.add(referrers, to: tables.referrers)
-        account.add(referrersPast, to: tables.referrersPast, from: tables.referrers)
-        let nothing: [UInt8] = []
-        for (table, key) in removals where table == tables.index {
-            account.subtract(table, key.span.bytes, nothing.span.bytes)
-        }
-        removeAll()
     }
 
     /// Writes what has been taken in.
@@ -242,17 +197,41 @@ struct Projector {
             }
         }
     }
+}
 
-    private mutating func removeAll() {
-        births = nil
-        rows.removeAll()
-        versions.removeAll()
-        times.removeAll()
-        index.removeAll()
-        members.removeAll()
-        membersPast.removeAll()
-        referrers.removeAll()
-        referrersPast.removeAll()
-        if !removals.isEmpty { removals.removeAll(keepingCapacity: true) }
+// MARK: - Beside the tables
+
+extension Projector where State == CountedState {
+    /// Keeps account of an entry in a store that has it already; it follows the one before.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when the tables cannot be what folding
+    ///   gives.
+    mutating func count(
+        _ entry: JournalEntry, to account: ProjectionAccount,
+        in transaction: borrowing ReadTransaction
+    ) throws {
+        let tables = projection.tables
+        let payload = try EntryPayload.Encoded(entry)
+        if payload.header.kind == .model {
+            let key = StoreKey.sequence(entry.sequence)
+            let model = try payload.model(of: entry).canonicalBytes
+            account.add(tables.models, key.span.bytes, model.span.bytes)
+        } else {
+            try take(payload, of: entry.sequence, in: transaction)
+        }
+        takeNext(payload.header.occurredAt ?? entry.recordedAt, of: entry)
+        account.add(times, to: tables.times)
+        account.add(rows, to: tables.rows)
+        account.add(versions, to: tables.versions, from: tables.rows)
+        account.add(index, to: tables.index)
+        account.add(members, to: tables.members)
+        account.add(membersPast, to: tables.membersPast, from: tables.members)
+        account.add(referrers, to: tables.referrers)
+        account.add(referrersPast, to: tables.referrersPast, from: tables.referrers)
+        let nothing: [UInt8] = []
+        for (table, key) in removals where table == tables.index {
+            account.subtract(table, key.span.bytes, nothing.span.bytes)
+        }
+        removeAll()
     }
 }

@@ -4,7 +4,7 @@ package import DaybookObjectModel
 // | field | bytes |
 // |---|---|
 // | since | 8: the entry that last changed the object |
-// | width | 1: 128 and the bytes of each end offset, 1, 2 or 4 |
+// | width | 1: the bytes of each end offset, 1, 2 or 4 |
 // | count | 2: how many fields |
 // | ends | count × width: where each field ends, from the first field's first byte |
 // | fields | the values in slot order, each in its canonical form; null has no bytes |
@@ -158,7 +158,7 @@ extension OutputSpan where Element == UInt8 {
         since: SequenceNumber, _ width: Int, count: Int
     ) {
         append(bigEndian: since.rawValue)
-        append(UInt8(width) | RowLayout.agesFlag)
+        append(UInt8(width))
         append(UInt8(truncatingIfNeeded: count >> 8))
         append(UInt8(truncatingIfNeeded: count))
     }
@@ -204,8 +204,6 @@ struct RowLayout {
     let count: Int
     private let width: Int
 
-    /// Stands in the width: rows of older formats, which might have no ages, had it only with them.
-    static let agesFlag: UInt8 = 0x80
     private static let headerSize = 11
 
     /// How many bytes the end of a field has, in a row whose fields have `size` bytes.
@@ -220,10 +218,9 @@ struct RowLayout {
         }
         since = SequenceNumber(
             rawValue: UInt64(bigEndian: bytes.unsafeLoadUnaligned(as: UInt64.self)))
-        let shape = bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: 8, as: UInt8.self)
-        width = Int(shape & ~Self.agesFlag)
-        guard shape & Self.agesFlag != 0, width == 1 || width == 2 || width == 4 else {
-            throw DecodingFailure(at: 8, expected: "128 and a width of 1, 2 or 4")
+        width = Int(bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: 8, as: UInt8.self))
+        guard width == 1 || width == 2 || width == 4 else {
+            throw DecodingFailure(at: 8, expected: "a width of 1, 2 or 4")
         }
         count = Int(
             UInt16(bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: 9, as: UInt16.self)))

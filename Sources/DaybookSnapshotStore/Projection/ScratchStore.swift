@@ -38,7 +38,7 @@ final class ScratchStore {
     func fold(_ entries: [JournalEntry]) throws {
         do {
             recentTimes = try environment.write { [projection, recentTimes] transaction in
-                var projector = Projector(projection, recentTimes: recentTimes)
+                var projector = Projector(StoredState(projection), recentTimes: recentTimes)
                 for entry in entries { try projector.fold(entry, in: transaction) }
                 return projector.recentTimes
             }

@@ -5,38 +5,13 @@ internal import DaybookObjectModel
 extension Store {
     /// Throws the projection away and folds the journal again, from its first entry.
     ///
-    /// The tables come out byte for byte as they were, unless they were damaged or of an older
-    /// format. Readers see the old ones until it is done.
+    /// The tables come out byte for byte as they were, unless they were damaged. Readers see the old ones until it is done.
     ///
     /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` at the first entry that cannot be
     ///   trusted. The store is unchanged then.
     /// - Complexity: O(*j* log *n*) page reads and writes, *j* the number of changes in the journal.
     package func rebuild() throws {
         try writing { [parts] in try parts.rebuildProjection(in: $0) }
-    }
-
-    /// Brings a store of an older format up to date, all of it or nothing, unless somebody else has done
-    /// so meanwhile.
-    ///
-    /// Its environment must have been opened with ``StoreLayout/formerTableNames(of:)``.
-    func upgrade(from formatVersion: UInt32) throws {
-        let former = try wrapping {
-            let environment = try openEnvironment()
-            return try StoreLayout.formerTableNames(of: formatVersion).map(environment.table)
-        }
-        try writing { [parts, path] transaction in
-            let meta = parts.tables.meta
-            let version = try StoreMetadata.checkFormat(meta, path: path, in: transaction)
-            if version == StoreLayout.formatVersion { return }
-            for digests in former {
-                try parts.journal.takeDigests(from: digests, in: transaction)
-            }
-            let last = try parts.journal.last(in: transaction)
-            let digest = try parts.journal.digest(at: last, in: transaction)
-            try parts.journal.setHead(last, digest, in: transaction)
-            try parts.rebuildProjection(in: transaction)
-            try StoreMetadata.setFormat(StoreLayout.formatVersion, meta, in: transaction)
-        }
     }
 
     /// For each table of the projection, the digest of all its keys and values.
@@ -57,7 +32,7 @@ extension StoreParts {
     /// Folds the journal into tables that are cleared first.
     fileprivate func rebuildProjection(in transaction: borrowing WriteTransaction) throws {
         for table in tables.projection { try transaction.clear(table) }
-        var projector = Projector(projection)
+        var projector = Projector(StoredState(projection))
         try journal.entries(from: SequenceNumber(1), through: nil, in: transaction) {
             try projector.fold($0, in: transaction)
             return .proceed

@@ -181,7 +181,7 @@ private struct Blaming: ~Copyable {
     ) throws -> [SequenceNumber] {
         let deletion = try projection.deletion(of: object, at: sequence.previous, in: transaction)
         guard let deletion else { return [] }
-        guard let undone = try heading(of: sequence).undoes, undone.upperBound < sequence else {
+        guard let undone = try heading(of: sequence).undoes else {
             return [deletion.previous]
         }
         return [undone.lowerBound.previous, deletion.previous]
@@ -310,14 +310,10 @@ extension StoreParts {
         of sequence: SequenceNumber, in transaction: borrowing some Reading & ~Copyable
     ) throws -> EntryHeading? {
         guard let entry = try journal.entry(at: sequence, in: transaction) else { return nil }
-        do {
-            let header = try EntryPayload.header(of: entry.payload)
-            return EntryHeading(
-                author: header.author, note: header.note,
-                time: header.occurredAt ?? entry.recordedAt, undoes: header.undoes)
-        } catch {
-            throw StoreError.entryUnreadable(sequence, cause: error)
-        }
+        let header = try EntryPayload.header(of: entry)
+        return EntryHeading(
+            author: header.author, note: header.note,
+            time: header.occurredAt ?? entry.recordedAt, undoes: header.undoes)
     }
 }
 

@@ -58,8 +58,7 @@ extension Store {
             try model.validate()
             let schema = try Schema(model.persistent)
             let metadata = StoreMetadata(
-                formatVersion: StoreLayout.formatVersion, uuid: options.makeUUID(),
-                createdAt: options.clock())
+                uuid: options.makeUUID(), createdAt: options.clock())
             let draft = try DraftFile(for: path)
             defer { draft.discard() }
             return try wrapping(path, besides: draft) {
@@ -107,11 +106,8 @@ extension Store {
     /// - Returns: The store, ready for use.
     /// - Throws: ``StoreError`` with ``StoreError/Code/modelMismatch`` and every difference;
     ///   with ``StoreError/Code/newerFormat`` or ``StoreError/Code/notAStore`` for a file that is
-    ///   left as it is; with ``StoreError/Code/olderFormat`` when it would have to be brought up to
-    ///   date first and is opened for reading only; with ``StoreError/Code/corrupt`` when it cannot
-    ///   be brought up to date, because it is damaged. It is left as it is then, too.
-    /// - Complexity: O(log *n*) page reads; once, when a store of an older format is opened for
-    ///   writing, what ``rebuild()`` takes.
+    ///   left as it is; with ``StoreError/Code/corrupt`` when it is damaged.
+    /// - Complexity: O(log *n*) page reads.
     package static func open(
         at path: String, model: ManagedObjectModel? = nil, options: StoreOptions = StoreOptions()
     ) throws -> Store {
@@ -146,21 +142,14 @@ extension Store {
         modelSource: ModelSource
     ) throws -> Store {
         if let model { try model.validate() }
-        let formatVersion = try checkFormat(path, options)
-        let isOutdated = formatVersion < StoreLayout.formatVersion
-        guard !isOutdated || !options.isReadOnly else {
-            throw StoreError.olderFormat(path, formatVersion)
-        }
-        var environmentOptions = options.environment(create: false)
-        environmentOptions.tables += StoreLayout.formerTableNames(of: formatVersion)
-        let environment = try Environment.open(at: path, options: environmentOptions)
+        try checkFormat(path, options)
+        let environment = try Environment.open(
+            at: path, options: options.environment(create: false))
         let tables = try StoreTables(in: environment)
         let (metadata, schema) = try environment.read { transaction in
             let metadata = try StoreMetadata.read(tables.meta, path: path, in: transaction)
-            // What a first entry has to be read for differs from format to format.
-            let source = isOutdated && modelSource == .both ? ModelSource.table : modelSource
             let stored =
-                switch source {
+                switch modelSource {
                 case .both: try agreedModel(environment, tables, path: path, in: transaction)
                 case .journal: try firstModel(environment, path: path, in: transaction)
                 case .table: try storedModel(tables, path: path, in: transaction)
@@ -168,26 +157,13 @@ extension Store {
             if let model { try check(model, against: stored, path: path) }
             return (metadata, try Schema(stored))
         }
-        let store = Store(
+        return Store(
             path: path, schema: schema, metadata: metadata, options: options,
             parts: try StoreParts(environment, schema), environment: environment)
-        if isOutdated { try bringUpToDate(store, from: formatVersion) }
-        return store
     }
 
-    /// Gives a store of an older format the format of today.
-    private static func bringUpToDate(_ store: Store, from formatVersion: UInt32) throws {
-        do {
-            try store.upgrade(from: formatVersion)
-        } catch {
-            let error = StoreError(wrapping: error, path: store.path)
-            guard error.code == .corrupt || error.code == .digestMismatch else { throw error }
-            throw StoreError.notBroughtUpToDate(store.path, formatVersion, error)
-        }
-    }
-
-    /// Looks at the format version before the file is opened for good, and writes nothing.
-    private static func checkFormat(_ path: String, _ options: StoreOptions) throws -> UInt32 {
+    /// Looks at the format before the file is opened for good, and writes nothing.
+    private static func checkFormat(_ path: String, _ options: StoreOptions) throws {
         let environment = try Environment.open(
             at: path,
             options: EnvironmentOptions(
@@ -293,7 +269,7 @@ extension StoreParts {
         let payload = EntryPayload.bytes(header, model)
         let entry = try journal.append(
             payload: payload, recordedAt: recordedAt, in: transaction)
-        var projector = Projector(projection)
+        var projector = Projector(StoredState(projection))
         try projector.fold(entry, in: transaction)
         return entry
     }

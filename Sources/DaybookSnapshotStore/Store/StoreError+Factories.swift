@@ -8,34 +8,13 @@ extension StoreError {
         StoreError(.notAStore, "'\(path)' is not a Daybook store.", cause: cause)
     }
 
-    static func newerFormat(_ path: String, _ version: UInt32) -> StoreError {
-        StoreError(
-            .newerFormat,
-            "'\(path)' has format \(version), and this version of Daybook reads formats up to "
-                + "\(StoreLayout.formatVersion). Use a newer Daybook.")
-    }
-
-    static func olderFormat(_ path: String, _ version: UInt32) -> StoreError {
-        StoreError(
-            .olderFormat,
-            "'\(path)' has format \(version), and this version of Daybook works with format "
-                + "\(StoreLayout.formatVersion). Open it for writing once, which brings it up to "
-                + "date: with 'daybook record STORE </dev/null', for example.")
-    }
-
-    /// A damaged store of an older format: this version cannot look at it more closely.
-    static func notBroughtUpToDate(
-        _ path: String, _ version: UInt32, _ error: StoreError
-    ) -> StoreError {
-        let reason =
-            error.message.hasSuffix(verifyRemedy)
-            ? String(error.message.dropLast(verifyRemedy.count)) : error.message
-        return StoreError(
-            .corrupt,
-            "'\(path)' has format \(version) and could not be brought up to date, so it is left as it "
-                + "is: \(reason) Export it with the version of Daybook that wrote it, and import that "
-                + "into a new store.",
-            cause: error, details: error.details)
+    static func otherFormat(_ path: String, _ found: UInt32) -> StoreError {
+        let words =
+            "'\(path)' says that it has format \(found), and this version of Daybook reads format "
+            + "\(StoreLayout.format)"
+        return found > StoreLayout.format
+            ? StoreError(.newerFormat, "\(words). Use a newer Daybook.")
+            : .corrupt(words)
     }
 
     static func exists(_ path: String) -> StoreError {
@@ -48,11 +27,9 @@ extension StoreError {
         let end = reason.hasSuffix(".") ? "" : "."
         return StoreError(
             .corrupt,
-            "\(what)\(reason)\(end)\(verifyRemedy)",
+            "\(what)\(reason)\(end) Run 'daybook verify' to see how far the damage goes.",
             cause: cause)
     }
-
-    private static let verifyRemedy = " Run 'daybook verify' to see how far the damage goes."
 
     static func rowUnreadable(_ object: String, cause: (any Error)?) -> StoreError {
         .corrupt("The row of \(object) cannot be read", cause: cause)

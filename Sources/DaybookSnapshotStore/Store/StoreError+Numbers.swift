@@ -14,7 +14,7 @@ extension StoreError {
         case .crossStoreRelationship: 133_010
         case .conflict: 133_020
         case .duplicate: 133_021
-        case .notAStore, .newerFormat, .olderFormat: 134_000
+        case .notAStore, .newerFormat: 134_000
         case .readOnly, .full, .inputOutput: 134_030
         case .closed, .corrupt, .truncated: 134_070
         case .missing, .permission, .busy, .replaced, .unsupportedFileSystem: 134_080

@@ -67,7 +67,7 @@ public struct StoreError: Error, Sendable {
             case noSuchEntry, noSuchObject, objectDeleted, undoBlocked, digestMismatch, closed
             case unsupportedFileSystem, inputOutput, generation, unsettled
             case noSuchStore, noSuchConfiguration, assignment, crossStoreRelationship, coordinator
-            case olderFormat, tagName, noSuchTag, replaced, pendingChanges, unreadableValue
+            case tagName, noSuchTag, replaced, pendingChanges, unreadableValue
         }
 
         private let wrapped: Wrapped
@@ -83,9 +83,6 @@ public struct StoreError: Error, Sendable {
         public static let notAStore = Code(.notAStore)
         /// The store was written by a newer version of this software.
         public static let newerFormat = Code(.newerFormat)
-        /// The store was written by an older version of this software, and has to be opened for
-        /// writing once before it can be read.
-        public static let olderFormat = Code(.olderFormat)
         /// Something in the file is not what was written.
         public static let corrupt = Code(.corrupt)
         /// The file is shorter than it was.

@@ -25,16 +25,10 @@ internal import DaybookLMDB
 
 /// Names and limits of the file format.
 enum StoreLayout {
-    /// The version of everything in the file. A store with a greater one is left alone; one with a
-    /// lesser one is brought up to date when it is opened for writing.
-    ///
-    /// Version 2 added the ages of rows. Version 3 keeps room for them from the insert on, so that a row
-    /// seldom outgrows its page when it is changed, and has short ends in short rows; digests stand in
-    /// the journal and times are noted many together, so that a save writes fewer pages. Version 4 says
-    /// once more, beside the tables, with which entry the journal ends.
-    static let formatVersion: UInt32 = 4
+    /// The format of everything in the file. A store of another one is left alone.
+    static let format: UInt32 = 1
 
-    /// The table that is read before anything else, in every version.
+    /// The table that is read before anything else.
     static let metaName = "meta"
 
     /// The tables that follow from the journal.
@@ -45,11 +39,6 @@ enum StoreLayout {
 
     /// All tables.
     static let tableNames = Journal.tableNames + projectionNames + [metaName]
-
-    /// The tables that only versions 1 and 2 had. A store brought up to date keeps them, empty.
-    static func formerTableNames(of version: UInt32) -> [String] {
-        version < 3 ? [Journal.formerDigestsName] : []
-    }
 
     /// How many bytes of an indexed value stand in its key. A longer value keeps this many and is
     /// told from its like by its digest, so that a key fits LMDB's 511 bytes.

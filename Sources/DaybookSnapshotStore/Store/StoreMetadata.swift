@@ -5,8 +5,6 @@ internal import Foundation
 
 /// What a store says of itself, apart from the journal.
 struct StoreMetadata: Sendable {
-    /// The version of the file format.
-    var formatVersion: UInt32
     /// What tells this store from others.
     var uuid: UUID
     /// When it was made, in microseconds since 1970.
@@ -31,7 +29,7 @@ struct StoreMetadata: Sendable {
     static func read(
         _ meta: Table, path: String, in transaction: borrowing some Reading & ~Copyable
     ) throws -> StoreMetadata {
-        let formatVersion = try checkFormat(meta, path: path, in: transaction)
+        try checkFormat(meta, path: path, in: transaction)
         let uuid = try record(Name.uuid, meta, in: transaction)
         let created = try record(Name.createdAt, meta, in: transaction)
         guard let uuid, let created, let text = String(validating: uuid, as: UTF8.self),
@@ -41,42 +39,28 @@ struct StoreMetadata: Sendable {
         }
         var reader = KeyReader()
         return StoreMetadata(
-            formatVersion: formatVersion, uuid: identifier,
-            createdAt: try reader.int64(created.span.bytes))
+            uuid: identifier, createdAt: try reader.int64(created.span.bytes))
     }
 
-    /// Checks that the file is a store of a format that can be read.
-    @discardableResult
+    /// Checks that the file is a store of the format that can be read.
     static func checkFormat(
         _ meta: Table, path: String, in transaction: borrowing some Reading & ~Copyable
-    ) throws -> UInt32 {
+    ) throws {
         guard let format = try record(Name.format, meta, in: transaction) else {
             throw StoreError.notAStore(path)
         }
         var reader = KeyReader()
-        let version = try reader.uint32(format.span.bytes)
-        guard version <= StoreLayout.formatVersion else {
-            throw StoreError.newerFormat(path, version)
-        }
-        guard version > 0 else {
-            throw StoreError.corrupt("'\(path)' says that it has format 0")
-        }
-        return version
-    }
-
-    static func setFormat(
-        _ version: UInt32, _ meta: Table, in transaction: borrowing WriteTransaction
-    ) throws {
-        var format = KeyWriter(capacity: 4)
-        format.append(version)
-        try put(Name.format, format.bytes, meta, in: transaction)
+        let found = try reader.uint32(format.span.bytes)
+        guard found == StoreLayout.format else { throw StoreError.otherFormat(path, found) }
     }
 
     /// Writes the records of a new store.
     func write(_ meta: Table, in transaction: borrowing WriteTransaction) throws {
+        var format = KeyWriter(capacity: 4)
+        format.append(StoreLayout.format)
         var created = KeyWriter(capacity: 8)
         created.append(createdAt)
-        try Self.setFormat(formatVersion, meta, in: transaction)
+        try Self.put(Name.format, format.bytes, meta, in: transaction)
         try Self.put(Name.uuid, Array(uuid.uuidString.utf8), meta, in: transaction)
         try Self.put(Name.createdAt, created.bytes, meta, in: transaction)
         try Self.setReserved(1, meta, in: transaction)

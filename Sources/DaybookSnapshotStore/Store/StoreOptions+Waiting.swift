@@ -2,8 +2,8 @@ internal import DaybookLMDB
 internal import Synchronization
 
 extension StoreOptions {
-    /// For how long a store waits for other processes: while one opens the same file, and at each write
-    /// while one writes.
+    /// For how long a store waits for other processes: while one opens the same file, at each write while
+    /// one writes, and at a read for one that was stopped as it began to read.
     package struct Waiting: Sendable {
         /// How long at most; nil for as long as it takes.
         package var limit: Duration?

@@ -170,7 +170,7 @@ struct LaterChanges {
     ) throws -> ClosedRange<SequenceNumber>? {
         if let known = undone[sequence] { return known }
         let found = try parts.journal.entry(at: sequence, in: transaction)
-        let undoes = try found.map { try EntryPayload.header(of: $0.payload).undoes } ?? nil
+        let undoes = try found.map { try EntryPayload.header(of: $0).undoes } ?? nil
         undone[sequence] = .some(undoes)
         return undoes
     }

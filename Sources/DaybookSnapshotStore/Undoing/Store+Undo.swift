@@ -218,7 +218,7 @@ extension Store {
                 let head = try parts.journal.head(in: transaction)
                 throw StoreError.noSuchEntry(sequence, head: head)
             }
-            return try EntryPayload.header(of: entry.payload)
+            return try EntryPayload.header(of: entry)
         }
     }
 }

@@ -21,7 +21,7 @@ final class ProjectionAccount {
     private let projection: Projection
     private let keyed: Hasher
     /// What folds, kept for its room; nil while it is at work.
-    private var projector: Projector?
+    private var projector: Projector<CountedState>?
     private var sum: UInt64 = 0
     /// Which objects are there: by entity, 64 numbers together.
     private var objects: [EntityNumber: [UInt64: UInt64]] = [:]
@@ -117,8 +117,9 @@ final class ProjectionAccount {
     func follow(_ entry: JournalEntry, in transaction: borrowing ReadTransaction) throws {
         guard isPossible else { return }
         do {
-            var projector = self.projector.take() ?? Projector(projection, self)
-            try projector.count(entry, in: transaction)
+            var projector =
+                self.projector.take() ?? Projector(CountedState(projection, self))
+            try projector.count(entry, to: self, in: transaction)
             self.projector = projector
         } catch let error as StoreError where error.code == .corrupt {
             // It cannot come out even; replaying finds out what it is.

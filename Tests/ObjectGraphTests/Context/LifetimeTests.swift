@@ -335,7 +335,7 @@ import Testing
         let store = try StaffStore()
         try store.inContext { (context) throws in
             // As after an insert on a full disk that has room again.
-            context.insertFailure = StoreError.readOnlyContext()
+            context.terms.noteInsertFailure(StoreError.readOnlyContext())
             let ada = Employee(context: context)
             ada.lastName = "Lovelace"
 

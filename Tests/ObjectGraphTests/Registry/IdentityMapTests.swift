@@ -105,12 +105,12 @@ import Testing
 
         try set.inContext { (context) throws in
             var objects = try ids.map { try context.existingObject(with: $0) }
-            #expect(context.identityMap.count == 2)
+            #expect(context.registry.count == 2)
             objects.removeLast()
-            #expect(context.identityMap.count == 1)
+            #expect(context.registry.count == 1)
             #expect(context.registeredObjects == Set(objects))
             objects = []
-            #expect(context.identityMap.count == 0)
+            #expect(context.registry.count == 0)
         }
     }
 
@@ -120,14 +120,14 @@ import Testing
         let ids = try store.hire(["Ada", "Grace"])
         let main = store.container.viewContext
         var objects = try ids.map { try main.existingObject(with: $0) }
-        #expect(main.identityMap.count == 2)
+        #expect(main.registry.count == 2)
 
         objects.removeLast()
 
-        #expect(main.identityMap.count == 1)
+        #expect(main.registry.count == 1)
         #expect(main.registeredObjects == Set(objects))
         objects = []
-        #expect(main.identityMap.count == 0)
+        #expect(main.registry.count == 0)
     }
 
     @Test func `a map that was large gives its room back and still finds what is left`() throws {

@@ -551,8 +551,8 @@ import Testing
         let ada = try #require(set.hire("Byron", in: stores[0]).first)
         let grace = try #require(set.hire("Murray", in: stores[1]).first)
         let sequences = try set.coordinator.sequences(at: .head)
-        let whatIf = set.context()
-        whatIf.performAndWait { whatIf.speculate(from: sequences) }
+        let whatIf = ManagedObjectContext(
+            CoordinatedStores(of: set.coordinator, speculatingFrom: sequences))
         try set.inContext { (context) throws in
             try context.hired(ada).firstName = "Ada"
             try context.hired(grace).firstName = "Grace"

@@ -51,6 +51,26 @@ import Testing
         #expect(try answer("((a|aa|aaa)*)\\2b|(?:a|aa)*+c", text) != .matches)
     }
 
+    @Test(arguments: [
+        "((a|aa|aaa)*)\\2b", "(a+)+b(?<=c)", "(?=(a|aa)*c)a*", "(?:a|aa)*+c|(a+)+\\1b",
+    ])
+    func `B15 a pattern that only the engine can try, and it gives up, has no answer`(
+        pattern: String
+    ) throws {
+        let text = String(repeating: "a", count: 60)
+
+        #expect(try answer(pattern, text) == .unknown)
+        let matches = try #require(TextPattern(pattern, for: .matches, []))
+        let refusal = #expect(throws: QueryError.self) { try matches.matches(text) }
+        #expect("\(try #require(refusal))".contains("text of 60 characters"))
+    }
+
+    @Test func `a pattern with look-around that finds its way has an answer`() throws {
+        #expect(try answer("(?=.*b)[ab ]*", Self.long) == .matches)
+        #expect(try answer("(?=.*c)[ab ]*", Self.long) == .differs)
+        #expect(try answer("(a+)\\1b", String(repeating: "a", count: 60) + "b") == .matches)
+    }
+
     // MARK: - The automaton and the engine
 
     /// Expressions of each kind that the automaton decides.

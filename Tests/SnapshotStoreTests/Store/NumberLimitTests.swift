@@ -109,6 +109,57 @@ struct NumberLimitTests {
         #expect(try !Store.verify(path: temporary.path).isSound)
     }
 
+    @Test(
+        arguments: [2...2, 1...2, 3...4, 1...(1 << 62), 1...(.max), (.max)...(.max)]
+            as [ClosedRange<UInt64>])
+    func `an entry that undoes itself or later ones is an error, and verify finds it`(
+        undone: ClosedRange<UInt64>
+    ) throws {
+        let temporary = try TemporaryStore()
+        let store = temporary.store
+        let second = SequenceNumber(2)
+        let range = SequenceNumber(undone.lowerBound)...SequenceNumber(undone.upperBound)
+        let payload = EntryPayload.bytes(EntryHeader(kind: .undo, undoes: range), [])
+        _ = try store.writing { [parts = store.parts] in
+            try parts.journal.append(payload: payload, recordedAt: 0, in: $0)
+        }
+
+        let readings: [() throws -> Void] = [
+            { _ = try store.entry(second) }, { try store.rebuild() },
+            { try store.entries(from: .zero) { _ in .proceed } },
+            { _ = try store.undoPlan(of: second...second) },
+            { _ = try store.standingUndo(of: SequenceNumber(1)...SequenceNumber(1)) },
+            { _ = try store.lastSaves(limit: 5) { _, _ in true } },
+        ]
+        let words = "Entry 2 cannot be decoded: it says that it undoes entry \(undone.upperBound)"
+        for body in readings {
+            let refusal = #expect(throws: StoreError.self) { try body() }
+            #expect(refusal?.code == .corrupt)
+            #expect(refusal?.message.hasPrefix(words) == true, "\(String(describing: refusal))")
+        }
+
+        try store.close()
+        let report = try Store.verify(path: temporary.path)
+        #expect(report.findings.map(\.place) == ["entry 2"])
+        #expect(report.findings.first?.message.hasPrefix(words) == true)
+    }
+
+    @Test(arguments: [2...2, 1...2, (.max)...(.max)] as [ClosedRange<UInt64>])
+    func `a save cannot say that it undoes what is not there`(undone: ClosedRange<UInt64>) throws {
+        let temporary = try TemporaryStore()
+        let store = temporary.store
+        let skill = try store.newObject("Skill")
+        let range = SequenceNumber(undone.lowerBound)...SequenceNumber(undone.upperBound)
+        let request = SaveRequest(
+            header: EntryHeader(kind: .undo, undoes: range),
+            changes: [store.insert(skill, ["title": .string("Rowing")])])
+
+        let refusal = #expect(throws: StoreError.self) { try store.commit(request) }
+
+        #expect(refusal?.code == .noSuchEntry)
+        #expect(try store.head() == SequenceNumber(1))
+    }
+
     @Test func `a place that no journal has is told as one that is not there`() throws {
         let temporary = try TemporaryStore()
         let store = temporary.store

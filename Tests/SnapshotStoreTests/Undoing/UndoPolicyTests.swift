@@ -22,7 +22,7 @@ struct UndoPolicyTests {
         #expect(entry.header.author == "Eve")
     }
 
-    @Test func `an entry that undoes several is told from others by its format alone`() throws {
+    @Test func `an entry that undoes several is told from others by its form alone`() throws {
         let one = EntryHeader(kind: .undo, undoes: SequenceNumber(7)...SequenceNumber(7))
         let several = EntryHeader(kind: .undo, undoes: SequenceNumber(7)...SequenceNumber(300))
 

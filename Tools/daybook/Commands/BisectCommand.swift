@@ -1,3 +1,4 @@
+import CDaybookTerminal
 import DaybookAudit
 import DaybookJournalLog
 import DaybookObjectModel
@@ -173,32 +174,33 @@ private struct JudgingProgram {
     private static let unusableCodes: ClosedRange<Int32> = 126...127
 
     func judge(_ sequence: SequenceNumber) throws -> Bisection.Answer {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/bin/sh")
-        process.arguments = ["-c", command + " \"$@\"", "daybook-bisect", "\(sequence)"]
-        process.environment = ProcessInfo.processInfo.environment.merging(
-            ["DAYBOOK_ENTRY": "\(sequence)", "DAYBOOK_STORE": store]) { $1 }
-        process.standardInput = FileHandle.nullDevice
+        setenv("DAYBOOK_ENTRY", "\(sequence)", 1)
+        setenv("DAYBOOK_STORE", store, 1)
+        let failure = "The command cannot be started"
+        try SystemCall.setProgram(
+            ["/bin/sh", "-c", command + " \"$@\"", "daybook-bisect", "\(sequence)"], failure)
         // Standard output is for the entry that is found.
-        process.standardOutput = FileHandle.standardError
-        try process.run()
-        process.waitUntilExit()
-        let code = process.terminationStatus
-        let isExit = process.terminationReason == .exit
-        guard !isExit || !Self.unusableCodes.contains(code) else {
+        let ending = terminal_program_run(TERMINAL_TALK)
+        guard ending.error == 0 else { throw ToolError.system(failure, ending.error) }
+        guard ending.signal == 0 else { throw unfit("signal \(ending.signal)", sequence) }
+        guard !Self.unusableCodes.contains(ending.code) else {
             throw ToolError.usage(
-                "The command cannot be run: it ended at entry \(sequence) with code \(code).")
+                "The command cannot be run: it ended at entry \(sequence) with code "
+                    + "\(ending.code).")
         }
-        guard isExit, code <= Self.unknownCode else {
-            throw ToolError.usage(
-                "The command ended at entry \(sequence) with "
-                    + "\(isExit ? "code" : "signal") \(code). It must end with a code from 0 to "
-                    + "125.")
+        guard ending.code <= Self.unknownCode else {
+            throw unfit("code \(ending.code)", sequence)
         }
-        switch code {
+        switch ending.code {
         case 0: return .no
         case Self.unknownCode: return .unknown
         default: return .yes
         }
+    }
+
+    private func unfit(_ ending: String, _ sequence: SequenceNumber) -> ToolError {
+        .usage(
+            "The command ended at entry \(sequence) with \(ending). It must end with a code from 0 "
+                + "to 125.")
     }
 }

@@ -46,7 +46,9 @@ struct ImportCommand: Command {
                 transactions are passed over.
 
                 jsonl: what 'daybook export --format jsonl' writes of another store, whole and from
-                its first line on. Each line becomes an entry; objects get names of this store.
+                its first line on. Each line becomes an entry; objects get names of this store. An
+                entry that undoes others says so here, too, if those were imported in the same run.
+                No export has tags or cursors.
 
                 Tables are entities of the same name unless --table says otherwise, columns are
                 properties. A row is told by the unique attribute of its entity, which --key names

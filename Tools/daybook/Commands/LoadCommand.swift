@@ -11,7 +11,7 @@ struct LoadCommand: Command {
             discussion: """
                 Each entry gets the digest that it had; one that does not match stops the loading
                 with its line number, and nothing is left of the new store. A file that exists is
-                left as it is.
+                left as it is. Tags and cursors are in no export.
 
                 The store grows in a folder beside NEW, called 'NEW.' and twelve digits, and gets
                 its name when it is whole and on the disk. An interruption takes that folder away;

@@ -47,6 +47,18 @@ enum VerificationProcess {
     /// nothing of it, as what a user leaves there must not change what a check comes to.
     private static let word = "verification-process"
 
+    /// In place of a number of seconds.
+    private static let noLimit = "none"
+
+    /// What the second process is asked for.
+    struct Request {
+        let path: String
+        /// For how long it waits for other processes; nil for as long as it takes.
+        let waitingLimit: Duration?
+        /// The text of a checkpoint, if one was given.
+        let checkpoint: String?
+    }
+
     /// The signals by which a process ends that reads or does what it cannot. By all others it is ended
     /// from outside.
     private static let faults = [SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT]
@@ -59,20 +71,21 @@ enum VerificationProcess {
 
     // MARK: - The second process
 
-    /// What a command line asks the second process for: the store, and the text of a checkpoint if one
-    /// was given; nil when it asks for something else.
-    static func request(_ words: [String]) -> (path: String, checkpoint: String?)? {
-        guard (2...3).contains(words.count), words[0] == word else { return nil }
-        return (words[1], words.count == 3 ? words[2] : nil)
+    /// What a command line asks the second process for; nil when it asks for something else.
+    static func request(_ words: [String]) -> Request? {
+        guard (3...4).contains(words.count), words[0] == word else { return nil }
+        let limit = words[2] == noLimit ? nil : Double(words[2]).map { Duration.seconds($0) }
+        guard limit != nil || words[2] == noLimit else { return nil }
+        return Request(
+            path: words[1], waitingLimit: limit, checkpoint: words.count == 4 ? words[3] : nil)
     }
 
     /// Checks the store and writes what comes of it for the first process to read.
     ///
     /// - Returns: How the check came out, though the first process goes by what is written.
-    static func report(
-        _ request: (path: String, checkpoint: String?), _ console: Console
-    ) throws -> ExitCode {
+    static func report(_ request: Request, _ console: Console) throws -> ExitCode {
         let path = request.path
+        StoreOptions.Waiting.usual = StoreOptions.Waiting(limit: request.waitingLimit)
         let checkpoint = try request.checkpoint.map { try Checkpoint($0) }
         var last = ""
         func send(_ message: Message) throws {
@@ -127,26 +140,27 @@ enum VerificationProcess {
     ) throws -> Verdict {
         // A crash is what the second process is for: no report of it, only its signal.
         setenv("SWIFT_BACKTRACE", "enable=no", 1)
-        terminal_program_begin()
-        for text in [executable, word, path] + (checkpoint.map { [$0.description] } ?? []) {
-            let number = terminal_program_add(text)
-            guard number == 0 else { throw cannotStart(number) }
-        }
+        try SystemCall.setProgram(
+            [executable, word, path, waitingTime()] + (checkpoint.map { [$0.description] } ?? []),
+            cannotStart)
         let source = terminal_program_start()
-        guard source >= 0 else { throw cannotStart(-source) }
+        guard source >= 0 else { throw ToolError.system(cannotStart, -source) }
         let said = Result { try read(from: source, console) }
         close(source)
         let ending = terminal_program_wait()
         let (outcome, step) = try said.get()
-        if faults.contains(-ending) { return .checked(stopped(by: -ending, in: step, of: path)) }
-        guard ending >= 0 else {
+        guard ending.error == 0 else { throw ToolError.system(cannotStart, ending.error) }
+        if faults.contains(ending.signal) {
+            return .checked(stopped(by: ending.signal, in: step, of: path))
+        }
+        guard ending.signal == 0 else {
             throw ToolError(
                 .unverifiable,
-                "The check of '\(path)' was ended from outside by signal \(-ending), while it was "
-                    + "at the \(step), so nothing is known of the rest. Check again.")
+                "The check of '\(path)' was ended from outside by signal \(ending.signal), while it "
+                    + "was at the \(step), so nothing is known of the rest. Check again.")
         }
         if let outcome { return .checked(outcome) }
-        guard let code = ExitCode(rawValue: ending), code != .success, code != .finding else {
+        guard let code = ExitCode(rawValue: ending.code), code != .success, code != .finding else {
             throw ToolError(
                 .unverifiable, "The check of '\(path)' ended without a result. Check again.")
         }
@@ -162,8 +176,12 @@ enum VerificationProcess {
         #endif
     }
 
-    private static func cannotStart(_ number: Int32) -> ToolError {
-        .system("The process that checks cannot be started", number)
+    private static let cannotStart = "The process that checks cannot be started"
+
+    /// For how long the second process waits for others, as this one does: in seconds, or a word for no
+    /// end.
+    private static func waitingTime() -> String {
+        StoreOptions.Waiting.usual.limit.map { "\($0 / .seconds(1))" } ?? noLimit
     }
 
     private static func read(

@@ -9,25 +9,18 @@ enum Interruption {
     static var descriptor: Int32 { source.load(ordering: .acquiring) }
 
     private static let source = Atomic<Int32>(-1)
-    private static let target = Atomic<Int32>(-1)
-    private static let isWanted = Atomic<Bool>(false)
 
     /// Whether the command is to come to its end.
-    static var isThere: Bool { isWanted.load(ordering: .acquiring) }
+    static var isThere: Bool { descriptor >= 0 && terminal_signals_came() != 0 }
 
     /// Takes the wish as a question from now on, and no longer as an order. A second one is an order
     /// again, for a command that cannot come to its end.
     static func watch() throws {
-        var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else {
-            throw ToolError.system("Signals cannot be waited for", errno)
+        let signals = terminal_signals_catch(TERMINAL_FIRST_SIGNAL)
+        guard signals >= 0 else {
+            throw ToolError.system("Signals cannot be waited for", -signals)
         }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        target.store(ends[1], ordering: .releasing)
-        source.store(ends[0], ordering: .releasing)
-        for number in [SIGINT, SIGTERM, SIGHUP] {
-            signal(number) { number in Interruption.note(number) }
-        }
+        source.store(signals, ordering: .releasing)
     }
 
     /// Lets an interruption take away the files that are not whole yet, before it ends the process.
@@ -36,7 +29,7 @@ enum Interruption {
     /// that works may be in the middle of anything.
     static func takesUnfinishedFilesAway() {
         UnfinishedFolders.whenFirstBegun {
-            let signals = terminal_signals_catch()
+            let signals = terminal_signals_catch(TERMINAL_EACH_SIGNAL)
             // Without a pipe, the signals go on ending the process at once.
             guard signals >= 0 else { return }
             Thread.detachNewThread {
@@ -44,14 +37,5 @@ enum Interruption {
                 UnfinishedFolders.removeAll { terminal_signals_end(Int32(number)) }
             }
         }
-    }
-
-    private static func note(_ number: Int32) {
-        let error = errno
-        isWanted.store(true, ordering: .releasing)
-        var byte: UInt8 = 0
-        _ = write(target.load(ordering: .acquiring), &byte, 1)
-        signal(number, SIG_DFL)
-        errno = error
     }
 }

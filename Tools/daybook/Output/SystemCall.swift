@@ -1,3 +1,5 @@
+import CDaybookTerminal
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -208,6 +210,20 @@ enum SystemCall {
         pthread_sigmask(SIG_UNBLOCK, &signals, nil)
         // Whoever ignores the ends of its children hands that on, and nobody could be asked how they ended.
         signal(SIGCHLD, SIG_DFL)
+    }
+
+    /// Says which program is started next, and with which words.
+    ///
+    /// - Parameters:
+    ///   - words: The program's file, and what it is told.
+    ///   - failure: What is said when there is no memory for that.
+    /// - Throws: ``ToolError``.
+    static func setProgram(_ words: [String], _ failure: String) throws(ToolError) {
+        terminal_program_begin()
+        for word in words {
+            let number = terminal_program_add(word)
+            guard number == 0 else { throw ToolError.system(failure, number) }
+        }
     }
 
     /// Ends the process.

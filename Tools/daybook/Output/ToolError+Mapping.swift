@@ -37,7 +37,7 @@ extension ExitCode {
     fileprivate init(_ code: StoreError.Code) {
         self =
             switch code {
-            case .notAStore, .newerFormat, .olderFormat, .corrupt, .truncated, .missing,
+            case .notAStore, .newerFormat, .corrupt, .truncated, .missing,
                 .permission,
                 .unsupportedFileSystem, .inputOutput, .closed, .replaced:
                 .unreadable

@@ -103,7 +103,7 @@ struct EntryDiagnosis {
         var lines: [PropertyNumber: [Value: Int]] = [:]
         for (object, touch) in touchedObjects {
             let entity = try recorder.entity(named: object.objectID.entityName)
-            for property in entity.indexedSlots where property.attribute?.isUnique == true {
+            for property in entity.indexedSlots where property.isUnique {
                 let value = object.storedValue(forKey: property.name)
                 guard !value.isNull else { continue }
                 let line = touch.lines[property.number] ?? touch.line

@@ -41,8 +41,7 @@ struct EntryTrace {
 
     /// Notes that a line sets a property.
     mutating func note(_ property: SchemaProperty, of object: ManagedObject, line: Int) {
-        guard let attribute = property.attribute, attribute.isUnique || !attribute.rules.isEmpty
-        else { return }
+        guard property.isUnique || property.hasRules else { return }
         touches[object.objectID.object]?.lines[property.number] = line
     }
 

@@ -45,13 +45,13 @@ struct ForeignDirectory {
         self.tables = tables
         var keys: [EntityNumber: SchemaProperty] = [:]
         for entity in schema.entities {
-            let unique = entity.properties.filter { $0.attribute?.isUnique == true }
+            let unique = entity.properties.filter { $0.isUnique }
             if unique.count == 1 { keys[entity.number] = unique[0] }
         }
         for (name, attribute) in options.keys.sorted(by: { $0.key < $1.key }) {
             let entity = try Self.entity(name, in: schema, "--key")
             guard let property = entity.property(named: attribute),
-                property.attribute?.isUnique == true
+                property.isUnique
             else {
                 throw ToolError.usage(
                     "'--key \(name)=\(attribute)' names no unique attribute of '\(name)'. "

@@ -1,5 +1,6 @@
 import Daybook
 import DaybookAudit
+import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore
 
@@ -52,6 +53,9 @@ final class Importer {
     private var snapshots: [ForeignTable: ForeignPosition] = [:]
     /// The tables of which it is kept in this import how far they have come.
     private var advanced: Set<ForeignTable> = []
+
+    /// The entries made in this import, by the entries of the other store that they were made of.
+    private var made: [SequenceNumber: SequenceNumber] = [:]
 
     /// How many events repeat others of this input.
     private(set) var repeated = 0
@@ -114,9 +118,26 @@ final class Importer {
         try keep(positions(after: open))
         open.removeAll()
         let origin = first.event.origin
-        return try recorder.save(
+        let entry = try recorder.save(
             Operation.SaveNotes(author: origin.author, note: origin.note, time: origin.time),
-            line: last.line)
+            undoing: origin.undoes.flatMap(madeTogether), line: last.line)
+        if let source = origin.sequence { made[source] = entry?.sequence }
+        return entry
+    }
+
+    /// The entries that were made of a run of entries of the other store; nil when one of them was not
+    /// imported this time, or when others have saved in between.
+    private func madeTogether(
+        of run: ClosedRange<SequenceNumber>
+    ) -> ClosedRange<SequenceNumber>? {
+        guard let first = made[run.lowerBound] else { return nil }
+        var (source, last) = (run.lowerBound, first)
+        while source < run.upperBound {
+            source = source.next
+            guard made[source] == last.next else { return nil }
+            last = last.next
+        }
+        return first...last
     }
 
     /// Saves what is open at the end of the input.

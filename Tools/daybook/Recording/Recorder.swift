@@ -136,13 +136,16 @@ final class Recorder {
         try coordinator.setMetadata(try store.userValues().merging(values) { $1 }, for: added)
     }
 
-    /// Saves what is open as one entry; nil when nothing was left to save.
-    func save(_ notes: Operation.SaveNotes, line: Int) throws -> RecordedEntry? {
+    /// Saves what is open as one entry, which may say that it undoes others; nil when nothing was left to
+    /// save.
+    func save(
+        _ notes: Operation.SaveNotes, undoing undone: ClosedRange<SequenceNumber>? = nil, line: Int
+    ) throws -> RecordedEntry? {
         let sequence: SequenceNumber?
         do {
             sequence = try context.save(
                 author: notes.author ?? author, note: notes.note ?? note,
-                occurredAt: notes.time)
+                occurredAt: notes.time, undoing: undone)
         } catch let error as StoreError {
             throw EntryDiagnosis(self).problem(error, savedInLine: line)
         }

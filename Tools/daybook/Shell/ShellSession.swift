@@ -140,13 +140,11 @@ struct ShellSession {
         guard let tool = Bundle.main.executableURL else {
             throw ToolError.usage("The program itself cannot be found.")
         }
-        terminal_program_begin()
-        for word in [tool.path] + words {
-            let error = terminal_program_add(word)
-            guard error == 0 else { throw ToolError.system("No command can be started", error) }
-        }
-        let status = terminal_program_run(isInteractive ? 1 : 0)
-        guard status >= 0 else { throw ToolError.system("No command can be started", -status) }
-        return ExitCode(rawValue: status) ?? .unreadable
+        let failure = "No command can be started"
+        try SystemCall.setProgram([tool.path] + words, failure)
+        let ending = terminal_program_run(isInteractive ? TERMINAL_SHARED : TERMINAL_NO_INPUT)
+        guard ending.error == 0 else { throw ToolError.system(failure, ending.error) }
+        guard ending.signal == 0 else { return .unreadable }
+        return ExitCode(rawValue: ending.code) ?? .unreadable
     }
 }

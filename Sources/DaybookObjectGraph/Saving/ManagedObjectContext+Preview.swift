@@ -6,39 +6,6 @@ import DaybookSnapshotStore
 // base is there, too. So a save of it is merged with everything after that state.
 
 extension ManagedObjectContext {
-    /// Holds the context to a point in the past, from which its changes start.
-    func speculate(from sequences: [UInt32: SequenceNumber]) {
-        let identified = sequences.compactMap { number, sequence in
-            coordinator.store(number).map { ($0.identifier, sequence) }
-        }
-        queryGeneration = QueryGenerationToken(
-            sequences: Dictionary(identified) { first, _ in first })
-        for (number, sequence) in sequences {
-            positions[number] = StorePosition(base: sequence, pinned: sequence)
-        }
-        isSpeculative = true
-    }
-
-    /// Lets go of the past, now that everything since has been merged.
-    func endSpeculation() {
-        guard isSpeculative else { return }
-        isSpeculative = false
-        queryGeneration = nil
-        for number in Array(positions.keys) { positions[number]?.pinned = nil }
-    }
-
-    /// Takes in everything that has been saved since the point that the context stood on, after its own
-    /// changes have been saved on top of that.
-    func followOwnSave() {
-        guard isSpeculative else { return }
-        do {
-            try mergeChanges()
-        } catch {
-            // The save is done. The context stays where it is, and can be merged or saved again.
-            mergeFailureHandler?(error)
-        }
-    }
-
     /// What ``save(author:note:at:)`` would come to if it were called now, without saving.
     ///
     /// Looks for collisions with what others have saved since the context read what it changes: in a
@@ -66,16 +33,10 @@ extension ManagedObjectContext {
             if let undoFailure { throw undoFailure }
             try refuseUntoldConflicts()
             try refuseReferences()
-            try refuseUnsavable()
+            try terms.refuse(pending.items)
             emptyReferencesToDeleted()
             try checkRules()
-            if let parent {
-                (preview.conflicts, preview.mergedValues) = try meetings(ofSaveInto: parent)
-                return preview
-            }
-            for request in try requests(of: pending.items, header(Attribution(), nil)) {
-                try preview.add(request)
-            }
+            try parentStore.preview(self, into: &preview)
         } catch let error as StoreError where error.isRefusal {
             preview.add(error)
         }

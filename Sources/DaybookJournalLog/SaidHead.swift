@@ -1,0 +1,37 @@
+/// How a journal says that it ends, beside its tables.
+enum SaidHead {
+    case nothing
+    /// A record of so many bytes, which are too few or too many.
+    case malformed(Int)
+    case said(SequenceNumber, Digest)
+
+    /// What is wrong with the number of the last entry that is found; nil for nothing.
+    func flaw(ofLast last: SequenceNumber) -> String? {
+        switch self {
+        case .nothing:
+            last == .zero
+                ? nil : "it has entries to \(last), and does not say with which it ends"
+        case .malformed(let count): "what says how it ends has \(count) bytes"
+        case .said(let sequence, _):
+            sequence == last
+                ? nil
+                : "it says that it ends with entry \(sequence), and \(last) is the last one found"
+        }
+    }
+
+    /// What is wrong with the digest of the last entry; nil for nothing.
+    func flaw(ofLast last: SequenceNumber, _ digest: Digest?) -> String? {
+        guard case .said(last, let said) = self, said != digest else { return nil }
+        return "it says that it ends with another entry \(last) than the one found"
+    }
+
+    /// Refuses a last entry of another number.
+    func check(_ last: SequenceNumber) throws {
+        if let flaw = flaw(ofLast: last) { throw JournalError.headBroken(flaw) }
+    }
+
+    /// Refuses a last entry with another digest.
+    func check(_ last: SequenceNumber, _ digest: Digest) throws {
+        if let flaw = flaw(ofLast: last, digest) { throw JournalError.headBroken(flaw) }
+    }
+}

@@ -1,0 +1,61 @@
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookSnapshotStore
+
+extension CoordinatedStores {
+    func merge(
+        through sequence: SequenceNumber?, into context: ManagedObjectContext
+    ) throws -> [MergeConflict] {
+        if let sequence, let first = coordinator.persistentStores.first {
+            return try context.telling {
+                try mergeEntries(of: first, through: sequence, into: context)
+            }
+        }
+        for store in coordinator.persistentStores {
+            context.terms.keep(try mergeEntries(of: store, through: store.head(), into: context))
+        }
+        endSpeculation()
+        return context.telling { [] }
+    }
+
+    func merge(
+        saved information: [AnyHashable: Any], into context: ManagedObjectContext
+    ) throws -> [MergeConflict] {
+        let saved = information[ManagedObjectContext.positionsKey] as? [UInt32: SequenceNumber]
+        guard let saved else { return [] }
+        for store in coordinator.persistentStores {
+            guard let sequence = saved[store.number] else { continue }
+            let met = try context.news.mergingSave {
+                try mergeEntries(of: store, through: sequence, into: context)
+            }
+            context.terms.keep(met)
+        }
+        return context.telling { [] }
+    }
+
+    /// Lets the context take in what others have just saved.
+    func mergeAsTheyCome(
+        _ sequence: SequenceNumber, of store: PersistentStore, into context: ManagedObjectContext
+    ) {
+        guard !isHeld else { return }
+        do {
+            context.tell(of: try mergeEntries(of: store, through: sequence, into: context))
+        } catch {
+            context.mergeFailureHandler?(error)
+        }
+    }
+
+    private func mergeEntries(
+        of store: PersistentStore, through target: SequenceNumber,
+        into context: ManagedObjectContext
+    ) throws -> [MergeConflict] {
+        guard !context.isReadOnly else { return [] }
+        context.processPendingChanges()
+        let base = position(in: store).base
+        guard base < target else { return [] }
+        let conflicts = try context.mergeEntries(of: store) {
+            try moveBase(of: store, through: target, $0)
+        }
+        return try store.store.traced(conflicts, after: base, upTo: target)
+    }
+}

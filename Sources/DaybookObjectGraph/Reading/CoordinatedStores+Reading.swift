@@ -1,0 +1,156 @@
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookSnapshotStore
+import DaybookStopping
+import Foundation
+
+extension CoordinatedStores: RowFinder {
+    var sharedRows: RowCache? { coordinator.rows }
+    var rowFinder: (any RowFinder)? { self }
+
+    // MARK: - Rows
+
+    func row(of id: GraphID, within interval: Double) throws -> Row? {
+        if !isHeld, let row = coordinator.rows.row(id, within: interval, isHeld: false) {
+            return Row(row)
+        }
+        return try storedRow(of: id).map { Row($0) }
+    }
+
+    func row(
+        for object: ManagedObject, from source: ReadSource, within interval: Double
+    ) throws -> Row? {
+        let id = object.graphID
+        guard !isHeld else { return try storedRow(of: id).map { Row($0) } }
+        let rows = coordinator.rows
+        let isNewHolder = !object.holdsRow && object.rowPage == nil
+        if source == .anywhere, let row = rows.row(id, within: interval, isHeld: isNewHolder) {
+            if isNewHolder { object.holdsRow = true }
+            return Row(row)
+        }
+        let ticket = rows.ticket()
+        guard let row = try storedRow(of: id) else { return nil }
+        rows.hold(row, of: id, ticket, isNewHolder: !object.holdsRow)
+        object.holdsRow = true
+        object.rowPage = nil
+        return Row(row)
+    }
+
+    /// An object's row as the store has it.
+    private func storedRow(of id: GraphID) throws -> EncodedRow? {
+        let store = try store(of: id)
+        return try store.row(of: id.object, at: position(toRead: store))
+    }
+
+    func exists(_ id: GraphID) throws -> Bool { try storedRow(of: id) != nil }
+
+    func isUnsaved(_ id: GraphID) throws -> Bool { false }
+
+    func absence(of id: GraphID) throws -> StoreError {
+        let store = try store(of: id)
+        return try store.disappearance(of: id.object, at: position(toRead: store))
+    }
+
+    // MARK: - Values, members and queries
+
+    func members(of property: SchemaProperty, in id: GraphID) throws -> [ObjectID: Double] {
+        let store = try store(of: id)
+        return try store.read(at: position(toRead: store)) {
+            try $0.orders(of: property, in: id)
+        }
+    }
+
+    func value(of property: SchemaProperty, in id: GraphID) throws -> Value {
+        let store = try store(of: id)
+        return try store.read(at: position(toRead: store)) {
+            try $0.value(of: property, in: id.object)
+        }
+    }
+
+    func find(_ query: Query, in store: PersistentStore) throws -> [ObjectID] {
+        try store.read(at: position(toRead: store)) { try $0.fetch(query) }
+    }
+
+    func count(_ query: Query, in store: PersistentStore) throws -> Int {
+        try store.read(at: position(toRead: store)) { try $0.count(query) }
+    }
+
+    func forEachRows(
+        of query: Query, in store: PersistentStore, _ body: (EncodedRows) throws -> Void
+    ) throws {
+        try store.read(at: position(toRead: store)) { try $0.forEachRows(of: query, body) }
+    }
+
+    func readTogether(
+        _ objects: [ManagedObject],
+        _ body: (
+            _ objects: [ManagedObject], _ row: (GraphID) throws -> Row?,
+            _ members: (SchemaProperty, GraphID) throws -> [ObjectID: Double]
+        ) throws -> Void
+    ) throws {
+        // Relationships stay in their store.
+        for objects in Dictionary(grouping: objects, by: \.graphID.store).values {
+            guard let first = objects.first else { continue }
+            let store = try store(of: first.graphID)
+            try store.read(at: position(toRead: store)) { snapshot in
+                try body(
+                    objects, { try snapshot.row($0.object) },
+                    { try snapshot.orders(of: $0, in: $1) })
+            }
+        }
+    }
+
+    func inOneTurn<Result>(_ body: () throws -> Result) throws -> Result { try body() }
+
+    // MARK: - History
+
+    func history(of id: ManagedObjectID) throws -> [ObjectRevision] {
+        let (object, store) = try place(of: id)
+        let end = try position(toRead: store) ?? store.head()
+        return try store.store.history(of: object).filter { $0.sequence <= end }.compactMap {
+            guard let kind = ObjectChangeKind(from: $0.before, to: $0.after) else { return nil }
+            let heading = try store.store.heading(of: $0.sequence)
+            return ObjectRevision(
+                sequence: $0.sequence, author: heading.author, note: heading.note,
+                time: Date(microseconds: heading.time), kind: kind,
+                changes: store.propertyChanges(of: object, from: $0.before, to: $0.after))
+        }
+    }
+
+    func blame(of id: ManagedObjectID) throws -> [PropertyBlame] {
+        let (object, store) = try place(of: id)
+        let answers = try store.store.blame(of: object, at: position(toRead: store))
+        guard let answers else { throw StoreError.noSuchObject(id.description) }
+        return answers.map { PropertyBlame($0, in: store) }
+    }
+
+    func blame(of id: ManagedObjectID, property: String) throws -> PropertyBlame {
+        let (object, store) = try place(of: id)
+        guard let asked = store.store.schema.entity(object.entity)?.property(named: property),
+            asked.isPersistent
+        else {
+            stop("Only a property that the entity has, and keeps, is in an entry.")
+        }
+        let answer = try store.store.blame(of: asked, in: object, at: position(toRead: store))
+        guard let answer else { throw StoreError.noSuchObject(id.description) }
+        return PropertyBlame(answer, in: store)
+    }
+
+    /// Where an identifier leads.
+    private func place(of id: ManagedObjectID) throws -> (ObjectID, PersistentStore) {
+        guard let graphID = coordinator.graphID(of: id) else {
+            throw StoreError.noSuchObject(id.description)
+        }
+        return (graphID.object, try store(of: graphID))
+    }
+}
+
+extension Snapshot {
+    /// The members of a relationship with their order.
+    fileprivate func orders(
+        of property: SchemaProperty, in id: GraphID
+    ) throws -> [ObjectID: Double] {
+        let members: [Member] = try members(of: property, in: id.object)
+        return Dictionary(members.map { ($0.object, $0.order) }) { first, _ in first }
+    }
+}

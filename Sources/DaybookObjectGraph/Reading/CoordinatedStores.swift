@@ -1,0 +1,276 @@
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookSnapshotStore
+import Foundation
+
+/// The stores of a coordinator, as they lie under one context.
+///
+/// Invariants:
+/// - A store has a position here from when the context has first asked for it.
+/// - While reading is held, only what is pinned is read; a store without a pin is empty.
+final class CoordinatedStores: ParentStore, @unchecked Sendable {
+    // @unchecked Sendable because all mutable state is confined to the queue of the one context that
+    // has this under it.
+
+    let coordinator: PersistentStoreCoordinator
+    /// Whether the context reads a point in the past for good.
+    private let isPast: Bool
+    /// How far the context has followed each store, by the store's number.
+    private var positions: [UInt32: StorePosition] = [:]
+    // Unchecked because each fault would pay for the check, and nothing here calls the program.
+    /// The state that is read, as it was asked for; nil for always the newest.
+    @exclusivity(unchecked) private var held: QueryGenerationToken?
+    /// Whether the next read settles which entries ``QueryGenerationToken/current`` means.
+    private var isHeldAtNextRead = false
+    /// The store that was asked for last, and what tells it from others.
+    @exclusivity(unchecked) private var storeInUse: PersistentStore?
+    @exclusivity(unchecked) private var storeMark = StoreMark()
+    private(set) var isSpeculative = false
+    private(set) var isFollowing = false
+    /// By the number of the store.
+    private var subscriptions: [UInt32: Subscription] = [:]
+    /// The last entry of each store when the context began to follow it, by the store's number.
+    private var followedFrom: [UInt32: SequenceNumber] = [:]
+
+    /// The stores at their newest state.
+    init(of coordinator: PersistentStoreCoordinator) {
+        self.coordinator = coordinator
+        isPast = false
+        startAtHeads()
+    }
+
+    /// The stores as they stood at entries; those without one are empty.
+    init(
+        of coordinator: PersistentStoreCoordinator, asAt sequences: [UInt32: SequenceNumber]
+    ) {
+        self.coordinator = coordinator
+        isPast = true
+        startAtHeads()
+        held = QueryGenerationToken(sequences: [:])
+        for (store, sequence) in sequences { positions[store]?.pinned = sequence }
+    }
+
+    /// The stores as they stood at entries from which the changes of the context start, until they are
+    /// saved, everything is merged or the context is held to a query generation.
+    init(
+        of coordinator: PersistentStoreCoordinator,
+        speculatingFrom sequences: [UInt32: SequenceNumber]
+    ) {
+        self.coordinator = coordinator
+        isPast = false
+        isSpeculative = true
+        startAtHeads()
+        held = QueryGenerationToken(sequences: [:])
+        for (store, sequence) in sequences {
+            positions[store] = StorePosition(base: sequence, pinned: sequence)
+        }
+    }
+
+    private func startAtHeads() {
+        for store in coordinator.persistentStores {
+            positions[store.number] = StorePosition(
+                base: coordinator.headForNewContext(of: store))
+        }
+    }
+
+    var context: ManagedObjectContext? { nil }
+    var keepsEntries: Bool { true }
+    var mayHaveNews: Bool { true }
+    var isHeld: Bool { held != nil }
+
+    // MARK: - Stores
+
+    func store(of id: GraphID) throws -> PersistentStore {
+        if storeMark.number == id.store, storeMark.attachments == coordinator.attachmentCount,
+            let store = storeInUse
+        {
+            return store
+        }
+        let attachments = coordinator.attachmentCount
+        guard let store = coordinator.store(id.store) else {
+            throw StoreError.noSuchStore(coordinator.storeName(id.store))
+        }
+        storeInUse = store
+        storeMark = StoreMark(of: store, attachments: attachments)
+        return store
+    }
+
+    func graphID(of id: ManagedObjectID) -> GraphID? {
+        if storeMark.attachments == coordinator.attachmentCount,
+            storeMark.identifier == id.storeIdentifier, !id.isDecoded
+        {
+            return GraphID(store: storeMark.number, object: id.object)
+        }
+        return coordinator.graphID(of: id)
+    }
+
+    func add(_ store: PersistentStore, for context: ManagedObjectContext) {
+        guard coordinator.has(store) else { return }
+        _ = position(in: store)
+        guard isFollowing, subscriptions[store.number] == nil else { return }
+        follow(store, for: context)
+    }
+
+    func remove(_ store: PersistentStore) {
+        subscriptions[store.number] = nil
+    }
+
+    func replace(
+        _ old: PersistentStore, with store: PersistentStore, for context: ManagedObjectContext
+    ) {
+        guard subscriptions.removeValue(forKey: old.number) != nil, coordinator.has(store) else {
+            return
+        }
+        follow(store, for: context)
+    }
+
+    // MARK: - Positions
+
+    /// How far the context has followed a store. One that was added after the context was made is
+    /// followed from then on.
+    func position(in store: PersistentStore) -> StorePosition {
+        if let position = positions[store.number] { return position }
+        let position = StorePosition(base: store.headWhenAdded)
+        positions[store.number] = position
+        return position
+    }
+
+    /// The entry whose state is read; nil for the newest.
+    func position(toRead store: PersistentStore) throws -> SequenceNumber? {
+        guard held != nil else { return nil }
+        if isHeldAtNextRead { try pin() }
+        return positions[store.number]?.pinned ?? .zero
+    }
+
+    private func pin() throws {
+        for store in coordinator.persistentStores {
+            var position = position(in: store)
+            position.pinned = try store.head()
+            positions[store.number] = position
+        }
+        isHeldAtNextRead = false
+    }
+
+    var generation: QueryGenerationToken? {
+        guard held != nil, !isHeldAtNextRead else { return held }
+        let pairs = coordinator.persistentStores.compactMap { store in
+            positions[store.number]?.pinned.map { (store.identifier, $0) }
+        }
+        return QueryGenerationToken(sequences: Dictionary(pairs) { first, _ in first })
+    }
+
+    func hold(to token: QueryGenerationToken?) throws {
+        guard !isPast else { throw StoreError.noGeneration(isChild: false) }
+        isSpeculative = false
+        held = token
+        isHeldAtNextRead = token == .current
+        for store in coordinator.persistentStores {
+            var position = position(in: store)
+            position.pin(at: token?.sequence(inStore: store.identifier))
+            positions[store.number] = position
+        }
+    }
+
+    func reset() {
+        for store in coordinator.persistentStores {
+            var position = StorePosition(base: coordinator.headForNewContext(of: store))
+            position.pin(at: positions[store.number]?.pinned)
+            positions[store.number] = position
+        }
+    }
+
+    /// Reads on from an entry that the context has just saved.
+    func moveOn(toRead sequence: SequenceNumber, in store: PersistentStore) {
+        positions[store.number]?.notePinned(sequence)
+    }
+
+    /// Notes an entry that the context has saved, now that the context agrees with it.
+    func noteSave(_ sequence: SequenceNumber, in store: PersistentStore) {
+        positions[store.number]?.noteSave(sequence)
+    }
+
+    func unmergedTouches(
+        of changes: [Change], in store: PersistentStore
+    ) throws -> [UndoObstacle] {
+        let position = position(in: store)
+        return try store.store.touches(
+            of: changes, after: position.base, except: position.ownEntries)
+    }
+
+    /// Moves the base of a store over the entries up to one, and hands out those of others.
+    func moveBase(
+        of store: PersistentStore, through target: SequenceNumber,
+        _ body: (SequenceNumber, [Change]) throws -> Void
+    ) throws {
+        var position = position(in: store)
+        coordinator.rows.learn(of: target, in: store.number)
+        if position.pinned != nil { position.pinned = target }
+        // What is read from here on is what the entries lead to.
+        positions[store.number]?.pinned = position.pinned
+        try store.store.entries(from: position.base.next, through: target) { entry in
+            if position.ownEntries.remove(entry.sequence) == nil {
+                try body(entry.sequence, entry.changes)
+            }
+            position.base = entry.sequence
+            positions[store.number] = position
+            return .proceed
+        }
+    }
+
+    /// Lets go of the past, now that everything since has been merged.
+    func endSpeculation() {
+        guard isSpeculative else { return }
+        isSpeculative = false
+        held = nil
+        for number in Array(positions.keys) { positions[number]?.pinned = nil }
+    }
+
+    // MARK: - Following
+
+    func follow(_ isFollowing: Bool, for context: ManagedObjectContext) {
+        guard isFollowing != self.isFollowing else { return }
+        self.isFollowing = isFollowing
+        subscriptions = [:]
+        guard isFollowing else { return }
+        for store in coordinator.persistentStores { follow(store, for: context) }
+    }
+
+    private func follow(_ store: PersistentStore, for context: ManagedObjectContext) {
+        followedFrom[store.number] = coordinator.headForNewContext(of: store)
+        let subscription = store.store.subscribe { [weak self, weak context, weak store] sequence in
+            guard let context, self != nil, let store else { return }
+            context.perform { [weak self, weak context] in
+                guard let self, let context else { return }
+                mergeAsTheyCome(sequence, of: store, into: context)
+            }
+        }
+        subscriptions[store.number] = subscription
+    }
+
+    func knewFault(_ id: GraphID, before sequence: SequenceNumber?) -> Bool {
+        // A fault may have been made of an identifier before there was a record, and is news then; but
+        // not where the entry that inserted the object is older than the following of others here.
+        guard let sequence, let beginning = followedFrom[id.store] else { return false }
+        return sequence <= beginning
+    }
+}
+
+/// What tells the store that was asked for last, and how often stores had come and gone then.
+private struct StoreMark {
+    let identifier: UUID
+    let number: UInt32
+    let attachments: UInt64
+
+    /// The mark of no store.
+    init() {
+        identifier = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+        number = 0
+        attachments = .max
+    }
+
+    init(of store: PersistentStore, attachments: UInt64) {
+        identifier = store.identifier
+        number = store.number
+        self.attachments = attachments
+    }
+}

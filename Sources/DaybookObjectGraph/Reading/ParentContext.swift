@@ -1,0 +1,193 @@
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookSnapshotStore
+
+/// A context, as it lies under another one: with all that is pending there.
+///
+/// Each question is a step of what the child is doing, so it is asked as soon as the parent's queue is
+/// free; see ``ContextLock``. The child's own lock stays held meanwhile.
+final class ParentContext: ParentStore, @unchecked Sendable {
+    // @unchecked Sendable because all mutable state is confined to the queue of the one context that
+    // has this under it; what else is here never changes.
+
+    private let parent: ManagedObjectContext
+    /// What the parent's revision was when the child last agreed with it.
+    private var agreedRevision: UInt64
+    private(set) var isFollowing = false
+
+    /// A context, with whose present state the child agrees.
+    init(_ parent: ManagedObjectContext) {
+        self.parent = parent
+        agreedRevision = parent.news.revision
+    }
+
+    var context: ManagedObjectContext? { parent }
+    var sharedRows: RowCache? { nil }
+    var rowFinder: (any RowFinder)? { nil }
+
+    // MARK: - Reading
+
+    func row(of id: GraphID, within interval: Double) throws -> Row? {
+        try parent.performForChild { try parent.currentRow(of: id) }
+    }
+
+    func row(
+        for object: ManagedObject, from source: ReadSource, within interval: Double
+    ) throws -> Row? {
+        try row(of: object.graphID, within: interval)
+    }
+
+    func exists(_ id: GraphID) throws -> Bool {
+        try parent.performForChild { try parent.currentRow(of: id) != nil }
+    }
+
+    func isUnsaved(_ id: GraphID) throws -> Bool {
+        guard let store = parent.coordinator.store(id.store) else { return true }
+        return try !store.read(at: nil) { try $0.exists(id.object) }
+    }
+
+    func members(of property: SchemaProperty, in id: GraphID) throws -> [ObjectID: Double] {
+        try parent.performForChild { try parent.currentMembers(of: property, in: id) }
+    }
+
+    func value(of property: SchemaProperty, in id: GraphID) throws -> Value {
+        try parent.performForChild { try parent.currentValue(of: property, in: id) }
+    }
+
+    func find(_ query: Query, in store: PersistentStore) throws -> [ObjectID] {
+        try parent.performForChild { try parent.currentFetch(query, store) }
+    }
+
+    func count(_ query: Query, in store: PersistentStore) throws -> Int {
+        try find(query, in: store).count
+    }
+
+    func absence(of id: GraphID) throws -> StoreError {
+        try parent.performForChild { try parent.currentAbsence(of: id) }
+    }
+
+    func readTogether(
+        _ objects: [ManagedObject],
+        _ body: (
+            _ objects: [ManagedObject], _ row: (GraphID) throws -> Row?,
+            _ members: (SchemaProperty, GraphID) throws -> [ObjectID: Double]
+        ) throws -> Void
+    ) throws {
+        try parent.performForChild {
+            try body(
+                objects, { try parent.currentRow(of: $0) },
+                { try parent.currentMembers(of: $0, in: $1) })
+        }
+    }
+
+    func inOneTurn<Result>(_ body: () throws -> Result) throws -> Result {
+        try parent.performForChild(body)
+    }
+
+    func graphID(of id: ManagedObjectID) -> GraphID? { parent.coordinator.graphID(of: id) }
+
+    func history(of id: ManagedObjectID) throws -> [ObjectRevision] {
+        try parent.performForChild { try parent.history(of: id) }
+    }
+
+    func blame(of id: ManagedObjectID) throws -> [PropertyBlame] {
+        try parent.performForChild { try parent.blame(of: id) }
+    }
+
+    func blame(of id: ManagedObjectID, property: String) throws -> PropertyBlame {
+        try parent.performForChild { try parent.blame(of: id, property: property) }
+    }
+
+    // MARK: - Positions
+
+    var generation: QueryGenerationToken? { nil }
+    var isHeld: Bool { false }
+    var isSpeculative: Bool { false }
+
+    func hold(to token: QueryGenerationToken?) throws {
+        throw StoreError.noGeneration(isChild: true)
+    }
+
+    func reset() {}
+
+    // MARK: - Saving
+
+    var keepsEntries: Bool { false }
+
+    func unmergedTouches(
+        of changes: [Change], in store: PersistentStore
+    ) throws -> [UndoObstacle] { [] }
+
+    func save(
+        _ items: [PendingChanges.Item], of child: ManagedObjectContext,
+        _ attribution: Attribution, at time: Int64?,
+        undoing undone: ClosedRange<SequenceNumber>?
+    ) throws -> [SavedEntry] {
+        let save = child.childSave(of: items, attribution, readAt: agreedRevision)
+        let (isAsSent, merged) = try parent.performForChild {
+            let acceptance = try parent.accept(save, from: child)
+            // What has changed there besides is still to be taken in.
+            if acceptance.isAsSent { noteAgreement() }
+            return acceptance
+        }
+        child.finishSave(of: items, isAsSent: isAsSent, merged)
+        return []
+    }
+
+    func saveNothing() {}
+
+    func preview(_ child: ManagedObjectContext, into preview: inout SavePreview) throws {
+        let save = child.childSave(
+            of: child.pending.items, Attribution(), readAt: agreedRevision)
+        (preview.conflicts, preview.mergedValues) = try parent.performForChild {
+            try parent.meetings(of: save)
+        }
+    }
+
+    // MARK: - What others have changed
+
+    var mayHaveNews: Bool { agreedRevision != parent.news.revision }
+
+    private func noteAgreement() {
+        agreedRevision = parent.news.revision
+    }
+
+    func merge(
+        through sequence: SequenceNumber?, into child: ManagedObjectContext
+    ) -> [MergeConflict] {
+        noteAgreement()
+        return child.telling { child.mergeWholeParent() }
+    }
+
+    func merge(
+        saved information: [AnyHashable: Any], into child: ManagedObjectContext
+    ) -> [MergeConflict] {
+        let saved = information[ManagedObjectContext.changesKey] as? SavedChanges
+        return child.news.mergingSave {
+            child.telling { child.mergeParent(saved?.changes ?? []) }
+        }
+    }
+
+    func follow(_ isFollowing: Bool, for child: ManagedObjectContext) {
+        guard isFollowing != self.isFollowing else { return }
+        self.isFollowing = isFollowing
+        parent.performForChild { parent.news.setFollowing(isFollowing, of: child) }
+    }
+
+    func knewFault(_ id: GraphID, before sequence: SequenceNumber?) -> Bool {
+        // The child has it from its parent.
+        true
+    }
+
+    // MARK: - Stores that come and go
+
+    // The parent is told of them itself.
+
+    func add(_ store: PersistentStore, for child: ManagedObjectContext) {}
+
+    func remove(_ store: PersistentStore) {}
+
+    func replace(
+        _ old: PersistentStore, with store: PersistentStore, for child: ManagedObjectContext
+    ) {}
+}

@@ -1,0 +1,152 @@
+import DaybookObjectModel
+
+/// The instances of a context, with what is known of them beside their values: one record, one
+/// instance.
+///
+/// Objects are held loosely unless the program wants them kept. Confined to the context's queue.
+final class ObjectRegistry {
+    private let map = IdentityMap()
+    // Unchecked because each fault would pay for the checks. Code of others never runs while one of
+    // these is being changed; it may after that, as when objects that were retained go and run their
+    // deinitializers.
+    @exclusivity(unchecked) private var retained: Set<ManagedObject> = []
+    /// By the number of the entity.
+    @exclusivity(unchecked) private var bindings: [EntityBinding?] = []
+    /// The binding used last for each class, so that making an object needs no look-up by name.
+    private var bindingsByType = ClassBindings()
+    /// What the store has where a hook has set something else.
+    @exclusivity(unchecked) private var storedValues = StoredValues()
+    /// Faults that were fetched in batches and have not fired yet.
+    @exclusivity(unchecked) private var batches = FaultBatches()
+
+    /// Whether the objects are kept alive.
+    @exclusivity(unchecked) var retainsObjects = false {
+        didSet { retained = retainsObjects ? Set(map.objects) : [] }
+    }
+
+    // MARK: - Instances
+
+    /// The live instance for a record.
+    subscript(id: GraphID) -> ManagedObject? { map[id] }
+
+    /// The live instances, in no order.
+    var objects: [ManagedObject] { map.objects }
+
+    /// How many instances are registered, with those that have gone and are not swept yet.
+    var count: Int { map.count }
+
+    /// The live instance for a record, or a new one, which is registered.
+    @inline(__always)  // As what it calls, for the loop of a fetch.
+    func object(_ id: GraphID, orMake make: () -> ManagedObject) -> ManagedObject {
+        let object = map.object(id, orMake: make)
+        if retainsObjects { retained.insert(object) }
+        return object
+    }
+
+    /// Registers an instance, in place of another one.
+    func register(_ object: ManagedObject) {
+        map.register(object)
+        if retainsObjects { retained.insert(object) }
+    }
+
+    /// Forgets an instance.
+    func remove(_ object: ManagedObject) {
+        map.remove(object.graphID)
+        retained.remove(object)
+    }
+
+    /// Registers an instance under another identifier.
+    func move(_ object: ManagedObject, to id: GraphID) {
+        map.remove(object.graphID)
+        object.graphID = id
+        map.register(object)
+    }
+
+    /// Makes room for so many more.
+    func reserve(_ more: Int) {
+        map.reserve(more)
+    }
+
+    /// Gives the memory of objects back that have gone, once they are many.
+    func sweepIfDue() {
+        map.sweepIfDue()
+    }
+
+    /// Forgets all instances and what was known of them.
+    func reset() {
+        map.removeAll()
+        retained.removeAll()
+        storedValues = StoredValues()
+        batches.removeAll()
+    }
+
+    // MARK: - Bindings
+
+    /// What all objects of an entity share in a context.
+    func binding(_ number: EntityNumber, in context: ManagedObjectContext) -> EntityBinding {
+        let index = Int(number.rawValue)
+        if index < bindings.count, let binding = bindings[index] { return binding }
+        let binding = EntityBinding(
+            context.coordinator.model.entity(number), in: context, registry: map)
+        if index >= bindings.count {
+            bindings += Array(repeating: nil, count: index + 1 - bindings.count)
+        }
+        bindings[index] = binding
+        return binding
+    }
+
+    /// The binding that was used last for a class.
+    subscript(type: ManagedObject.Type) -> EntityBinding? {
+        get { bindingsByType[type] }
+        set { bindingsByType[type] = newValue }
+    }
+
+    /// Whether reads of the objects' properties are looked for by observation.
+    func setWatched(_ isWatched: Bool) {
+        for binding in bindings { binding?.isWatched = isWatched }
+    }
+
+    // MARK: - Stored values
+
+    /// Whether hooks have set anything else than the store has.
+    var hasStoredValues: Bool { !storedValues.isEmpty }
+
+    /// What the store has of a property that a hook has set to something else.
+    func storedValue(_ key: RelationKey) -> Value? { storedValues[key] }
+
+    /// Notes what a property was before a hook set it first.
+    func noteStoredValue(_ value: Value, for key: RelationKey) {
+        storedValues.note(value, for: key, in: map)
+    }
+
+    /// Forgets what was noted of a property that has been saved.
+    func forgetStoredValue(of property: PropertyNumber, in object: ManagedObject) {
+        storedValues.forget(property, of: object)
+    }
+
+    /// Forgets what was noted of an object that has been read again.
+    func forgetStoredValues(of object: ManagedObject) {
+        storedValues.forget(object)
+    }
+
+    // MARK: - Batches
+
+    /// Whether there are faults that are read together.
+    var hasBatches: Bool { !batches.isEmpty }
+
+    /// Notes that faults were fetched in batches.
+    func noteBatches(of objects: [ManagedObject], size: Int) {
+        batches.sweep { map[$0]?.isFault == true }
+        batches.add(objects.filter(\.isFault).map(\.graphID), size: size)
+    }
+
+    /// The live faults of the batch that an object is in, which is none from now on.
+    func takeBatch(of object: ManagedObject) -> [ManagedObject]? {
+        batches.take(object.graphID)?.compactMap { map[$0] }
+    }
+
+    /// Forgets all batches.
+    func forgetBatches() {
+        batches.removeAll()
+    }
+}

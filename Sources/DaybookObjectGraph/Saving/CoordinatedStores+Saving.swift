@@ -1,0 +1,215 @@
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookSnapshotStore
+
+extension CoordinatedStores {
+    /// What is to be saved to one store.
+    struct StoreRequest {
+        let store: PersistentStore
+        let items: [PendingChanges.Item]
+        let request: SaveRequest
+    }
+
+    /// What a save to one store has come to.
+    struct StoreSave {
+        let store: PersistentStore
+        let items: [PendingChanges.Item]
+        let result: SaveResult?
+    }
+
+    /// Appends an entry to each store that the changes concern.
+    func save(
+        _ items: [PendingChanges.Item], of context: ManagedObjectContext,
+        _ attribution: Attribution, at time: Int64?,
+        undoing undone: ClosedRange<SequenceNumber>?
+    ) throws -> [SavedEntry] {
+        var header = header(attribution, at: time)
+        if undone != nil { (header.kind, header.undoes) = (.undo, undone) }
+        let requests = try requests(of: items, in: context, header)
+        var saves: [StoreSave] = []
+        do {
+            for request in requests { saves.append(try save(request, of: context)) }
+            try saveNothing()
+        } catch {
+            context.finish(saves) { settle($0, in: context) }
+            throw error
+        }
+        var entries: [SavedEntry] = []
+        var origins: [UInt32: UndoneEntries] = [:]
+        for save in saves {
+            guard let result = save.result, let sequence = result.sequence else { continue }
+            entries.append((save.store.number, sequence))
+            origins[save.store.number] = UndoneEntries(
+                entries: sequence...sequence, saved: result.changes)
+        }
+        context.finishPending(savedAs: origins)
+        for save in saves { settle(save, in: context) }
+        followOwnSave(of: context)
+        return entries
+    }
+
+    /// Writes what is kept about stores that have no part in a save.
+    func saveNothing() throws {
+        for store in coordinator.persistentStores { try store.writeKeptValues() }
+    }
+
+    func preview(_ context: ManagedObjectContext, into preview: inout SavePreview) throws {
+        let attribution = context.terms.credited(Attribution(), in: context.pending)
+        let items = context.pending.items
+        for request in try requests(of: items, in: context, header(attribution, at: nil)) {
+            try preview.add(request)
+        }
+    }
+
+    private func header(_ attribution: Attribution, at time: Int64?) -> EntryHeader {
+        EntryHeader(
+            kind: .save, author: attribution.author, note: attribution.note,
+            context: attribution.context, occurredAt: time)
+    }
+
+    /// What is to be saved to each store.
+    private func requests(
+        of items: [PendingChanges.Item], in context: ManagedObjectContext, _ header: EntryHeader
+    ) throws -> [StoreRequest] {
+        try groups(of: items).compactMap {
+            try request(of: $0.value, toStore: $0.key, in: context, header)
+        }
+    }
+
+    private func groups(
+        of items: [PendingChanges.Item]
+    ) -> [(key: UInt32, value: [PendingChanges.Item])] {
+        guard let store = items.first?.object.graphID.store else { return [] }
+        let isOneStore = items.indices.allSatisfy { items[$0].object.graphID.store == store }
+        guard !isOneStore else { return [(store, items)] }
+        return Dictionary(grouping: items, by: \.object.graphID.store).sorted { $0.key < $1.key }
+    }
+
+    /// Gathers what is to be saved to a store, before anything is saved to any.
+    ///
+    /// - Returns: Nil when nothing is to be saved and there is no such store.
+    /// - Throws: ``StoreError`` with code `noSuchStore` for a store that was removed, with `readOnly`.
+    private func request(
+        of items: [PendingChanges.Item], toStore number: UInt32,
+        in context: ManagedObjectContext, _ header: EntryHeader
+    ) throws -> StoreRequest? {
+        guard let store = coordinator.store(number) else {
+            guard items.contains(where: { $0.kind != .nothing }) else { return nil }
+            throw StoreError.noSuchStore(coordinator.storeName(number))
+        }
+        var header = header
+        header.base = position(in: store).base
+        var request = saveRequest(of: items, toStore: store.number, in: context, header)
+        if let undone = try context.undoneEntries(
+            by: request.changes, of: items, in: store)
+        {
+            request.header.kind = .undo
+            request.header.undoes = undone
+        }
+        guard !store.isReadOnly || request.changes.isEmpty else {
+            throw StoreError.readOnlyStore(store)
+        }
+        return StoreRequest(store: store, items: items, request: request)
+    }
+
+    private func saveRequest(
+        of items: [PendingChanges.Item], toStore store: UInt32,
+        in context: ManagedObjectContext, _ header: EntryHeader
+    ) -> SaveRequest {
+        var changes: [Change] = []
+        var seen: [ObjectID: [Value]] = [:]
+        var seenSince: [ObjectID: SequenceNumber] = [:]
+        let needsValues =
+            context.mergePolicy == .overwrite
+            || context.mergePolicy == .mergeByPropertyObjectTrump
+            || context.customMergePolicy != nil
+        let needsSince =
+            context.conflictGranularity == .row || context.customMergePolicy != nil
+        changes.reserveCapacity(items.count)
+        // Taken as in an entry, they need not be turned round.
+        let isReversed = items.areReversed
+        let items = items.span
+        // Asked for where the entity changes: the object may be far from where the change is.
+        var schema: SchemaEntity?
+        for place in items.indices {
+            let index = isReversed ? items.count - 1 - place : place
+            guard let net = items[index].change else { continue }
+            if schema?.number != net.object.entity {
+                schema = items[index].object.binding.schema
+            }
+            guard let schema,
+                let change = schema.hasTransientSlots ? net.persistent(of: schema) : net
+            else { continue }
+            if needsSince {
+                seenSince[change.object] = SequenceNumber(rawValue: items[index].object.since)
+            }
+            if needsValues, case .update = change.kind {
+                seen[change.object] = Array(items[index].valuesSeen.prefix(schema.storedSlotCount))
+            }
+            changes.append(change)
+        }
+        changes.sortAsInEntry()
+        return SaveRequest(
+            header: header, changes: changes, seen: seen, seenSince: seenSince,
+            watched: context.terms.watched(in: store), policy: context.mergePolicy,
+            detection: context.conflictGranularity == .row ? .perRow : .perProperty)
+    }
+
+    private func save(
+        _ request: StoreRequest, of context: ManagedObjectContext
+    ) throws -> StoreSave {
+        let store = request.store
+        let result: SaveResult? = try store.writingValues { values in
+            guard !request.request.changes.isEmpty else { return (nil, false) }
+            var valued = request.request
+            valued.userValues = values
+            let result = try context.commit(valued, to: store)
+            return (result, result.sequence != nil)
+        }
+        if result?.sequence != nil { context.terms.noteEntry() }
+        return StoreSave(store: store, items: request.items, result: result)
+    }
+
+    /// Makes the context agree with what a store has made of its changes.
+    private func settle(_ save: StoreSave, in context: ManagedObjectContext) {
+        guard let sequence = save.result?.sequence else {
+            return context.settle(save, hasForeign: false)
+        }
+        let hasForeign = position(in: save.store).hasForeignEntries(before: sequence)
+        // What is read again has to be what was saved.
+        moveOn(toRead: sequence, in: save.store)
+        context.settle(save, hasForeign: hasForeign)
+        noteSave(sequence, in: save.store)
+    }
+
+    /// Takes in everything that has been saved since the point that the context stood on, after its own
+    /// changes have been saved on top of that.
+    private func followOwnSave(of context: ManagedObjectContext) {
+        guard isSpeculative else { return }
+        do {
+            try context.mergeChanges()
+        } catch {
+            // The save is done. The context stays where it is, and can be merged or saved again.
+            context.mergeFailureHandler?(error)
+        }
+    }
+}
+
+extension Change {
+    /// This change without the transient properties that the entity has; nil when nothing is left.
+    fileprivate func persistent(of entity: SchemaEntity) -> Change? {
+        var change = self
+        switch kind {
+        case .insert(let values, let members):
+            change.kind = .insert(
+                values: Array(values.prefix(entity.storedSlotCount)), members: members)
+        case .update(let edits, let members):
+            let kept = edits.filter { entity.property($0.property)?.isPersistent == true }
+            change.kind = .update(edits: kept, members: members)
+        case .delete(let values, let members):
+            change.kind = .delete(
+                values: Array(values.prefix(entity.storedSlotCount)), members: members)
+        }
+        return change.isEmpty ? nil : change
+    }
+}

@@ -1,0 +1,204 @@
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookSnapshotStore
+
+/// On what terms a context is saved: what the next save refuses, what it watches, who is credited with
+/// it, and what has come of the last one.
+///
+/// Confined to the context's queue.
+final class SaveTerms {
+    /// Objects that others must not change before the next save.
+    private var watched: Set<ManagedObject> = []
+    /// Who saved into the context since it was last saved.
+    private var attributions = ChildAttributions()
+    /// What each save refuses until it is mended.
+    private var references = RefusedReferences()
+    /// What automatic merges have met and nobody has been told of.
+    private var untold: [MergeConflict] = []
+    /// Why a new object could not get a number from the store.
+    private var insertFailure: (any Error)?
+    /// What a save has found of the object whose hook it calls.
+    private var failuresFound: (object: ManagedObject, failures: [ValidationFailure])?
+    /// Where the last save met others' changes of attributes that merge.
+    private(set) var mergedValues: [MergedValue] = []
+    /// How often the context has saved something, into a store or its parent.
+    private(set) var entryCount = 0
+
+    // MARK: - Watched objects
+
+    /// Makes any change of an object by others a conflict for the next save.
+    func watch(_ object: ManagedObject) {
+        watched.insert(object)
+    }
+
+    /// The objects to be watched in a store, and the entries that had last changed them when they
+    /// were read.
+    func watched(in store: UInt32) -> [ObjectID: SequenceNumber] {
+        let pairs = watched.filter { $0.graphID.store == store }.map {
+            ($0.graphID.object, SequenceNumber($0.since))
+        }
+        return Dictionary(pairs) { first, _ in first }
+    }
+
+    // MARK: - Attribution
+
+    /// Notes who has saved changes of some objects into the context.
+    func credit(_ attribution: Attribution, for objects: [GraphID]) {
+        attributions.note(attribution, for: objects)
+    }
+
+    /// An attribution, with what it does not say taken from what children have saved into the context
+    /// and is still pending.
+    func credited(_ attribution: Attribution, in pending: PendingChanges) -> Attribution {
+        attribution.completed(from: attributions.counting(in: pending))
+    }
+
+    /// Forgets who saved what is not pending any more, when nothing can be redone.
+    func forgetIdleAttributions(in pending: PendingChanges) {
+        attributions.forgetIdle(in: pending)
+    }
+
+    // MARK: - Refusals
+
+    /// Whether a relationship was set to what it cannot lead to.
+    var hasRefusedReferences: Bool { !references.isEmpty }
+
+    /// Notes a relationship that was to lead where it cannot.
+    func refuse(_ reference: RefusedReference) {
+        references.insert(reference)
+    }
+
+    /// Forgets what was tried with one relationship.
+    func forgetReference(_ property: SchemaProperty, of owner: ManagedObject) {
+        references.remove(property, of: owner)
+    }
+
+    /// Forgets what was tried with the relationships of an object.
+    func forgetReferences(of object: ManagedObject) {
+        references.remove { $0.owner === object }
+    }
+
+    /// Forgets what was tried with objects that are there again.
+    func forgetMendedReferences() {
+        references.remove(where: \.isMended)
+    }
+
+    /// Makes what was tried follow an object to another identifier.
+    func moveReferences(of object: ManagedObject) {
+        references.move(object)
+    }
+
+    /// The relationships for which a save is refused.
+    func countingReferences() -> [RefusedReference] {
+        references.remove { !$0.counts }
+        return references.all
+    }
+
+    /// Notes why a new object could not get a number from the store.
+    func noteInsertFailure(_ error: any Error) {
+        insertFailure = error
+    }
+
+    /// Refuses to save objects without a number of the store.
+    func refuse(_ items: @autoclosure () -> [PendingChanges.Item]) throws {
+        if let insertFailure, items().contains(where: \.isUnsavable) { throw insertFailure }
+    }
+
+    // MARK: - Conflicts that nobody was told of
+
+    /// The conflicts that automatic merges have met and nobody was told of.
+    var untoldConflicts: [MergeConflict] { untold }
+
+    /// Keeps what a merge has met for whoever asks.
+    func keep(_ conflicts: [MergeConflict]) {
+        untold += conflicts
+    }
+
+    /// Forgets conflicts that are settled or told of.
+    func forgetConflicts(where isSettled: (MergeConflict) -> Bool = { _ in true }) {
+        untold.removeAll(where: isSettled)
+    }
+
+    // MARK: - Validation
+
+    /// Runs a hook of an object that may ask what has just been found of it.
+    func with<Result>(
+        _ failures: [ValidationFailure], of object: ManagedObject,
+        _ hook: () throws -> Result
+    ) rethrows -> Result {
+        failuresFound = failures.isEmpty ? nil : (object, failures)
+        defer { failuresFound = nil }
+        return try hook()
+    }
+
+    /// What the save that calls a hook of an object has just found of it; nil when that is nothing.
+    func failures(foundOf object: ManagedObject) -> [ValidationFailure]? {
+        failuresFound?.object === object ? failuresFound?.failures : nil
+    }
+
+    // MARK: - Saving and starting over
+
+    /// Begins a save, which meets nothing of what others have changed yet.
+    func beginSave() {
+        mergedValues = []
+    }
+
+    /// Notes that something was saved.
+    func noteEntry() {
+        entryCount += 1
+    }
+
+    /// Notes where a save met others' changes of attributes that merge.
+    func noteMerged(_ values: [MergedValue]) {
+        mergedValues += values
+    }
+
+    /// Ends the terms, now that everything is saved.
+    func noteSave() {
+        watched.removeAll()
+        untold.removeAll()
+        attributions.removeAll()
+    }
+
+    /// Ends the terms, now that nothing is pending any more.
+    func clear() {
+        noteSave()
+        references.removeAll()
+    }
+}
+
+/// What was to be related and cannot be, by relationship.
+private struct RefusedReferences {
+    private var references: [RelationKey: RefusedReference] = [:]
+
+    var isEmpty: Bool { references.isEmpty }
+    var all: [RefusedReference] { Array(references.values) }
+
+    mutating func insert(_ reference: RefusedReference) {
+        references[key(reference.property, of: reference.owner)] = reference
+    }
+
+    mutating func remove(_ property: SchemaProperty, of owner: ManagedObject) {
+        guard !references.isEmpty else { return }
+        references[key(property, of: owner)] = nil
+    }
+
+    mutating func remove(where isMended: (RefusedReference) -> Bool) {
+        guard !references.isEmpty else { return }
+        references = references.filter { !isMended($0.value) }
+    }
+
+    /// Finds what was tried with an object under the identifier that it has now.
+    mutating func move(_ object: ManagedObject) {
+        for (key, reference) in references where reference.owner === object {
+            references[key] = nil
+            insert(reference)
+        }
+    }
+
+    mutating func removeAll() { references.removeAll() }
+
+    private func key(_ property: SchemaProperty, of owner: ManagedObject) -> RelationKey {
+        RelationKey(owner: owner.graphID, property: property.number)
+    }
+}

@@ -1,0 +1,88 @@
+internal import DaybookJournalLog
+internal import DaybookLMDB
+internal import DaybookObjectModel
+
+/// How the changes of a request stand to what is in the tables.
+enum Fit {
+    /// Each starts from just what stands there, and all have been folded.
+    case folded
+    /// Something has to be looked at more closely.
+    case unknown
+}
+
+/// The entry that a save is about to append: its bytes, and the records they come to.
+///
+/// Nothing is written before it is appended, so it may be begun anew.
+struct EntryDraft {
+    private let parts: StoreParts
+    private let last: LastCommitState
+    private var projector: Projector<StoredState>
+    private var payload: [UInt8] = []
+
+    init(_ parts: StoreParts, after last: LastCommitState) {
+        self.parts = parts
+        self.last = last
+        projector = Self.projector(parts, last)
+    }
+
+    private static func projector(
+        _ parts: StoreParts, _ last: LastCommitState
+    ) -> Projector<StoredState> {
+        Projector(StoredState(parts.projection, greatest: last.greatest))
+    }
+
+    /// An upper bound for the entity of the last new object: see ``StoredState/greatestKnown``.
+    var greatestKnown: ObjectID? { projector.state.greatestKnown }
+
+    /// Folds a request as it is, on the chance that its changes fit what stands in the tables, as most
+    /// do: then each row is read once.
+    mutating func attempt(
+        _ request: ValidatedSave, in transaction: borrowing WriteTransaction
+    ) throws -> Fit {
+        guard !request.mayHaveMoved(parts.projection.schema) else { return .unknown }
+        do {
+            try take(request.payload, in: transaction)
+        } catch let error as StoreError where error.code == .corrupt {
+            return .unknown
+        }
+        return .folded
+    }
+
+    /// Folds the bytes of an entry, in place of what has been folded.
+    mutating func fold(
+        _ payload: [UInt8], in transaction: borrowing WriteTransaction
+    ) throws {
+        projector = Self.projector(parts, last)
+        try take(payload, in: transaction)
+    }
+
+    private mutating func take(
+        _ payload: [UInt8], in transaction: borrowing WriteTransaction
+    ) throws {
+        self.payload = payload
+        try projector.take(
+            try EntryPayload.Encoded(payload), of: last.head.sequence.next, in: transaction)
+    }
+
+    /// Appends the entry to the journal and writes its records.
+    ///
+    /// - Parameters:
+    ///   - recordedAt: When it is recorded, in microseconds since 1970.
+    ///   - occurredAt: When it happened, if that is told.
+    ///   - transaction: The write it becomes part of.
+    /// - Returns: The entry as it stands in the journal.
+    /// - Throws: ``JournalError`` or ``StoreError``; the transaction must not be committed then.
+    mutating func append(
+        recordedAt: Int64, occurredAt: Int64?, in transaction: borrowing WriteTransaction
+    ) throws -> JournalEntry {
+        let entry = try parts.journal.append(
+            payload: payload, recordedAt: recordedAt, after: last.head, in: transaction)
+        if entry.isLong { projector.take(occurredAt ?? recordedAt, of: entry.sequence) }
+        if entry.sequence.writesTimes {
+            let times = try parts.timesWritten(by: entry.sequence, in: transaction)
+            projector.take(times, through: entry.sequence)
+        }
+        try projector.write(in: transaction)
+        return entry
+    }
+}
