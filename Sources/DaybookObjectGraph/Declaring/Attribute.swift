@@ -166,7 +166,7 @@ public struct Attribute<Value> {
                         name: "", type: Value.attributeType, isOptional: Value.isOptionalAttribute,
                         isIndexed: options.contains(.indexed), isUnique: options.contains(.unique),
                         isConfidential: options.contains(.confidential), rules: collected,
-                        merge: merge)),
+                        merge: merge, isSet: Value.self is any SetValue.Type)),
                 form: AttributeForm(Value.self, initial),
                 isRequired: options.contains(.required)))
     }

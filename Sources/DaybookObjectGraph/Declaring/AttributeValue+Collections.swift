@@ -25,6 +25,13 @@ extension Set: EmptyAttributeValue where Element: Codable {
     public static var emptyValue: Set<Element>? { [] }
 }
 
+/// A set, or an optional one.
+protocol SetValue {}
+
+extension Set: SetValue {}
+
+extension Optional: SetValue where Wrapped: SetValue {}
+
 extension Dictionary: AttributeValue where Key: Codable, Value: Codable {}
 
 extension Dictionary: CodableAttributeValue

@@ -81,6 +81,7 @@ extension AttributeDescription {
         if isIndexed { members.append(JSONMember("indexed", .bool(true))) }
         if isUnique { members.append(JSONMember("unique", .bool(true))) }
         if isConfidential { members.append(JSONMember("confidential", .bool(true))) }
+        if isSet { members.append(JSONMember("set", .bool(true))) }
         if !defaultValue.isNull {
             members.append(JSONMember("default", JSONValue(defaultValue, for: type)))
         }
@@ -209,7 +210,7 @@ private struct ModelReader {
     ) -> AttributeDescription? {
         let names = [
             "name", "type", "optional", "transient", "indexed", "unique", "default", "minimum",
-            "maximum", "minLength", "maxLength", "pattern", "confidential", "merge",
+            "maximum", "minLength", "maxLength", "pattern", "confidential", "merge", "set",
         ]
         guard let fields = fields(of: json, at: location, names: names) else { return nil }
         let name = text(fields, "name", isRequired: true)
@@ -229,6 +230,7 @@ private struct ModelReader {
             minimumLength: count(fields, "minLength"), maximumLength: count(fields, "maxLength"),
             pattern: text(fields, "pattern"))
         attribute.merge = choice(fields, "merge", noun: "a merge strategy")
+        attribute.isSet = truth(fields, "set", default: false)
         return attribute
     }
 

@@ -5,7 +5,10 @@ import Foundation
 /// An element is the bytes of its JSON, so a list merges whatever its elements mean to a program, and
 /// two elements are the same when they are written the same.
 enum ListMerge {
-    /// Theirs, without what ours has taken out and with what ours has put in.
+    /// Theirs, without what ours has taken out and with what ours has put in after it.
+    ///
+    /// The bytes do not tell a set from a list that happens to stand in order, so who knows that these
+    /// are sets puts the result in order.
     ///
     /// - Returns: Nil when one of the three is not a list.
     static func merged(base: Value, theirs: Value, ours: Value) -> Value? {
@@ -17,8 +20,6 @@ enum ListMerge {
         var merged = there.filter { !removed.contains($0) }
         for element in here where known.insert(element).inserted { merged.append(element) }
         if merged.isEmpty, theirs.isNull || ours.isNull { return .null }
-        // A set is kept in order, and so is what two of them merge to.
-        if isInOrder(there), isInOrder(here) { merged.sort { $0.lexicographicallyPrecedes($1) } }
         return list(merged)
     }
 
@@ -52,11 +53,6 @@ enum ListMerge {
         bytes += elements.joined(separator: [UInt8(ascii: ",")])
         bytes.append(UInt8(ascii: "]"))
         return .data(Data(bytes))
-    }
-
-    /// Whether elements stand in the order in which sets are kept, each once.
-    private static func isInOrder(_ elements: [[UInt8]]) -> Bool {
-        zip(elements, elements.dropFirst()).allSatisfy { $0.lexicographicallyPrecedes($1) }
     }
 }
 

@@ -26,8 +26,9 @@ public enum MergeStrategy: String, Sendable, Hashable, CaseIterable {
     /// What either side has put in is in, once, and what either side has taken out is out. For arrays
     /// and sets; no value counts as an empty one.
     ///
-    /// The order is theirs, and what only ours has put in comes after it. A change of the order alone
-    /// is none.
+    /// The order of an array is theirs, and what only ours has put in comes after it. A change of the
+    /// order alone is none. Sets are kept in an order of their own, see
+    /// ``AttributeDescription/isSet``.
     case union
     /// Each side's edits of the text are made, word by word. For text; no value counts as an empty
     /// one.

@@ -44,10 +44,9 @@ extension SchemaProperty {
         guard let merge else { return nil }
         if theirs == base { return ours }
         if ours == base { return theirs }
-        guard let value = merge.merged(base: base, theirs: theirs, ours: ours),
-            value == theirs || misfit(of: value) == nil
-        else { return nil }
-        return value
+        guard var value = merge.merged(base: base, theirs: theirs, ours: ours) else { return nil }
+        if isSet { value = value.withElementsInOrder }
+        return value == theirs || misfit(of: value) == nil ? value : nil
     }
 }
 

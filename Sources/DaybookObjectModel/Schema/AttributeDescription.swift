@@ -20,6 +20,9 @@ public struct AttributeDescription: Sendable, Hashable {
     public var rules: AttributeRules
     /// The way in which changes of two sides become one; nil if they collide.
     public var merge: MergeStrategy?
+    /// Whether a coded list has no order and no element twice: the attribute is a `Set`. Then
+    /// ``MergeStrategy/union`` puts the elements in the order in which sets are kept.
+    public var isSet: Bool
 
     /// Describes an attribute.
     ///
@@ -34,11 +37,12 @@ public struct AttributeDescription: Sendable, Hashable {
     ///   - defaultValue: The value of a new object.
     ///   - rules: The rules for values, besides their type.
     ///   - merge: The way in which changes of two sides become one; nil if they collide.
+    ///   - isSet: Whether a coded list has no order and holds no element twice.
     public init(
         name: String, type: AttributeType, isOptional: Bool = true, isTransient: Bool = false,
         isIndexed: Bool = false, isUnique: Bool = false, isConfidential: Bool = false,
         defaultValue: Value = .null, rules: AttributeRules = AttributeRules(),
-        merge: MergeStrategy? = nil
+        merge: MergeStrategy? = nil, isSet: Bool = false
     ) {
         self.name = name
         self.type = type
@@ -50,5 +54,6 @@ public struct AttributeDescription: Sendable, Hashable {
         self.defaultValue = defaultValue
         self.rules = rules
         self.merge = merge
+        self.isSet = isSet
     }
 }

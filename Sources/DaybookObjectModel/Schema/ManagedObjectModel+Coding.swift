@@ -105,6 +105,7 @@ extension ByteWriter {
         append(flags: [
             attribute.isOptional, attribute.isTransient, attribute.isIndexed, attribute.isUnique,
             !attribute.rules.isEmpty, attribute.isConfidential, attribute.merge != nil,
+            attribute.isSet,
         ])
         append(attribute.defaultValue)
         if !attribute.rules.isEmpty { append(attribute.rules) }
@@ -160,13 +161,13 @@ extension RawSpan {
         guard let type = AttributeType(rawValue: try readText(at: &offset)) else {
             throw DecodingFailure(at: start, expected: "an attribute type")
         }
-        let flags = try readFlags(7, at: &offset)
+        let flags = try readFlags(8, at: &offset)
         return AttributeDescription(
             name: name, type: type, isOptional: flags[0], isTransient: flags[1],
             isIndexed: flags[2], isUnique: flags[3], isConfidential: flags[5],
             defaultValue: try readValue(at: &offset),
             rules: flags[4] ? try readRules(at: &offset) : AttributeRules(),
-            merge: flags[6] ? try readMerge(at: &offset) : nil)
+            merge: flags[6] ? try readMerge(at: &offset) : nil, isSet: flags[7])
     }
 
     private func readMerge(at offset: inout Int) throws(DecodingFailure) -> MergeStrategy {

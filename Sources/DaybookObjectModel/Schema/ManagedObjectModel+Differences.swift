@@ -62,6 +62,7 @@ extension EntityDescription {
                 attribute.isUnique ? "unique" : "not unique",
                 attribute.isIndexed ? "indexed" : "not indexed",
                 attribute.merge.map { "merged by \($0.rawValue)" } ?? "without a merge strategy",
+                attribute.isSet ? "a set" : "not a set",
             ]
             traits[attribute.name]? += attribute.rules.traits
         }

@@ -175,6 +175,11 @@ extension AttributeDescription {
         if type == .codable, isIndexed || isUnique {
             problems.append("\(subject) holds coded values and so cannot be indexed or unique.")
         }
+        if type != .codable, isSet {
+            problems.append(
+                "\(place) is of type '\(type.rawValue)' and called a set, but only coded values can be "
+                    + "sets.")
+        }
         if !defaultValue.isNull, isUnique || entity.uniquenessConstraints.contains([name]) {
             problems.append(
                 "\(subject) is unique and has a default value, which only one object could keep. Leave "

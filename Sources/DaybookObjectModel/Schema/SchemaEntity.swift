@@ -50,6 +50,8 @@ package final class SchemaProperty: Sendable {
     let demand: ValueDemand
     /// The way in which changes of two sides become one; nil if they collide.
     package let merge: MergeStrategy?
+    /// Whether this is an attribute whose coded list is a set.
+    let isSet: Bool
 
     init(number: PropertyNumber, name: String, kind: Kind, slot: Int?) {
         self.number = number
@@ -68,6 +70,7 @@ package final class SchemaProperty: Sendable {
         isIndexed = isUnique || attribute?.isIndexed == true
         demand = ValueDemand(kind)
         merge = attribute?.merge
+        isSet = attribute?.isSet == true
     }
 
     /// Whether values have to meet rules.

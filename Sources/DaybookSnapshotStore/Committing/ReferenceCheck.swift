@@ -18,9 +18,8 @@ struct ReferenceCheck {
     private var changes: [Change]
     private var positions: [ObjectID: Int] = [:]
     private var known: [ObjectID: Bool] = [:]
+    /// Who is to hold what only one may hold.
     private var claims: [[UInt8]: ObjectID] = [:]
-    /// Who was to hold what only one may hold; nil until somebody asks.
-    private var seekers: [[UInt8]: ObjectID]?
     /// What collided, whichever side then won.
     private(set) var conflicts: [MergeConflict] = []
     /// Whether the changes came out as they went in.
@@ -40,6 +39,9 @@ struct ReferenceCheck {
             !$0.referenceSlots.isEmpty || !$0.storedToMany.isEmpty
         }
         guard refers else { return changes }
+        let hasExclusive = projection.schema.entities.contains { entity in
+            (entity.referenceSlots + entity.storedToMany).contains(where: \.isExclusive)
+        }
         for (position, change) in changes.enumerated() {
             if change.isInsert {
                 known[change.object] = true
@@ -48,6 +50,7 @@ struct ReferenceCheck {
                 if change.isDelete { known[change.object] = false }
             }
         }
+        if hasExclusive { for change in changes { try claim(for: change, in: transaction) } }
         for position in changes.indices { try settleReferences(position, in: transaction) }
         for change in changes where change.isDelete {
             try settleReferrers(of: change, in: transaction)
@@ -92,33 +95,68 @@ struct ReferenceCheck {
             note(owner, reference.property, base: reference.base, ours: reference.ours)
         }
         if policy == .rollback, case .update = change.kind {
-            change.kind = .update(edits: [], members: [])
+            change.kind = releases(of: change, entity)
         }
         changes[position] = change
         isUntouched = false
     }
 
-    /// Whether the entry gives an object, which only one may hold, to somebody else.
-    private mutating func isTaken(
-        _ object: ObjectID, over property: SchemaProperty, from owner: ObjectID
-    ) -> Bool {
-        let seekers = self.seekers ?? exclusiveReferences()
-        self.seekers = seekers
-        return seekers[StoreKey.links(of: object, property.number)].map { $0 != owner } ?? false
-    }
-
-    /// Who comes to hold what only one may hold, as the entry was sent.
-    private func exclusiveReferences() -> [[UInt8]: ObjectID] {
-        var found: [[UInt8]: ObjectID] = [:]
-        for change in changes {
-            guard let entity = projection.schema.entity(change.object.entity) else { continue }
-            change.forEachReference(of: entity) { reference in
-                guard reference.begins, reference.property.isExclusive else { return }
-                let key = StoreKey.links(of: reference.destination, reference.property.number)
-                found[key] = change.object
+    /// What is left of an update that is dropped: it lets go of what the entry gives to others.
+    private func releases(of change: Change, _ entity: SchemaEntity) -> Change.Kind {
+        var edits: [Edit] = []
+        var members: [MembershipEdit] = []
+        change.forEachReference(of: entity) { reference in
+            let property = reference.property
+            guard reference.ends, property.isExclusive,
+                isTaken(reference.destination, over: property, from: change.object)
+            else { return }
+            if property.slot == nil {
+                let leaving = Member(object: reference.destination, order: reference.old ?? 0)
+                members = members.then([
+                    MembershipEdit(property: property.number, removed: [leaving])
+                ])
+            } else {
+                edits.append(
+                    Edit(
+                        property: property.number, old: .object(reference.destination), new: .null))
             }
         }
-        return found
+        return .update(edits: edits, members: members)
+    }
+
+    // MARK: - What only one may hold
+
+    /// Notes who is to hold what only one may hold, as the entry was sent.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/validation`` when two are to hold the same.
+    private mutating func claim(
+        for change: Change, in transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        guard let entity = projection.schema.entity(change.object.entity) else { return }
+        for reference in change.references(of: entity)
+        where reference.new != nil && reference.property.isExclusive {
+            let target = reference.destination
+            guard try isThere(target, in: transaction) else { continue }
+            let key = StoreKey.links(of: target, reference.property.number)
+            guard let other = claims.updateValue(change.object, forKey: key), other != change.object
+            else { continue }
+            let schema = projection.schema
+            let name = reference.property.name
+            throw StoreError.validation([
+                ValidationFailure(
+                    .tooManyObjects, object: change.object, property: name,
+                    "'\(name)' of \(schema.name(of: change.object)) and of "
+                        + "\(schema.name(of: other)) cannot both lead to "
+                        + "\(schema.name(of: target)).")
+            ])
+        }
+    }
+
+    /// Whether the entry gives an object, which only one may hold, to somebody else.
+    private func isTaken(
+        _ object: ObjectID, over property: SchemaProperty, from owner: ObjectID
+    ) -> Bool {
+        claims[StoreKey.links(of: object, property.number)].map { $0 != owner } ?? false
     }
 
     /// Whether an owner may refer to a target: it is there, and nobody else holds what only one can
@@ -130,8 +168,7 @@ struct ReferenceCheck {
         let standing = try property.standing(
             of: target, from: owner, exists: { try isThere($0, in: transaction) },
             holders: { target in
-                try claim(target, property, for: owner)
-                return try projection.referrers(
+                try projection.referrers(
                     to: target, property.number, at: .latest, in: transaction
                 ).filter { stillRefers($0, property, to: target) }
             })
@@ -146,23 +183,6 @@ struct ReferenceCheck {
             }
             return true
         }
-    }
-
-    /// Notes who wants to hold what only one may hold.
-    ///
-    /// - Throws: ``StoreError`` with ``StoreError/Code/validation`` when two want to.
-    private mutating func claim(
-        _ target: ObjectID, _ property: SchemaProperty, for owner: ObjectID
-    ) throws {
-        let key = StoreKey.links(of: target, property.number)
-        guard let other = claims.updateValue(owner, forKey: key), other != owner else { return }
-        let schema = projection.schema
-        throw StoreError.validation([
-            ValidationFailure(
-                .tooManyObjects, object: owner, property: property.name,
-                "'\(property.name)' of \(schema.name(of: owner)) and of "
-                    + "\(schema.name(of: other)) cannot both lead to \(schema.name(of: target)).")
-        ])
     }
 
     private mutating func isThere(

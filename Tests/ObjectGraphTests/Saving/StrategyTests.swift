@@ -145,6 +145,41 @@ import Testing
         #expect(try bank.save(context) == nil)
     }
 
+    @Test func `an array keeps its order when it merges, and a set its own`() throws {
+        let bank = try Bank {
+            $0.tags = ["1", "2"]
+            $0.marks = [3]
+        }
+        let context = bank.context()
+        bank.edit(context) {
+            $0.tags.append("10")
+            $0.marks = [1, 3]
+        }
+        try bank.others {
+            $0.tags.append("9")
+            $0.marks = [3, 2]
+        }
+
+        try bank.save(context)
+
+        let reader = bank.context()
+        bank.edit(reader) {
+            #expect($0.tags == ["1", "2", "9", "10"])
+            #expect($0.marks == [1, 2, 3])
+            // Setting what is there changes nothing.
+            $0.marks = [2, 3, 1]
+        }
+        #expect(try bank.save(reader) == nil)
+    }
+
+    @Test func `the model knows which attributes are sets`() throws {
+        let bank = try Bank()
+        let attributes = bank.container.persistentStoreCoordinator.managedObjectModel
+            .entities.flatMap(\.attributes)
+
+        #expect(attributes.filter(\.isSet).map(\.name) == ["marks"])
+    }
+
     @Test func `a preview tells what would merge`() throws {
         let bank = try Bank()
         let context = bank.context()

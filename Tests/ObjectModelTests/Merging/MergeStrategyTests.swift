@@ -9,10 +9,10 @@ import Testing
     /// What an attribute of a type merges to.
     private func merged(
         _ strategy: MergeStrategy, _ type: AttributeType, _ base: Value, _ theirs: Value,
-        _ ours: Value, rules: AttributeRules = AttributeRules()
+        _ ours: Value, rules: AttributeRules = AttributeRules(), isSet: Bool = false
     ) throws -> Value? {
         let attribute = AttributeDescription(
-            name: "value", type: type, rules: rules, merge: strategy)
+            name: "value", type: type, rules: rules, merge: strategy, isSet: isSet)
         let schema = try Schema(
             ManagedObjectModel(entities: [
                 EntityDescription(name: "Thing", attributes: [attribute])
@@ -143,13 +143,28 @@ import Testing
         #expect(try merged(.union, .codable, base, list("b", "c"), list("a", "b")) == list("b"))
     }
 
-    @Test func `sets stay in the order in which sets are kept, and lists in their own`() throws {
+    @Test func `arrays keep their order, also where they happen to stand in that of sets`() throws {
+        let (base, theirs, ours) = (list("m"), list("m", "z"), list("a", "m"))
+
+        #expect(try merged(.union, .codable, base, theirs, ours) == list("m", "z", "a"))
         #expect(
-            try merged(.union, .codable, list("m"), list("m", "z"), list("a", "m"))
+            try merged(.union, .codable, base, list("z", "m"), list("m", "a"))
+                == list("z", "m", "a"))
+        #expect(
+            try merged(
+                .union, .codable, list("1", "2", "3"), list("1", "2", "3", "9"),
+                list("1", "2", "3", "10"))
+                == list("1", "2", "3", "9", "10"))
+    }
+
+    @Test func `sets stay in the order in which sets are kept`() throws {
+        #expect(
+            try merged(.union, .codable, list("m"), list("m", "z"), list("a", "m"), isSet: true)
                 == list("a", "m", "z"))
         #expect(
-            try merged(.union, .codable, list("m"), list("z", "m"), list("m", "a"))
-                == list("z", "m", "a"))
+            try merged(.union, .codable, list("m"), list("z", "m"), list("m", "a"), isSet: true)
+                == list("a", "m", "z"))
+        #expect(try merged(.union, .codable, list("a"), list(), .null, isSet: true) == .null)
         #expect(list("c", "a", "b").withElementsInOrder == list("a", "b", "c"))
         let object = Value.data(Data(#"{"b":1,"a":2}"#.utf8))
         #expect(object.withElementsInOrder == object)
@@ -165,7 +180,7 @@ import Testing
 
     @Test func `elements are compared as they are written`() throws {
         let (precomposed, decomposed) = ("\u{e9}", "e\u{301}")
-        let expected = list(decomposed, precomposed)
+        let expected = list(precomposed, decomposed)
         #expect(
             try merged(.union, .codable, list(), list(precomposed), list(decomposed)) == expected)
     }

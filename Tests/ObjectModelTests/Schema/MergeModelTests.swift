@@ -62,6 +62,7 @@ import Testing
                 name: "balance", type: .decimal, isOptional: false, isConfidential: true,
                 defaultValue: .decimal(0), rules: AttributeRules(minimum: .decimal(0)), merge: .sum),
             AttributeDescription(name: "best", type: .int32, merge: .maximum),
+            AttributeDescription(name: "marks", type: .codable, merge: .union, isSet: true),
             AttributeDescription(name: "name", type: .string, isIndexed: true, merge: .text),
             AttributeDescription(name: "plain", type: .string),
             AttributeDescription(name: "seen", type: .date, merge: .minimum),
@@ -70,7 +71,9 @@ import Testing
 
         #expect(try ManagedObjectModel(canonicalBytes: model.canonicalBytes) == model)
         #expect(try ManagedObjectModel(json: model.json(.pretty)) == model)
-        #expect(model.json(.oneLine).contains(#""name":"best","type":"int32","merge":"maximum""#))
+        let text = model.json(.oneLine)
+        #expect(text.contains(#""name":"best","type":"int32","merge":"maximum""#))
+        #expect(text.contains(#""name":"marks","type":"codable","set":true,"merge":"union""#))
     }
 
     @Test func `a file that names an unknown strategy is told which there are`() {
@@ -87,6 +90,23 @@ import Testing
                 "entities[0].attributes[0].merge: 'sun' is not a merge strategy; did you mean 'sum'?",
                 "entities[0].attributes[1].merge: 'crdt' is not a merge strategy; there are 'sum', "
                     + "'maximum', 'minimum', 'union', 'text'.",
+            ])
+    }
+
+    @Test func `an array and a set are different models, and only coded values are sets`() {
+        let array = Self.model([AttributeDescription(name: "a", type: .codable)])
+        let set = Self.model([AttributeDescription(name: "a", type: .codable, isSet: true)])
+        #expect(
+            set.differences(from: array) == ["'Thing.a' is a set, but not a set in the store."])
+        #expect(set.differences(from: set).isEmpty)
+
+        let error = #expect(throws: ModelError.self) {
+            try Schema(
+                Self.model([AttributeDescription(name: "a", type: .string, isSet: true)]))
+        }
+        #expect(
+            error?.problems == [
+                "'Thing.a' is of type 'string' and called a set, but only coded values can be sets."
             ])
     }
 
