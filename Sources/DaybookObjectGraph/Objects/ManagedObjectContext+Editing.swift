@@ -113,10 +113,18 @@ extension ManagedObjectContext {
     /// step for undo.
     public func processPendingChanges() {
         requireQueue()
+        endEvent()
+    }
+
+    /// Ends the event as ``processPendingChanges()`` does.
+    ///
+    /// - Returns: What was changed in it, by delete rules as well.
+    @discardableResult
+    func endEvent() -> [RecordedChange] {
         propagateDeletes()
         registry.sweepIfDue()
         defer { postChanges() }
-        guard !event.isEmpty else { return }
+        guard !event.isEmpty else { return [] }
         noteRevision()
         var group: [RecordedChange] = []
         group.reserveCapacity(event.count)
@@ -136,12 +144,13 @@ extension ManagedObjectContext {
                 news.note(object, as: .updated)
             }
         }
-        guard !group.isEmpty else { return }
+        guard !group.isEmpty else { return [] }
         undoManager?.prepareToRegister()
         if undoManager?.canRedo != true { terms.forgetIdleAttributions(in: pending) }
         let move = undoManager?.isRecording == true ? PendingChanges.Move.forward : .unrecorded
         for object in pending.append(group, move) { detach(object) }
         undoManager?.register(group)
+        return group
     }
 
     /// An edit that came to nothing (A→B→A) leaves the object dirty until the next save.
