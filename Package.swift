@@ -3,7 +3,7 @@ import PackageDescription
 
 let package = Package(
     name: "Daybook",
-    // What other packages are offered. The tools of this one are built by their names all the same.
+    // The products for other packages. The tools of this package are still built by their names.
     products: [
         .library(name: "Daybook", targets: ["Daybook"]),
         .library(name: "DaybookAudit", targets: ["DaybookAudit"]),
@@ -30,15 +30,15 @@ let package = Package(
             pkgConfig: "libedit",
             providers: [.apt(["libedit-dev"]), .brew(["libedit"])]),
         .target(name: "CDaybookTerminal", dependencies: ["CDaybookEdit"]),
-        // Declares what every Swift program is linked with already.
+        // Declares functions of the runtime that every Swift program already links.
         .systemLibrary(name: "CDaybookObjectLiveness"),
-        // Reads what the runtime keeps of a key path.
+        // Reads the runtime's data of a key path.
         .systemLibrary(name: "CDaybookKeyPathSteps"),
 
-        // How every layer stops a program that cannot go on.
+        // The way in which every layer stops a program that cannot continue.
         .target(name: "DaybookStopping"),
 
-        // The layers, bottom first. A target may use only what stands in its list.
+        // The layers, bottom first. A target may use only the targets in its list.
         .target(name: "DaybookNewFiles"),
         .target(
             name: "DaybookLMDB",
@@ -95,12 +95,16 @@ let package = Package(
             ],
             path: "Tools/daybook-benchmark",
             resources: [.embedInCode("Peers/contacts.sql"), .embedInCode("chart.css")]),
-        // Counts calls; nothing that is measured with a clock links it.
+        // Counts calls; no program measured with a clock links it.
         .target(name: "CDaybookCallCounts", path: "Tools/CDaybookCallCounts"),
         .executableTarget(
             name: "daybook-counts",
             dependencies: ["Daybook", "CDaybookCallCounts"],
             path: "Tools/daybook-counts"),
+        .executableTarget(
+            name: "daybook-release-checks",
+            dependencies: ["Daybook"],
+            path: "Tools/daybook-release-checks"),
         .executableTarget(
             name: "daybook-demo",
             dependencies: ["Daybook"],
@@ -168,7 +172,7 @@ for target in package.targets where target.type != .system {
         .enableUpcomingFeature("MemberImportVisibility"),
         // An import leaks into a module's interface only where it says `public import`.
         .enableUpcomingFeature("InternalImportsByDefault"),
-        // A warning left standing hides the next one.
+        // An ignored warning hides the next one.
         .treatAllWarnings(as: .error),
     ]
 }

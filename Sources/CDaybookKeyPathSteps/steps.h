@@ -1,7 +1,7 @@
 // The steps of a Swift key path, read where the runtime keeps them (stdlib/public/core/KeyPath.swift
 // and docs/ABI/KeyPaths.md in the repository of the language). Two key paths are equal in the language
 // only if they start at the same class, so `\Employee.name` does not equal `\Person.name` where Person
-// declares the name; and the language has no words for the steps of `\Employee.department?.name`.
+// declares the name; and the language has no API for the steps of `\Employee.department?.name`.
 // Foundation looks into key paths in the same way (KeyPath+Inspection.swift) for its predicates.
 
 #ifndef KEY_PATH_STEPS_H
@@ -12,11 +12,11 @@
 #include <string.h>
 
 enum key_path_step_kind {
-    // A property with a getter. What tells it from others is the getter itself.
+    // A property with a getter. The getter itself identifies it.
     key_path_step_computed = 2,
-    // `?` or `!`, or the optional made of the value behind a `?`.
+    // `?` or `!`, or the optional made from the value after a `?`.
     key_path_step_optional = 4,
-    // Anything else: a stored property, a place in a tuple or a struct.
+    // Anything else: a stored property, a field of a tuple or a struct.
     key_path_step_other = 0,
     // The bytes are not as expected.
     key_path_step_unreadable = -1
@@ -24,7 +24,7 @@ enum key_path_step_kind {
 
 struct key_path_step {
     int32_t kind;
-    // What kind of identity a computed property has, and the identity.
+    // The kind of identity of a computed property, and the identity.
     uint32_t identity_kind;
     uintptr_t identity;
 };
@@ -41,29 +41,29 @@ static inline uintptr_t key_path_word(const uint8_t *bytes) {
     return value;
 }
 
-static inline uintptr_t key_path_aligned(uintptr_t place) {
+static inline uintptr_t key_path_aligned(uintptr_t offset) {
     const uintptr_t word = sizeof(uintptr_t);
-    return (place + word - 1) / word * word;
+    return (offset + word - 1) / word * word;
 }
 
-// Reads the step at `*place`, 0 for the first, and moves `*place` to the next one.
+// Reads the step at `*offset`, 0 for the first, and moves `*offset` to the next one.
 //
-// Returns false behind the last step. An unreadable step is the last one.
+// Returns false after the last step. An unreadable step is the last one.
 static inline bool key_path_next_step(
-    const void *key_path, uintptr_t *place, struct key_path_step *step
+    const void *key_path, uintptr_t *offset, struct key_path_step *step
 ) {
     const uintptr_t word = sizeof(uintptr_t);
-    // In front: what it is an object of, its reference counts, a name for key-value coding.
+    // In front: its class, its reference counts, a name for key-value coding.
     const uint8_t *header = (const uint8_t *)key_path + 3 * word;
     const uintptr_t size = key_path_u32(header) & 0x00FFFFFF;
     const uint8_t *steps = header + word;
-    uintptr_t at = *place;
+    uintptr_t at = *offset;
 
     step->kind = key_path_step_unreadable;
     step->identity_kind = 0;
     step->identity = 0;
     if (at >= size) return false;
-    *place = size;
+    *offset = size;
     if (size - at < 4) return true;
     const uint32_t bits = key_path_u32(steps + at);
     at += 4;
@@ -71,7 +71,7 @@ static inline bool key_path_next_step(
     case 1:
     case 3:
         step->kind = key_path_step_other;
-        // A great offset stands in a field of its own.
+        // A large offset has its own field.
         if ((bits & 0x7FFFFF) == 0x7FFFFF) at += 4;
         break;
     case 2:
@@ -82,7 +82,7 @@ static inline bool key_path_next_step(
         // The identity and the getter, and a setter if there is one.
         at += (bits & 0x400000) != 0 ? 3 * word : 2 * word;
         if ((bits & 0x080000) != 0) {
-            // The arguments: their size, how to handle them, and themselves.
+            // The arguments: their size, their functions, and their bytes.
             if (size < at || size - at < 2 * word) return true;
             const uintptr_t arguments = key_path_word(steps + at);
             if (arguments > size) return true;
@@ -100,9 +100,9 @@ static inline bool key_path_next_step(
         step->kind = key_path_step_unreadable;
         return true;
     }
-    // Between two steps stands the type of the value between them.
+    // The type of the value between two steps is between them.
     if (at < size) at = key_path_aligned(at) + word;
-    *place = at < size ? at : size;
+    *offset = at < size ? at : size;
     return true;
 }
 

@@ -14,8 +14,9 @@
 #include <sys/param.h>
 #endif
 
-// Swift cannot tell the function `statfs` from the structure of the same name on every platform.
-// Returns the kernel's number for the type of the file system under `path`, or 0 when unknown.
+// Swift cannot distinguish the function `statfs` from the structure of the same name on every
+// platform. Returns the kernel's number for the type of the file system under `path`, or 0 when
+// unknown.
 static inline unsigned long daybook_file_system_type(const char *path) {
     struct statfs found;
     if (statfs(path, &found) != 0) {
@@ -29,13 +30,13 @@ static inline unsigned long daybook_thread_identity(void) {
     return (unsigned long)pthread_self();
 }
 
-// `struct stat` and `struct statvfs` come to Swift through whichever module included their headers
-// first, which differs from build to build. These carry the few fields needed.
+// `struct stat` and `struct statvfs` reach Swift through the module that included their headers
+// first, which differs from build to build. These structures have the few fields needed.
 typedef struct {
     unsigned long long device;
     unsigned long long inode;
     long long size;
-    // How many bytes of the disk it has.
+    // The bytes it occupies on the disk.
     long long allocated;
     int is_folder;
     int is_regular;
@@ -63,11 +64,11 @@ static inline int daybook_look_at(int descriptor, daybook_file *file) {
     return fstat(descriptor, &found) == 0 ? daybook_file_from(&found, file) : errno;
 }
 
-// `fcntl` is variadic, and `flock` two things at once in C.
+// `fcntl` is variadic, and `flock` is both a structure and a function in C.
 //
-// Locks of a process (`F_SETLK`) name their holder, and go when the process closes any descriptor of
-// the file; LMDB's own are of that kind. Locks of an open file (`F_OFD_SETLK`) stay as long as that
-// one descriptor does. Both go with the process.
+// Locks of a process (`F_SETLK`) name their holder, and are released when the process closes any
+// descriptor of the file; LMDB's own are of that kind. Locks of an open file (`F_OFD_SETLK`) last
+// as long as that one descriptor. Both end with the process.
 typedef enum { daybook_unlocked, daybook_shared, daybook_exclusive } daybook_lock_kind;
 
 static inline struct flock daybook_span(daybook_lock_kind kind, long long start, long long count) {
@@ -84,7 +85,7 @@ static inline struct flock daybook_span(daybook_lock_kind kind, long long start,
 #define F_OFD_SETLK 37
 #endif
 
-// Locks bytes for this process, or lets go of them. Returns 0 or the number of the error.
+// Locks bytes for this process, or releases them. Returns 0 or the number of the error.
 static inline int daybook_lock(int file, daybook_lock_kind kind, long long start, long long count) {
     struct flock lock = daybook_span(kind, start, count);
     return fcntl(file, F_SETLK, &lock) == 0 ? 0 : errno;
@@ -99,14 +100,14 @@ static inline int daybook_lock_open_file(
 
 typedef struct {
     int is_locked;
-    // The number of the process, as far as it can be told; 0 or less where not.
+    // The number of the process; 0 or less when unknown.
     int process;
-    // Where the lock begins that was found.
+    // The start of the lock that was found.
     long long start;
 } daybook_foreign_lock;
 
-// Looks whether another process keeps this one from locking bytes for itself alone.
-// Returns 0 or the number of the error.
+// Checks whether another process prevents this one from locking bytes exclusively. Returns 0 or the
+// number of the error.
 static inline int daybook_find_lock(
     int file, long long start, long long count, daybook_foreign_lock *found) {
     struct flock lock = daybook_span(daybook_exclusive, start, count);
@@ -117,7 +118,7 @@ static inline int daybook_find_lock(
     return 0;
 }
 
-// The same for an open file: locks of other open files are found, also those of this process.
+// The same for an open file: finds locks of other open files, including those of this process.
 static inline int daybook_find_lock_open_file(
     int file, long long start, long long count, daybook_foreign_lock *found) {
     struct flock lock = daybook_span(daybook_exclusive, start, count);
@@ -133,7 +134,7 @@ static inline int daybook_open(const char *path, int flags) {
     return open(path, flags | O_CLOEXEC, 0644);
 }
 
-// Gives a file the disk space for its first bytes. Returns 0 or the number of the error.
+// Allocates the disk space for the first bytes of a file. Returns 0 or the number of the error.
 static inline int daybook_allocate(int file, long long count) {
 #if defined(__APPLE__)
     fstore_t wanted = {F_ALLOCATEALL, F_PEOFPOSMODE, 0, (off_t)count, 0};
@@ -146,9 +147,9 @@ static inline int daybook_allocate(int file, long long count) {
 #endif
 }
 
-// Takes the numbers of standard input, output and error where the program was started without them,
-// so that no file of ours gets one of them, into which anybody would print. They are kept: whoever
-// prints later prints into nothing. Returns 0 or the number of the error.
+// Opens standard input, output and error if the program was started without them, so that none of
+// our files gets one of their numbers and receives printed text. They stay open: later prints go
+// nowhere. Returns 0 or the number of the error.
 static inline int daybook_occupy_standard_descriptors(void) {
     for (int number = 0; number <= 2; number++) {
         if (fcntl(number, F_GETFD) != -1 || errno != EBADF) continue;
@@ -160,13 +161,13 @@ static inline int daybook_occupy_standard_descriptors(void) {
     return 0;
 }
 
-// Has an environment that was just made register its readers under another number than that of the
-// process, which a process in another container may have as well: LMDB tells readers apart by it.
+// Makes a new environment register its readers under a number other than that of the process, which
+// a process in another container may also have: LMDB distinguishes readers by it.
 //
-// `MDB_env` is LMDB's own affair. So this looks whether it begins with the eleven words with which
+// `MDB_env` is private to LMDB. So this checks whether it begins with the eleven words with which
 // `mdb_env_create` of LMDB 0.9 (`mdb.c`, `struct MDB_env`) fills it: three descriptors that are not
-// open, flags, page size, the system's page size, readers, readers to close, tables, tables at most,
-// process. Returns 0 when it does not; the number of the process stays then.
+// open, flags, page size, the system's page size, readers, readers to close, tables, maximal
+// tables, process. Returns 0 when it does not; then the number of the process stays.
 static inline int daybook_number_readers(MDB_env *environment, int number) {
     int *words = (int *)environment;
     const int expected[] = {
@@ -179,14 +180,14 @@ static inline int daybook_number_readers(MDB_env *environment, int number) {
     return 1;
 }
 
-// How many bytes a user may still write to the file system under `path`; -1 when unknown.
+// The bytes that a user may still write to the file system under `path`; -1 when unknown.
 static inline long long daybook_room(const char *path) {
     struct statvfs found;
     if (statvfs(path, &found) != 0) {
         return -1;
     }
     long long room = (long long)found.f_bavail * (long long)found.f_frsize;
-    // A limit on the length of files (setrlimit) ends the room just as a full disk does.
+    // A limit on the length of files (setrlimit) has the same effect as a full disk.
     struct rlimit limit;
     struct stat file;
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY

@@ -106,8 +106,8 @@ static void note_interrupt(int number) {
     interrupted = 1;
 }
 
-// Control-C comes through only while a key is waited for, so it cannot slip in between the last look at
-// `interrupted` and the waiting, where it would be heeded at the next key only.
+// Control-C is accepted only during the wait for a key, so it cannot come between the last test of
+// `interrupted` and the wait, where it would take effect only at the next key.
 static int read_key(EditLine *line_editor, wchar_t *key) {
     (void)line_editor;
     char bytes[MB_LEN_MAX];
@@ -175,8 +175,8 @@ int terminal_editor_read(const char *prompt) {
     mask_of_waiting = usual;
     sigdelset(&mask_of_waiting, SIGINT);
     int count = 0;
-    // By itself libedit shows the prompt first, and a key that is pressed before the terminal gives
-    // single keys, Control-D for one, is another key then.
+    // Otherwise libedit shows the prompt first, and a key that is pressed before the terminal is in
+    // single-key mode, such as Control-D, has another meaning.
     el_set(editor, EL_PREP_TERM, 1);
     const char *line = el_gets(editor, &count);
     sigaction(SIGINT, &before, NULL);

@@ -10,7 +10,7 @@ static int is_changed;
 void terminal_keys_begin(void) {
     if (is_changed || tcgetattr(0, &usual) != 0) return;
     struct termios raw = usual;
-    // The keys for signals are keys, so that the terminal is never left like this.
+    // The keys for signals count as keys, so that the terminal is never left in this mode.
     raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO | ISIG);
     raw.c_cc[VMIN] = 1;
     raw.c_cc[VTIME] = 0;

@@ -12,8 +12,8 @@ static volatile sig_atomic_t pager;
 static int own_output = -1;
 static struct sigaction before_interrupt;
 
-// A pager stays when it is interrupted, and so must whoever feeds it, or both would read from the
-// terminal. Once the pager is gone there is nobody left to write for.
+// A pager ignores an interruption, and so must the process that feeds it, or both would read from
+// the terminal. Once the pager is gone, there is no reader any more.
 static void end_without_pager(int number) {
     int error = errno;
     if (pager != 0 && waitpid((pid_t)pager, NULL, WNOHANG) != 0) _exit(128 + number);

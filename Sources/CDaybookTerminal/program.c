@@ -33,8 +33,8 @@ int terminal_program_add(const char *word) {
     return 0;
 }
 
-// The signals of the keyboard are for the program while it runs. A handler, because a signal that is
-// ignored would be ignored by the program, too.
+// The signals of the keyboard are for the program while it runs. This is a handler because the
+// program would inherit an ignored signal.
 static void leave_to_program(int number) {
     (void)number;
 }

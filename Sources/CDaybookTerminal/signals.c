@@ -14,7 +14,7 @@ static void note_signal(int number) {
     int error = errno;
     atomic_store(&came, 1);
     unsigned char byte = (unsigned char)number;
-    // A pipe that is full holds a wish already.
+    // A full pipe already holds a request.
     ssize_t count = write(ends[1], &byte, 1);
     (void)count;
     errno = error;
@@ -29,7 +29,7 @@ int terminal_signals_catch(terminal_signals signals) {
     for (size_t index = 0; index < sizeof numbers / sizeof *numbers; index++) {
         struct sigaction before;
         sigaction(numbers[index], NULL, &before);
-        // 'nohup', for one, wants a signal ignored.
+        // For example, 'nohup' wants a signal ignored.
         if (before.sa_handler != SIG_DFL) continue;
         struct sigaction action = {0};
         action.sa_handler = note_signal;
@@ -49,7 +49,7 @@ _Noreturn void terminal_signals_end(int number) {
     sigaddset(&signals, number);
     signal(number, SIG_DFL);
     pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
-    // To this thread: another might take it only after what follows.
+    // To this thread: another might receive it only after the next statements.
     raise(number);
     _exit(128 + number);
 }

@@ -4,11 +4,11 @@ package import DaybookObjectModel
 public struct AuditChange: Sendable {
     /// What happens to the object.
     public enum Operation: String, Sendable, Hashable, CaseIterable {
-        /// The object comes to be.
+        /// The object is created.
         case insert
         /// Some of its properties change.
         case update
-        /// The object ceases to be.
+        /// The object is deleted.
         case delete
     }
 
@@ -28,15 +28,15 @@ public struct AuditChange: Sendable {
     /// The confidential properties that change, sorted, whose values are left out.
     public let omitted: [String]
 
-    /// What becomes of one property that is kept as a value; nil when it does not change.
+    /// The change of one property that is kept as a value; nil when it does not change.
     public subscript(property: String) -> AuditField? { fields.first { $0.name == property } }
 
     /// Makes a change readable.
     ///
     /// - Parameters:
     ///   - change: The change.
-    ///   - schema: The model under which it was made.
-    ///   - redaction: What to keep back.
+    ///   - schema: The model at the time.
+    ///   - redaction: The values to leave out.
     package init(_ change: Change, in schema: Schema, _ redaction: Redaction = .none) {
         let entity = schema.entity(change.object.entity)
         object = schema.name(of: change.object)
@@ -72,7 +72,7 @@ extension Change {
     }
 }
 
-/// Collects what can be told of a change.
+/// Collects the readable parts of a change.
 private struct ChangeReading {
     private let entity: SchemaEntity?
     private let schema: Schema
@@ -87,7 +87,7 @@ private struct ChangeReading {
         self.redaction = redaction
     }
 
-    /// Adds the values that an object had or has; null is not told.
+    /// Adds the values that an object had or has, except null.
     mutating func addValues(_ values: [Value], _ sides: (Value) -> (old: Value, new: Value)) {
         guard let entity else { return }
         fields.reserveCapacity(values.count)
@@ -120,7 +120,7 @@ private struct ChangeReading {
             guard added.allSatisfy({ $0 != nil }), removed.allSatisfy({ $0 != nil }) else {
                 return omitted.append(name)
             }
-            // In the order of the hashes, which tells nothing.
+            // The order of the hashes reveals nothing.
             added.sort { ($0?.object ?? "") < ($1?.object ?? "") }
             removed.sort { ($0?.object ?? "") < ($1?.object ?? "") }
         }
@@ -170,11 +170,11 @@ public struct AuditField: Sendable {
 
 /// Objects that join and leave a to-many relationship.
 public struct AuditMembership: Sendable {
-    /// One object and its place among the others.
+    /// One object and its position.
     public struct Member: Sendable, Hashable {
         /// The object: `Country/17`.
         public let object: String
-        /// Members stand in rising order; 0 in a relationship without order.
+        /// Members are in ascending order; 0 in an unordered relationship.
         public let order: Double
     }
 
@@ -182,8 +182,8 @@ public struct AuditMembership: Sendable {
     public let name: String
     /// Whether its members have an order.
     public let isOrdered: Bool
-    /// Who joins.
+    /// The new members.
     public let added: [Member]
-    /// Who leaves.
+    /// The former members.
     public let removed: [Member]
 }

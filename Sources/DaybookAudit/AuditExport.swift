@@ -1,7 +1,7 @@
 public import DaybookJournalLog
 internal import DaybookSnapshotStore
 
-/// A journal on its way to other programs.
+/// An export of a journal to other programs.
 ///
 /// ```swift
 /// var csv: [UInt8] = []
@@ -10,13 +10,13 @@ internal import DaybookSnapshotStore
 /// try export.write(CSVFormat()) { bytes in csv += bytes }
 /// ```
 public struct AuditExport: Sendable {
-    /// Which records, and which of their changes.
+    /// The selected records and changes.
     public var filter = AuditFilter()
-    /// What becomes of confidential values.
+    /// The treatment of confidential values.
     public var confidentiality = Confidentiality.standard
-    /// What else there is to say.
+    /// Further options.
     public var options = AuditOptions()
-    /// The entry after which to go on; nil to begin afresh.
+    /// The entry after which to continue; nil to start from the beginning.
     public var resumesAfter: SequenceNumber?
     private let reader: AuditReader
 
@@ -29,9 +29,9 @@ public struct AuditExport: Sendable {
     ///
     /// - Parameters:
     ///   - format: The form.
-    ///   - progress: Told of each entry that has been passed over.
+    ///   - progress: Called for each entry read.
     ///   - output: Takes the bytes, piece by piece.
-    /// - Returns: The last entry that was looked at: where the next export goes on.
+    /// - Returns: The last entry read, after which the next export continues.
     /// - Throws: `StoreError` with code `noSuchEntity` or `noSuchObject` when the filter names what
     ///   the model does not have; with code `corrupt` at the first entry that is not what was
     ///   written; ``AuditFormatError`` when the options do not fit the format; what `output` throws.
@@ -48,7 +48,7 @@ public struct AuditExport: Sendable {
         let first = max(filter.range.lowerBound, (resumesAfter ?? .zero).next)
         let last = min(filter.range.upperBound, head)
         filter.range = first...max(first, last)
-        // A filter that cannot be meant must not leave half an export behind.
+        // An impossible filter must not leave half an export behind.
         let wanted = try filter.resolved(in: store.schema)
         let redaction = try confidentiality.resolved(in: store.schema)
         let scope = AuditScope(
@@ -60,8 +60,8 @@ public struct AuditExport: Sendable {
         do {
             for pass in 0..<encoder.passes {
                 try output(try encoder.opening(ofPass: pass))
-                // Each digest covers the one before, so none is told from the first on that covers
-                // something kept back. What stands before the beginning is not looked at.
+                // Each digest covers the one before, so none is written from the first that covers
+                // a hidden value on. Entries before the beginning are not examined.
                 var tellsDigests = redaction.isEmpty || first == SequenceNumber(1)
                 try store.entries(from: first, through: last) { entry in
                     if tellsDigests, redaction.concerns(entry.changes) { tellsDigests = false }

@@ -3,10 +3,10 @@ package import DaybookObjectModel
 package import DaybookSnapshotStore
 public import Foundation
 
-/// Which entries are wanted, and which of their changes.
+/// A selection of entries and their changes.
 ///
-/// Everything that is given must hold; of several authors, entities, objects or properties one must.
-/// A filter that is left as it is made wants everything.
+/// All given conditions must hold; of several authors, entities, objects or properties one must
+/// match. A new filter selects everything.
 public struct AuditFilter: Sendable, Hashable {
     /// Entries of these authors.
     public var authors: Set<String> = []
@@ -18,34 +18,34 @@ public struct AuditFilter: Sendable, Hashable {
     public var properties: Set<String> = []
     /// Entries that insert, update or delete, and only those of their changes.
     public var operations: Set<AuditChange.Operation> = []
-    /// Entries by which a value comes or goes that holds one of these texts, in any property; letters
-    /// count as they are. An object that joins or leaves a relationship is found by its name.
+    /// Entries that add or remove a value containing one of these texts, in any property,
+    /// case-sensitively. An object that joins or leaves a relationship is found by its name.
     public var texts: Set<String> = []
-    /// Entries whose note holds one of these texts; letters count as they are.
+    /// Entries whose note contains one of these texts, case-sensitively.
     public var notes: Set<String> = []
-    /// The first and the last place that is wanted.
+    /// The first and the last selected entry.
     public var range: ClosedRange<SequenceNumber> = .zero...SequenceNumber(.max)
-    /// The first and the last time that is wanted, in microseconds since 1970.
+    /// The first and the last selected time, in microseconds since 1970.
     package var earliest = Int64.min
     package var latest = Int64.max
 
-    /// A filter that wants everything.
+    /// A filter that selects everything.
     public init() {}
 
-    /// Entries that happened then or later, as the author said, else as they were recorded; nil for
-    /// those from the beginning. To the microsecond.
+    /// Entries that happened then or later, by the author's time or else the recording time; nil
+    /// for no limit. To the microsecond.
     public var since: Date? {
         get { earliest == .min ? nil : Date(microseconds: earliest) }
         set { earliest = newValue?.nearestMicrosecond ?? .min }
     }
 
-    /// Entries that happened then or before; nil for those up to the end.
+    /// Entries that happened then or before; nil for no limit.
     public var until: Date? {
         get { latest == .max ? nil : Date(microseconds: latest) }
         set { latest = newValue?.nearestMicrosecond ?? .max }
     }
 
-    /// The filter with the numbers of a model in place of names.
+    /// The filter with the numbers of a model instead of names.
     ///
     /// - Throws: ``StoreError`` with ``StoreError/Code/noSuchEntity`` when the model has no such
     ///   entity; with ``StoreError/Code/noSuchObject`` when a text names no object.
@@ -149,7 +149,7 @@ package struct ResolvedFilter: Sendable {
         return entity
     }
 
-    /// The object of that name.
+    /// The object with that name.
     package static func object(_ name: String, in schema: Schema) throws -> ObjectID {
         if let object = schema.object(named: name) { return object }
         let entity = String(name.prefix { $0 != "/" })

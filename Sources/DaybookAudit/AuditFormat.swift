@@ -1,24 +1,23 @@
 /// A form in which records leave the store.
 ///
-/// A format is a name and a way to begin; the work is done by the encoder that it makes for each
-/// export. Each format stands in a file of its own.
+/// A format makes an encoder for each export, which does the work. Each format has its own file.
 public protocol AuditFormat: Sendable {
-    /// The name by which a user asks for the format.
+    /// The name of the format for users.
     static var name: String { get }
 
-    /// What it is, in at most sixty characters without a full stop.
+    /// A description in at most sixty characters without a full stop.
     static var summary: String { get }
 
-    /// Whether an entry is written with all its changes, also when a filter asks for some objects.
+    /// Whether an entry is written with all its changes even if a filter selects some objects.
     ///
-    /// A digest covers the whole entry, so a format from which a store can be loaded needs all.
+    /// A digest covers the whole entry, so a format from which a store can be loaded needs all
+    /// changes.
     static var keepsEntriesWhole: Bool { get }
 
-    /// Whether an export may go on where an earlier one ended, and the two, taken in one after the
-    /// other, are one.
+    /// Whether an export may continue an earlier one, so that both together equal a single one.
     static var canResume: Bool { get }
 
-    /// Whether the encoder writes a file of its own at ``AuditOptions/path`` and no bytes.
+    /// Whether the encoder writes a file at ``AuditOptions/path`` instead of bytes.
     static var writesFile: Bool { get }
 
     /// Begins an export.
@@ -28,9 +27,9 @@ public protocol AuditFormat: Sendable {
 }
 
 extension AuditFormat {
-    /// Only what a filter asks for is written.
+    /// Only the selected changes are written.
     public static var keepsEntriesWhole: Bool { false }
-    /// Parts follow on one another.
+    /// Exports can be resumed.
     public static var canResume: Bool { true }
     /// The encoder makes bytes.
     public static var writesFile: Bool { false }
@@ -38,26 +37,26 @@ extension AuditFormat {
 
 /// Turns the records of one export into bytes, one by one.
 ///
-/// What it keeps from record to record must not grow with their number, so an export of any length
-/// needs the memory of its largest entry.
+/// Its state must not grow with the number of records, so that an export of any length needs only
+/// the memory of its largest entry.
 ///
-/// The records are handed over `passes` times, from the first to the last, for forms that keep things
-/// apart which an entry has together. In each pass ``opening(ofPass:)`` comes first and
+/// The records are handed over `passes` times, from the first to the last, for formats that
+/// separate parts of an entry. In each pass ``opening(ofPass:)`` comes first and
 /// ``closing(ofPass:)`` last.
 public protocol AuditEncoder {
-    /// How often the records are wanted.
+    /// The number of passes over the records.
     var passes: Int { get }
 
-    /// What stands before the first record.
+    /// The bytes before the first record.
     mutating func opening(ofPass pass: Int) throws -> [UInt8]
 
-    /// One record; empty when there is nothing to say of it.
+    /// The bytes of one record; empty for none.
     mutating func bytes(of record: AuditRecord, inPass pass: Int) throws -> [UInt8]
 
-    /// What stands after the last record.
+    /// The bytes after the last record.
     mutating func closing(ofPass pass: Int) throws -> [UInt8]
 
-    /// Takes away what an export that does not come to its end has left behind.
+    /// Removes what an unfinished export has left behind.
     mutating func abandon() throws
 }
 
@@ -71,13 +70,13 @@ extension AuditEncoder {
     /// Nothing.
     public mutating func closing(ofPass pass: Int) throws -> [UInt8] { [] }
 
-    /// Nothing is left of an encoder that only makes bytes.
+    /// An encoder that only makes bytes leaves nothing behind.
     public mutating func abandon() throws {}
 }
 
-/// What a format cannot do with the options it was given.
+/// A mistake in the options of a format.
 public struct AuditFormatError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong and what would be right: full sentences.
+    /// The mistake and the remedy, in full sentences.
     public let description: String
 
     /// Describes the mistake.
@@ -86,7 +85,7 @@ public struct AuditFormatError: Error, Sendable, Hashable, CustomStringConvertib
     }
 }
 
-/// The formats there are.
+/// The available formats.
 public enum AuditFormats {
     /// All of them, the native one first.
     public static let all: [any AuditFormat] = [
@@ -98,7 +97,7 @@ public enum AuditFormats {
     /// The names of all formats.
     public static var names: [String] { all.map { type(of: $0).name } }
 
-    /// The format of that name; nil when there is none.
+    /// The format with that name; nil if there is none.
     public static func format(named name: String) -> (any AuditFormat)? {
         all.first { type(of: $0).name == name }
     }

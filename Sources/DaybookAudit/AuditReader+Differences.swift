@@ -3,17 +3,17 @@ package import DaybookObjectModel
 internal import DaybookSnapshotStore
 
 extension AuditReader {
-    /// The net change of each object on the way from one state of the store to another, sorted by
-    /// object.
+    /// The net change of each object from one state of the store to another, sorted by object.
     ///
-    /// The entries between the two are added up: insert and delete come to nothing, and so do A to B
-    /// and back. What remains is what the states differ in. Why something happened is not told.
+    /// The entries between the two are combined: an insert and a delete cancel out, and so do A to
+    /// B and back. The remaining changes are the differences between the states. Causes are left
+    /// out.
     ///
     /// - Parameters:
     ///   - older: One state; zero is the store before its first entry.
-    ///   - newer: The other. If it is the earlier one, the way back is given.
-    ///   - isWanted: Whether an object matters.
-    /// - Returns: One change for each object that differs; none when the states are alike.
+    ///   - newer: The other. If it is the earlier one, the changes lead back.
+    ///   - isWanted: Whether an object is included.
+    /// - Returns: One change for each object that differs; none when the states are equal.
     /// - Throws: `StoreError` with code `corrupt` when an entry is not what was written.
     /// - Complexity: O(*e*) page reads, *e* the size of the entries between the two.
     package func differences(

@@ -3,10 +3,10 @@ internal import DaybookObjectModel
 package import DaybookSnapshotStore
 public import Foundation
 
-/// Reads the records of a store, one after the other.
+/// Reads the records of a store, one by one.
 ///
 /// Every digest is checked on the way. Memory is needed for a few entries at a time, however long
-/// the journal is, and no lock is held between them, so a slow reader keeps nobody waiting.
+/// the journal is, and no lock is held between them, so a slow reader blocks nobody.
 ///
 /// ```swift
 /// let reader = try AuditReader(url)
@@ -16,7 +16,7 @@ public import Foundation
 /// }
 /// ```
 public struct AuditReader: Sendable {
-    /// The way through the journal.
+    /// The order of the records.
     public enum Direction: Sendable, Hashable {
         /// The first entry first.
         case oldestFirst
@@ -24,11 +24,11 @@ public struct AuditReader: Sendable {
         case newestFirst
     }
 
-    /// Whether the reading goes on.
+    /// Whether to continue reading.
     public enum Step: Sendable, Hashable {
-        /// To the next record.
+        /// Continue with the next record.
         case proceed
-        /// No further.
+        /// Stop.
         case stop
     }
 
@@ -55,14 +55,14 @@ public struct AuditReader: Sendable {
         self.store = store
     }
 
-    /// Hands the records that a filter wants to `body`.
+    /// Hands the records that a filter selects to `body`.
     ///
-    /// The journal as it is at the start is read; what is saved meanwhile is not.
+    /// Reads the journal as it is at the start, without later saves.
     ///
     /// - Parameters:
-    ///   - filter: Which records, and which of their changes.
-    ///   - direction: Which record comes first.
-    ///   - body: Says whether to go on.
+    ///   - filter: The records and changes to read.
+    ///   - direction: The order of the records.
+    ///   - body: Takes a record and says whether to continue.
     /// - Throws: `StoreError` with code `noSuchEntity` or `noSuchObject` when the filter names what
     ///   the model does not have; with code `corrupt` at the first entry that is not what was
     ///   written; what `body` throws.
@@ -91,7 +91,7 @@ public struct AuditReader: Sendable {
         }
     }
 
-    /// The last entry there is; zero when the journal is empty.
+    /// The last entry; zero when the journal is empty.
     ///
     /// - Throws: `StoreError` when the store cannot be read.
     public func head() throws -> SequenceNumber { try store.head() }

@@ -1,6 +1,6 @@
 import DaybookObjectModel
 
-// What records say on a screen: the same words as the descriptions of the object graph.
+// Descriptions of records, in the same words as the descriptions of the object graph.
 
 extension AuditValue: CustomStringConvertible {
     /// The value on one line: `none`, `"Türkiye"` in quotes, `42`, `2022-07-11T00:00:00Z`, `Country/17`.
@@ -32,7 +32,7 @@ extension AuditMembership: CustomStringConvertible {
 }
 
 extension AuditChange: CustomStringConvertible {
-    /// What happens to the object, and a line for each property:
+    /// The operation and the object, and a line for each property:
     ///
     /// ```
     /// updated Country/1
@@ -55,7 +55,7 @@ extension AuditChange: CustomStringConvertible {
 }
 
 extension AuditRecord: CustomStringConvertible {
-    /// The entry, who saved it, when and why, and its changes:
+    /// The entry with its author, time and note, and its changes:
     ///
     /// ```
     /// entry 3 by 'registry' at 2022-07-11T00:00:00Z: "Newsletter VI-8"

@@ -1,23 +1,23 @@
 internal import DaybookObjectModel
 internal import DaybookSnapshotStore
 
-// What formats need that write an event for each change.
+// Support for formats that write an event for each change.
 
 extension AuditRecord {
-    /// The changes that are shown, each with its place among all of its entry, so that an event has
-    /// the same name under every filter.
-    var places: [(place: Int, change: Change)] {
+    /// The shown changes, each with its position in its entry, so that an event has the same name
+    /// under every filter.
+    var numberedChanges: [(position: Int, change: Change)] {
         guard shown.count < entry.changes.count else {
             return shown.enumerated().map { ($0.offset, $0.element) }
         }
-        // An entry has one change for an object, and a filter keeps their order.
-        var places: [(place: Int, change: Change)] = []
-        places.reserveCapacity(shown.count)
-        for (place, change) in entry.changes.enumerated() where places.count < shown.count {
-            let wanted = shown[places.count]
-            if wanted.object == change.object { places.append((place, wanted)) }
+        // An entry has one change for each object, and a filter keeps their order.
+        var positions: [(position: Int, change: Change)] = []
+        positions.reserveCapacity(shown.count)
+        for (position, change) in entry.changes.enumerated() where positions.count < shown.count {
+            let wanted = shown[positions.count]
+            if wanted.object == change.object { positions.append((position, wanted)) }
         }
-        return places
+        return positions
     }
 }
 

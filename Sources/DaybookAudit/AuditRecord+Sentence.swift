@@ -2,7 +2,7 @@ internal import DaybookObjectModel
 internal import DaybookSnapshotStore
 
 extension AuditRecord {
-    /// What a change does, in words without values, for forms that have a line for people.
+    /// A change in words without values, for formats with a line for people.
     ///
     /// `Country/2 updated by registry: motto, name`, or `Subdivision/6 deleted by registry with Country/3`
     /// if the delete of the one led to the change of the other.
@@ -20,7 +20,7 @@ extension AuditRecord {
         return names.isEmpty ? text : "\(text): \(names.joined(separator: ", "))"
     }
 
-    /// What an entry that sets the model does.
+    /// An entry that sets the model, in words.
     var modelSentence: String { "The model set\(byline)" }
 
     private var byline: String {
@@ -29,7 +29,7 @@ extension AuditRecord {
 }
 
 extension AuditRecord {
-    /// When it happened, if the calendar of other programs, years 1 to 9999, has it.
+    /// The time it happened, if in the years 1 to 9999, which other programs support.
     var commonTime: String? {
         let text = DateText.text(microseconds: entry.time)
         guard text.utf8.first != UInt8(ascii: "+"), text.utf8.first != UInt8(ascii: "-"),
@@ -48,7 +48,7 @@ extension AuditMembership {
 
 extension String {
     /// The text on one line: backslashes and characters that control a terminal or end a line are
-    /// escaped as in JSON, so that the text can be had back.
+    /// escaped as in JSON, so that the text can be restored.
     var onOneLine: String {
         guard utf8.contains(where: \.mayBeginEscape) else { return self }
         var text = ""
@@ -69,14 +69,15 @@ extension String {
 }
 
 extension UInt8 {
-    /// Whether a scalar whose first byte this is might not stand: a quick look for the rule.
+    /// Whether this byte may begin a scalar to escape: a quick test.
     fileprivate var mayBeginEscape: Bool {
         self < 0x20 || self == 0x5c || self == 0x7f || self == 0xc2 || self == 0xe2
     }
 }
 
 extension Unicode.Scalar {
-    /// Backslashes, the controls of ASCII and Latin-1, and the separators of lines and paragraphs.
+    /// Backslashes, the control characters of ASCII and Latin-1, and the line and paragraph
+    /// separators.
     fileprivate var mustNotStand: Bool {
         switch value {
         case 0..<0x20, 0x5c, 0x7f..<0xa0, 0x2028, 0x2029: true

@@ -3,13 +3,12 @@ package import DaybookObjectModel
 package import DaybookSnapshotStore
 public import Foundation
 
-/// An entry of the journal made readable: names in place of numbers.
+/// An entry of the journal made readable: names instead of numbers.
 ///
-/// A record keeps the entry as it is and looks names up when they are asked for, so that passing
-/// over a record costs nothing. Its values and times lose nothing: everything the entry holds can
-/// be had from it.
+/// A record keeps the entry and looks names up on demand, so that skipping a record costs nothing.
+/// It gives access to everything in the entry without loss.
 public struct AuditRecord: Sendable {
-    /// What made an entry.
+    /// The origin of an entry.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
         /// A context saved.
         case save
@@ -25,12 +24,12 @@ public struct AuditRecord: Sendable {
     package let entry: Entry
     /// The model under which it was written.
     package let schema: Schema
-    /// The changes that are shown: all of them, unless a filter asked for less.
+    /// The shown changes: all of them, unless a filter selects fewer.
     package let shown: [Change]
-    /// Which values are kept back.
+    /// The values to hide.
     let redaction: Redaction
-    /// Whether the digest may be told: with it, who knows the rest can find out by trying what was kept
-    /// back.
+    /// Whether the digest may be shown: with it, a reader who knows the rest can find hidden values
+    /// by trying.
     private let tellsDigest: Bool
 
     /// Makes an entry readable.
@@ -38,9 +37,9 @@ public struct AuditRecord: Sendable {
     /// - Parameters:
     ///   - entry: The entry.
     ///   - schema: The model under which it was written.
-    ///   - changes: Those to show; all of them when nil.
-    ///   - redaction: Which values to keep back.
-    ///   - tellsDigest: Whether the digest may be told.
+    ///   - changes: The changes to show; all of them when nil.
+    ///   - redaction: The values to hide.
+    ///   - tellsDigest: Whether the digest may be shown.
     package init(
         _ entry: Entry, in schema: Schema, showing changes: [Change]? = nil,
         _ redaction: Redaction = .none, tellsDigest: Bool = true
@@ -57,33 +56,33 @@ public struct AuditRecord: Sendable {
         AuditRecord(entry, in: schema, redaction, tellsDigest: tellsDigest)
     }
 
-    /// The same record with some values kept back, and the digest, too, if that would give them away.
+    /// The same record with some values hidden, and the digest, too, if it could reveal them.
     package func redacted(by redaction: Redaction, tellsDigest: Bool) -> AuditRecord {
         AuditRecord(entry, in: schema, showing: shown, redaction, tellsDigest: tellsDigest)
     }
 
-    /// The digest in hexadecimal; nil where it would give away what is kept back.
+    /// The digest in hexadecimal; nil if it could reveal hidden values.
     package var toldDigest: String? { tellsDigest ? entry.digest.hexadecimal : nil }
 
-    /// The place of the entry in the journal.
+    /// The sequence number of the entry.
     public var sequence: SequenceNumber { entry.sequence }
 
-    /// When it happened: as the author said, else when it was recorded.
+    /// When it happened, by the author's time or else the recording time.
     public var time: Date { Date(microseconds: entry.time) }
 
     /// When it was recorded.
     public var recordedAt: Date { Date(microseconds: entry.recordedAt) }
 
-    /// Who saved it.
+    /// The author.
     public var author: String? { entry.header.author }
 
-    /// Why, in the author's words.
+    /// The author's note.
     public var note: String? { entry.header.note }
 
     /// The name of the context that saved it.
     public var context: String? { entry.header.context }
 
-    /// The entry that its changes were based on.
+    /// The entry on which its changes were based.
     public var base: SequenceNumber { entry.header.base }
 
     /// The entries that it undoes, one or several in a row.
@@ -97,7 +96,7 @@ public struct AuditRecord: Sendable {
         }
     }
 
-    /// What made it.
+    /// Its kind.
     public var kind: Kind { Kind(entry.header.kind) }
 
     /// Its digest, which covers the digest of the entry before.

@@ -2,19 +2,19 @@ internal import DaybookJournalLog
 internal import DaybookObjectModel
 internal import DaybookSnapshotStore
 
-/// A property of an object as it stood at some entry, for forms that tell whole objects.
+/// A property of an object as of some entry, for formats that write whole objects.
 struct StateProperty: Sendable {
-    /// What a property holds.
+    /// The content of a property.
     enum Content: Sendable {
         /// The value of an attribute or a to-one relationship.
         case value(AuditValue)
-        /// The names of the members of a to-many relationship, in their order.
+        /// The names of the members of a to-many relationship, in order.
         case members([String])
     }
 
     /// Its name.
     let name: String
-    /// What it holds.
+    /// Its content.
     let content: Content
 }
 
@@ -30,8 +30,8 @@ extension StateProperty {
 }
 
 extension AuditScope {
-    /// Everything that is kept of an object as it was after an entry, in the order of the model,
-    /// properties without a value included; nil when there was no such object.
+    /// All stored properties of an object as of an entry, in the order of the model, properties
+    /// without a value included; nil if there was no such object.
     ///
     /// Confidential properties are left out, or their values are hashes.
     ///
@@ -63,7 +63,7 @@ extension AuditScope {
         let members = (state.members[property.number] ?? [:])
             .sorted { ($0.value, $0.key) < ($1.value, $1.key) }
         let names = members.compactMap { told(.object($0.key), of: property)?.text }
-        // Hashes stand in their own order, which tells nothing.
+        // The order of the hashes reveals nothing.
         return .members(redaction.hides(property.number) ? names.sorted() : names)
     }
 

@@ -3,28 +3,28 @@ package import DaybookObjectModel
 package import DaybookSnapshotStore
 public import Foundation
 
-/// What an encoder can ask about the export that it works for.
+/// The export of an encoder.
 public struct AuditScope: Sendable {
     /// The store.
     package let store: Store
     /// The filter.
     public let filter: AuditFilter
-    /// Which values are kept back.
+    /// The values to hide.
     package let redaction: Redaction
-    /// The last entry there is when the export begins.
+    /// The last entry when the export begins.
     public let head: SequenceNumber
-    /// The entry after which the export goes on; nil for one that begins afresh.
+    /// The entry after which the export continues; nil for one that starts from the beginning.
     public let resumesAfter: SequenceNumber?
-    /// What the user says about the export, by name, such as `source`.
+    /// The options of the export.
     public let options: AuditOptions
 
     /// The model of the store.
     package var schema: Schema { store.schema }
 
-    /// What tells the store from others.
+    /// The identifier of the store.
     public var storeIdentifier: UUID { store.uuid }
 
-    /// An object as it was after an entry, its confidential values kept back; nil when there was none.
+    /// An object as of an entry, without its confidential values; nil if there was none.
     ///
     /// - Complexity: O(log *n*) page reads.
     package func object(_ object: ObjectID, at sequence: SequenceNumber) throws -> AuditObject? {
@@ -35,24 +35,24 @@ public struct AuditScope: Sendable {
     }
 }
 
-/// What a user says about an export besides what is in it.
+/// The options of an export besides its content.
 public struct AuditOptions: Sendable, Hashable {
-    /// Where the events come from, a URI reference; `urn:uuid:` and the store's identifier when nil.
+    /// The source of the events, a URI reference; `urn:uuid:` and the store's identifier when nil.
     public var source: String?
-    /// The name of the machine, for formats that want one; `-` or left out when nil.
+    /// The name of the machine, for formats that have one; `-` or left out when nil.
     public var host: String?
-    /// Where a format that writes files of its own puts them.
+    /// The path of the file, for a format that writes one.
     public var path: String?
-    /// A checkpoint, as `daybook checkpoint` writes it, to go with the export.
+    /// A checkpoint, as `daybook checkpoint` writes it, for formats that report on it.
     public var checkpoint: String?
     /// The public key that must have signed the checkpoint, as `daybook keygen` writes it.
     public var key: String?
 
-    /// Says nothing.
+    /// No options.
     public init() {}
 }
 
-/// An object with its values, with names in place of numbers.
+/// An object with its values, with names instead of numbers.
 package struct AuditObject: Sendable {
     /// Its name: `Country/17`.
     package let name: String
@@ -62,7 +62,7 @@ package struct AuditObject: Sendable {
     package let number: UInt64
     /// Attributes and to-one relationships that have a value, in the order of their declaration.
     package let values: [(name: String, value: AuditValue)]
-    /// The members of each to-many relationship that has any, in their order.
+    /// The members of each to-many relationship that has any, in order.
     package let members: [(name: String, objects: [String])]
 
     init(_ object: ObjectID, _ state: ObjectState, in schema: Schema, _ redaction: Redaction) {
@@ -81,8 +81,8 @@ package struct AuditObject: Sendable {
         number = object.number
         values = change.fields.map { ($0.name, $0.new) }
         members = change.memberships.map { membership in
-            // Members of a change stand in the order of their objects, which decides between those
-            // that have the same place.
+            // Members of a change are in the order of their objects, which decides between equal
+            // positions.
             let sorted = membership.added.enumerated().sorted {
                 ($0.element.order, $0.offset) < ($1.element.order, $1.offset)
             }

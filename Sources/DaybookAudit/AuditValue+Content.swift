@@ -2,9 +2,9 @@ import DaybookObjectModel
 public import Foundation
 
 extension AuditValue {
-    /// A value as a Swift type, as the model declares its property.
+    /// A value in the Swift type that the model declares for its property.
     public enum Content: Sendable, Hashable {
-        /// No value. Text without letters is `.text("")`.
+        /// No value. Empty text is `.text("")`.
         case none
         /// A truth value.
         case bool(Bool)
@@ -14,7 +14,7 @@ extension AuditValue {
         case double(Double)
         /// A decimal number.
         case decimal(Decimal)
-        /// Text. The hash that an export puts in the place of a confidential value is text as well.
+        /// Text. The hash that replaces a confidential value in an export is text as well.
         case text(String)
         /// Bytes.
         case data(Data)
@@ -24,9 +24,9 @@ extension AuditValue {
         case uuid(UUID)
         /// A URL.
         case url(URL)
-        /// The JSON of a value of the program's own.
+        /// The JSON of a coded value.
         case coded(Data)
-        /// The name of an object that a relationship leads to: `Country/17`.
+        /// The name of a relationship's destination: `Country/17`.
         case object(String)
     }
 
@@ -54,8 +54,9 @@ extension AuditValue {
     /// ```
     ///
     /// - Parameter type: `Bool`, an integer or floating-point type, `Decimal`, `String`, `Data`, `Date`,
-    ///   `UUID` or `URL`; an enumeration with a string or an integer behind it. A URL is a `String` as
-    ///   well, a coded value its JSON as `Data`, and a reference the object's name as a `String`.
+    ///   `UUID` or `URL`; an enumeration with a string or an integer as its raw value. A URL is
+    ///   also a `String`, a coded value its JSON as `Data`, and a reference the object's name as a
+    ///   `String`.
     /// - Returns: Nil when there is no value, and when the value is of another type or does not fit it.
     public func value<Wanted>(as type: Wanted.Type = Wanted.self) -> Wanted? {
         let forms = content.forms

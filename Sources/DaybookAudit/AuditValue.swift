@@ -1,11 +1,11 @@
 package import DaybookObjectModel
 
-/// A value of a property, with the name of an object in place of its numbers.
+/// A value of a property, with the name of an object instead of its numbers.
 ///
-/// ``content`` has it as a Swift type, to be switched over; ``value(as:)`` asks for one type; ``text``
+/// ``content`` has it as a Swift type, for a `switch`; ``value(as:)`` returns one type; ``text``
 /// and ``description`` are for files and screens.
 public struct AuditValue: Sendable {
-    /// The value as it is kept.
+    /// The stored value.
     package let value: Value
     let type: AttributeType?
     let schema: Schema
@@ -20,23 +20,23 @@ public struct AuditValue: Sendable {
     /// Whether there is no value.
     public var isNull: Bool { value.isNull }
 
-    /// Whether the value is text of its own, and not a number, a date or the like written as text.
+    /// Whether the value is text, and not a number, a date or another type written as text.
     public var isText: Bool {
         if case .string = value { true } else { false }
     }
 
-    /// Whether the value is bytes that mean nothing as text.
+    /// Whether the value is bytes, not text.
     var isBinary: Bool {
         if case .data = value { type != .codable } else { false }
     }
 
-    /// Whether the value is JSON of the user's own, kept as bytes.
+    /// Whether the value is the user's own JSON, kept as bytes.
     package var isCoded: Bool { type == .codable }
 
     /// The value as plain text, empty for null.
     ///
-    /// Numbers and dates have the form that they have in JSON, data is base64, a reference is
-    /// `Country/17`, and a coded value is its JSON.
+    /// Numbers and dates have their JSON form, data is base64, a reference is `Country/17`, and a
+    /// coded value is its JSON.
     public var text: String {
         switch value {
         case .null: return ""
@@ -46,13 +46,13 @@ public struct AuditValue: Sendable {
             var writer = JSONWriter(capacity: 32)
             write(to: &writer)
             let json = writer.text
-            // Dates, decimals, base64 and the like hold nothing that JSON escapes.
+            // Dates, decimals, base64 and similar texts need no escapes in JSON.
             return json.hasPrefix("\"") && type != .codable
                 ? String(json.dropFirst().dropLast()) : json
         }
     }
 
-    /// Writes the value as JSON from which the same one is read again.
+    /// Writes the value as JSON that reads back as the same value.
     package func write(to writer: inout JSONWriter) {
         writer.value(value, for: type, in: schema)
     }

@@ -1,38 +1,38 @@
 package import DaybookJournalLog
 import DaybookStopping
 
-/// Finds the entry at which the answer to a question turns, by asking about few of the states
-/// between two.
+/// Finds the entry at which the answer to a question turns, by testing a few of the states in a
+/// range.
 ///
-/// The answer may turn more than once on the way; one of the turns is found then.
+/// If the answer turns more than once, one of the turns is found.
 ///
-/// Invariants, while it is looked for:
-/// - The answer at `first` is the one at the beginning of the way.
+/// Invariants during the search:
+/// - The answer at `first` is the answer at the beginning of the range.
 /// - The answer at `last` is the other one.
 package struct Bisection {
-    /// What can be said of a state.
+    /// The answer for a state.
     package enum Answer: Sendable, Hashable {
-        /// It is so.
+        /// Yes.
         case yes
-        /// It is not so.
+        /// No.
         case no
-        /// It cannot be told; another state is asked about instead.
+        /// Unknown; another state is tested instead.
         case unknown
     }
 
-    /// What came out.
+    /// The result of a search.
     package enum Outcome: Sendable, Hashable {
         /// The answer is the same at both ends.
         case noTurn(Answer)
-        /// The entry after which the answer is another one than before it.
+        /// The entry that changes the answer.
         case turn(SequenceNumber, to: Answer)
-        /// One of these entries, of which more cannot be told.
+        /// One of these entries; it is unknown which.
         case turnWithin(ClosedRange<SequenceNumber>, to: Answer)
-        /// At this end of the way it cannot be told.
+        /// The answer at this end of the range is unknown.
         case unknownEnd(SequenceNumber)
     }
 
-    /// How many states were asked about.
+    /// The number of states tested.
     package private(set) var count = 0
     private let ask: (SequenceNumber) throws -> Answer
 
@@ -43,10 +43,10 @@ package struct Bisection {
         self.ask = ask
     }
 
-    /// Looks for a turn on the way from one state to a later one.
+    /// Looks for a turn between a state and a later one.
     ///
-    /// - Returns: What came out.
-    /// - Throws: What asking throws.
+    /// - Returns: The result.
+    /// - Throws: Errors of the question.
     /// - Complexity: O(log *n*) questions, *n* the number of entries between, if all are answered.
     /// - Precondition: `older` is not after `newer`.
     package mutating func run(
@@ -76,7 +76,7 @@ package struct Bisection {
         return try ask(sequence)
     }
 
-    /// The place nearest to the middle between two that can be asked about; nil when none is left.
+    /// The candidate nearest to the middle of the range; nil if none is left.
     private static func middle(
         of first: UInt64, _ last: UInt64, except unknown: Set<UInt64>
     ) -> UInt64? {

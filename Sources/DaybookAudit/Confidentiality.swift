@@ -2,42 +2,43 @@ internal import DaybookJournalLog
 package import DaybookObjectModel
 internal import DaybookSnapshotStore
 
-/// What an export does with the values of properties that are confidential.
+/// The treatment of confidential properties by an export.
 ///
-/// A property is confidential if the model says so, or this does. Names, times, authors and notes are
-/// always told, and so is that a confidential property has changed. From the first entry on in which
-/// something is kept back no digest is told, as values that can have few forms could be found by it;
-/// whoever has a signed checkpoint or a digest from elsewhere can still try.
+/// A property is confidential if the model or this value says so. Names, times, authors and notes
+/// are always exported, and so is the fact that a confidential property has changed. From the first
+/// entry with a hidden value on no digests are exported, because values with few possible forms
+/// could be found by trying; a signed checkpoint or a digest from elsewhere still makes that
+/// possible.
 public struct Confidentiality: Sendable, Hashable {
-    /// What stands in place of a value.
+    /// The replacement of a value.
     public enum Treatment: Sendable, Hashable {
-        /// Nothing: the value is left out, and its property is named among those left out.
+        /// The value is left out, and its property is listed as left out.
         case omit
         /// A hash under a secret: `hmac-sha256:` and 64 hexadecimal digits. The same value of the same
-        /// property has the same hash, so that it can be followed; who does not have the secret can
-        /// neither read it nor find it by trying. Null stays null.
+        /// property has the same hash, so that it can be traced; without the secret it can neither
+        /// be read nor found by trying. Null stays null.
         case hash(secret: [UInt8])
         /// The value itself.
         case show
     }
 
-    /// What stands in place of a value.
+    /// The replacement of a value.
     public var treatment: Treatment
-    /// Properties that are confidential although the model does not say so: `Employee.salary`.
+    /// Properties that are confidential even if the model does not say so: `Employee.salary`.
     public var properties: Set<String>
 
     /// Values that the model calls confidential are left out.
     public static let standard = Confidentiality(.omit)
-    /// Every value is told.
+    /// Every value is exported.
     public static let none = Confidentiality(.show)
 
-    /// Describes what to do.
+    /// Describes the treatment.
     public init(_ treatment: Treatment, properties: Set<String> = []) {
         self.treatment = treatment
         self.properties = properties
     }
 
-    /// The treatment with the numbers of a model in place of names.
+    /// The treatment with the numbers of a model instead of names.
     ///
     /// - Throws: `StoreError` with code `noSuchEntity` when a text names no property of the model.
     package func resolved(in schema: Schema) throws -> Redaction {
@@ -64,7 +65,8 @@ public struct Confidentiality: Sendable, Hashable {
                         + (suggestion.isEmpty ? "." : suggestion))
             }
             hidden.insert(property.number)
-            // Of a relationship and its inverse only one is in the journal, under its own name.
+            // Only one side of a relationship and its inverse is in the journal, under its own
+            // name.
             if let inverse = property.end?.inverse { hidden.insert(inverse) }
         }
         let entities = schema.entities.filter { entity in
@@ -75,9 +77,9 @@ public struct Confidentiality: Sendable, Hashable {
     }
 }
 
-/// Which properties of one model are kept back, and what stands in their place.
+/// The hidden properties of one model, and their replacement.
 package struct Redaction: Sendable {
-    /// Nothing is kept back.
+    /// Nothing is hidden.
     package static let none = Redaction(hidden: [], entities: [], treatment: .show)
 
     private let hidden: Set<PropertyNumber>
@@ -94,15 +96,15 @@ package struct Redaction: Sendable {
         self.treatment = treatment
     }
 
-    /// Whether anything is kept back at all.
+    /// Whether nothing is hidden.
     package var isEmpty: Bool { hidden.isEmpty }
 
-    /// Whether the values of a property are kept back.
+    /// Whether the values of a property are hidden.
     func hides(_ property: PropertyNumber) -> Bool {
         hidden.contains(property)
     }
 
-    /// Whether any of the changes may have a value that is kept back.
+    /// Whether any of the changes may have a hidden value.
     func concerns(_ changes: [Change]) -> Bool {
         !hidden.isEmpty
             && changes.contains { change in
@@ -114,13 +116,13 @@ package struct Redaction: Sendable {
             }
     }
 
-    /// Whether nothing stands in place of the values of a property.
+    /// Whether the values of a property are left out without a replacement.
     func omits(_ property: PropertyNumber) -> Bool {
         hides(property) && treatment == .omit
     }
 
-    /// What stands in place of a value that is kept back, nil for nothing; `name` gives the name of an
-    /// object that the value refers to.
+    /// The replacement of a hidden value, nil for none; `name` returns the name of an object that
+    /// the value refers to.
     func replacement(
         for value: Value, of property: PropertyNumber, name: (ObjectID) -> String
     ) -> Value? {

@@ -1,17 +1,17 @@
-/// Gives out names that SQL tells apart.
+/// Makes names that are distinct in SQL.
 ///
-/// SQLite makes no difference between small letters and capitals in names. Of several that are one
-/// for it, the first keeps its name and the others get a number: `name`, `Name_2`. A number makes no
-/// name that another has by itself.
+/// SQLite ignores case in names. Of several that are the same to it, the first keeps its name and
+/// the others get a number: `name`, `Name_2`. A name with a number never equals another original
+/// name.
 struct DistinctNames {
     private var taken: Set<String>
 
-    /// - Parameter reserved: What nothing may be called.
+    /// - Parameter reserved: Names that must not be used.
     init(reserved: [String] = []) {
         taken = Set(reserved.map { $0.lowercased() })
     }
 
-    /// For each name itself, or one like it that nobody has.
+    /// Each name itself, or a similar one that is free.
     mutating func give(_ names: [String]) -> [String] {
         let areFree = names.map { taken.insert($0.lowercased()).inserted }
         return zip(names, areFree).map { name, isFree in isFree ? name : numbered(name) }

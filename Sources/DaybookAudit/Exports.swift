@@ -1,3 +1,3 @@
-// `import DaybookAudit` is all a program writes: sequence numbers, digests and errors come along.
+// `import DaybookAudit` suffices: sequence numbers, digests and errors are re-exported.
 @_exported public import DaybookJournalLog
 @_exported public import DaybookSnapshotStore

@@ -1,26 +1,26 @@
 package import DaybookObjectModel
 
-// The document that a patch is for:
+// The document of a patch:
 //
 //   {"Country":{"17":{"name":"France","members":{"Union/3":true}}}}
 //
-// Every entity that may have objects has a member, also without any; every object has every property
-// that is kept on its own side, null where there is no value. A to-one relationship is the name of
-// the object. A to-many relationship is an object of its members by name, with their order where it
-// has one and true where it has none: so a member can come and go without the others being told.
+// Every entity that may have objects has a member, even if it has none; every object has every
+// property stored on its side, null if there is no value. A to-one relationship is the name of the
+// object. A to-many relationship is an object of its members by name, with their order if it is
+// ordered, else true: so a member can be added or removed without touching the others.
 
 /// Changes as operations of JSON Patch (RFC 6902).
 ///
-/// Every old value is tested before it is replaced or removed, so a patch applies to the state it
-/// was made from and to no other.
+/// Every old value is tested before it is replaced or removed, so a patch applies only to the state
+/// it was made from.
 package enum JSONPatch {
     /// Writes the operations of a change as elements of an array that is being written.
     ///
     /// - Parameters:
     ///   - change: The change.
     ///   - entity: Its entity.
-    ///   - redaction: What was kept back of the change; a property that is left out is in no document.
-    ///   - writer: Where to write; within an array.
+    ///   - redaction: The hidden values; a property that is left out is in no document.
+    ///   - writer: The writer, within an array.
     package static func append(
         operations change: AuditChange, of entity: SchemaEntity, _ redaction: Redaction = .none,
         to writer: inout JSONWriter
@@ -34,15 +34,15 @@ package enum JSONPatch {
             writer.operation("remove", path)
         case .update:
             for field in change.fields {
-                let place = path + "/" + escaped(field.name)
-                writer.operation("test", place) { field.old.write(to: &$0) }
-                writer.operation("replace", place) { field.new.write(to: &$0) }
+                let pointer = path + "/" + escaped(field.name)
+                writer.operation("test", pointer) { field.old.write(to: &$0) }
+                writer.operation("replace", pointer) { field.new.write(to: &$0) }
             }
             for membership in change.memberships { append(membership, path, to: &writer) }
         }
     }
 
-    /// Writes the operation that makes the document of a store without objects, whatever there was
+    /// Writes the operation that makes the document of an empty store, whatever the document was
     /// before.
     package static func append(emptyDocumentOf schema: Schema, to writer: inout JSONWriter) {
         writer.operation("add", "") { writer in
@@ -58,16 +58,16 @@ package enum JSONPatch {
     private static func append(
         _ membership: AuditMembership, _ path: String, to writer: inout JSONWriter
     ) {
-        func place(of member: AuditMembership.Member) -> String {
+        func pointer(of member: AuditMembership.Member) -> String {
             "\(path)/\(escaped(membership.name))/\(escaped(member.object))"
         }
         let stayed = Set(membership.added.map(\.object))
         for member in membership.removed {
-            writer.operation("test", place(of: member)) { $0.member(member, of: membership) }
-            if !stayed.contains(member.object) { writer.operation("remove", place(of: member)) }
+            writer.operation("test", pointer(of: member)) { $0.member(member, of: membership) }
+            if !stayed.contains(member.object) { writer.operation("remove", pointer(of: member)) }
         }
         for member in membership.added {
-            writer.operation("add", place(of: member)) { $0.member(member, of: membership) }
+            writer.operation("add", pointer(of: member)) { $0.member(member, of: membership) }
         }
     }
 
@@ -87,7 +87,7 @@ package enum JSONPatch {
 }
 
 extension JSONWriter {
-    /// Writes an object of the document: every property that is kept on its own side.
+    /// Writes an object of the document: every property stored on its side.
     package mutating func object(
         of change: AuditChange, _ entity: SchemaEntity, _ redaction: Redaction = .none
     ) {

@@ -2,13 +2,13 @@ package import DaybookObjectModel
 
 /// Changes as statements of SQL, in SQLite's dialect.
 ///
-/// Each entity has a table with a column for each property that is kept on the object's own side; a
-/// to-one relationship holds the number of an object. Each to-many relationship has a table of its
-/// own with owner, member and position. Updates and deletes ask for the old values, so what stands
-/// otherwise stays as it is. Names that are one for SQLite get numbers, see ``DistinctNames``.
+/// Each entity has a table with a column for each property stored on the object's side; a to-one
+/// relationship holds the number of an object. Each to-many relationship has its own table with
+/// owner, member and position. Updates and deletes require the old values, so other rows stay as
+/// they are. Names that are the same to SQLite get numbers, see ``DistinctNames``.
 package struct SQLText {
     private let schema: Schema
-    /// What the tables of each entity and their columns are called.
+    /// The names of the tables of each entity and of their columns.
     private let names: [EntityNumber: SQLNames]
 
     /// Prepares to write statements for the objects of a model.
@@ -19,7 +19,7 @@ package struct SQLText {
 
     // MARK: - Schema
 
-    /// The tables that the statements are for, as comments of SQL.
+    /// The tables of the statements, as SQL comments.
     package func header() -> [String] {
         ["-- For these tables:"]
             + schema.entities.filter { !$0.isAbstract }.flatMap(tables).map { "-- " + $0 }
@@ -114,9 +114,9 @@ package struct SQLText {
         }
     }
 
-    /// A text in quotes. Hidden characters are named by number, as a terminal would obey them. One with
-    /// a zero character in it, which would end the statement, is given by its bytes, and so is one with
-    /// more hidden characters than an expression can have parts.
+    /// A text in quotes. Hidden characters are given by number, because a terminal would obey them.
+    /// A text with a null character, which would end the statement, is given by its bytes, and so
+    /// is one with more hidden characters than an expression can have parts.
     private static func text(_ text: String) -> String {
         let hidden = text.unicodeScalars.count { $0.isHidden && !Self.layout.contains($0) }
         guard hidden > 0 else { return quotedText(text) }
@@ -141,7 +141,7 @@ package struct SQLText {
         return parts.count == 1 ? parts[0] : "(\(parts.joined(separator: " || ")))"
     }
 
-    /// Hidden characters that do what they should where text is shown.
+    /// Hidden characters that are harmless where text is shown.
     private static let layout: [Unicode.Scalar] = ["\n", "\t"]
 
     /// SQLite takes expressions of up to 1000 parts, two for each of these and one more.
@@ -162,13 +162,13 @@ package struct SQLText {
 }
 
 extension SchemaEntity {
-    /// The properties that are kept on the object's own side.
+    /// The properties stored on the object's side.
     fileprivate var columns: [SchemaProperty] {
         properties.filter { $0.isPersistent && $0.slot != nil }
     }
 }
 
-/// What the tables of an entity and their columns are called.
+/// The names of the tables of an entity and of their columns.
 private struct SQLNames {
     let table: String
     /// The column of the object's number.

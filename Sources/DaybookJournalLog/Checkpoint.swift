@@ -1,9 +1,9 @@
 import DaybookStopping
 
-/// What a journal was at some time: how many entries, and the root of the tree over them.
+/// The state of a journal at some time: the number of entries, and the root of the tree over them.
 ///
-/// Kept outside the store, and signed, it shows later that nothing before it was changed or cut off.
-/// The text is that of C2SP's tlog-checkpoint:
+/// Kept outside the store, and signed, it proves later that nothing before it was changed or cut
+/// off. The text is that of C2SP's tlog-checkpoint:
 ///
 /// ```
 /// example.org/ledger
@@ -11,7 +11,7 @@ import DaybookStopping
 /// 9lVhOkFhz5K0kC0aIu+Yq1bTjuqrTPZyLw3dXUtXYW8=
 /// ```
 public struct Checkpoint: Sendable, Hashable, CustomStringConvertible {
-    /// Which journal it is of: the name of the key that signs its checkpoints.
+    /// The name of the journal: that of the key that signs its checkpoints.
     public let origin: String
     /// How many entries the journal had.
     public let size: UInt64
@@ -30,7 +30,7 @@ public struct Checkpoint: Sendable, Hashable, CustomStringConvertible {
         self.root = root
     }
 
-    /// Reads the text of a checkpoint. Lines after the third, which others may add, are overlooked.
+    /// Reads the text of a checkpoint. Lines after the third, which others may add, are ignored.
     ///
     /// - Throws: ``ProofError`` with code `malformed`.
     public init(_ text: String) throws(ProofError) {
@@ -72,8 +72,9 @@ public struct EntryProof: Sendable, Hashable, CustomStringConvertible {
 
     /// Joins a proof with a checkpoint.
     ///
-    /// - Throws: ``ProofError`` with code `mismatch` when they are of different sizes; with `badProof`
-    ///   for a place after the last entry; with `malformed` when the note is not a checkpoint.
+    /// - Throws: ``ProofError`` with code `mismatch` when they are of different sizes; with
+    ///   `badProof` for a position after the last entry; with `malformed` when the note is not a
+    ///   checkpoint.
     public init(_ inclusion: InclusionProof, _ note: SignedNote) throws(ProofError) {
         let checkpoint = try Checkpoint(note.text)
         guard checkpoint.size == inclusion.size else {
@@ -101,7 +102,7 @@ public struct EntryProof: Sendable, Hashable, CustomStringConvertible {
             throw ProofError(.malformed, "The proof does not begin with '\(Self.heading)'.")
         }
         var body = lines[1..<gap]
-        // Whatever an issuer adds for itself is no part of what is proved.
+        // An issuer's additions are not part of the proof.
         if let first = body.first, first.hasPrefix("extra ") {
             guard NoteText.bytes(base64: String(first.dropFirst(6))) != nil else {
                 throw ProofError(.malformed, "The line 'extra' of the proof is not base64.")
@@ -122,11 +123,11 @@ public struct EntryProof: Sendable, Hashable, CustomStringConvertible {
         try self.init(InclusionProof(index: index, size: size, hashes: hashes), note)
     }
 
-    /// Checks that an entry is in the journal that the checkpoint is of, and who says so.
+    /// Checks that an entry is in the journal of the checkpoint, and that the key has signed it.
     ///
     /// - Parameters:
     ///   - entry: The digest of the entry: SHA-256 over a zero byte and its bytes.
-    ///   - key: Whose signature the checkpoint must bear.
+    ///   - key: The key that must have signed the checkpoint.
     /// - Throws: ``ProofError`` with code `unsigned`, `badSignature`, `mismatch` or `badProof`.
     public func verify(entry: Digest, with key: VerifierKey) throws(ProofError) {
         let checkpoint = try note.checkpoint(signedBy: key)
@@ -145,9 +146,9 @@ public struct EntryProof: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension SignedNote {
-    /// The checkpoint in the note, for those who trust the key.
+    /// The checkpoint in the note, verified with a trusted key.
     ///
-    /// - Parameter key: Whose signature the note must bear, and whose journal it must be of.
+    /// - Parameter key: The key that must have signed the note, and that names its journal.
     /// - Returns: The checkpoint.
     /// - Throws: ``ProofError`` with code `unsigned` or `badSignature`; with `malformed` when the text
     ///   is not a checkpoint; with `mismatch` when it is of another journal than the key.
@@ -165,8 +166,8 @@ extension SignedNote {
 }
 
 extension ConsistencyProof {
-    /// What asks a witness to sign a checkpoint, which it does only when the journal goes on from the
-    /// last one it has seen: the body of C2SP tlog-witness's `add-checkpoint`.
+    /// The request to a witness to sign a checkpoint, which it does only when the journal continues
+    /// from the last one it has seen: the body of C2SP tlog-witness's `add-checkpoint`.
     ///
     /// - Parameter note: The newer checkpoint, signed.
     /// - Returns: The text.

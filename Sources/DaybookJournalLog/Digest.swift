@@ -3,7 +3,7 @@ public struct Digest: Hashable, Sendable {
     // Four words in the order of the bytes: no storage to allocate, quick to compare.
     private let words: SIMD4<UInt64>
 
-    /// How many bytes a digest has.
+    /// The number of bytes of a digest.
     public static let byteCount = 32
 
     /// The digest of nothing before the first entry: 32 zero bytes.

@@ -15,7 +15,7 @@ package struct DigestHasher: ~Copyable {
         EVP_MD_CTX_free(context)
     }
 
-    /// Takes in the next piece.
+    /// Adds the next piece.
     package mutating func update(_ bytes: RawSpan) {
         bytes.withUnsafeBytes { buffer in
             guard let start = buffer.baseAddress else { return }
@@ -23,12 +23,12 @@ package struct DigestHasher: ~Copyable {
         }
     }
 
-    /// Takes in one byte.
+    /// Adds one byte.
     package mutating func update(_ byte: UInt8) {
         withUnsafeBytes(of: byte) { update($0.bytes) }
     }
 
-    /// The digest of all pieces so far; the hasher begins again.
+    /// The digest of all pieces so far; then the hasher is empty again.
     package mutating func finish() -> Digest {
         var words = SIMD4<UInt64>(repeating: 0)
         withUnsafeMutableBytes(of: &words) { buffer in
@@ -58,7 +58,7 @@ package struct DigestHasher: ~Copyable {
         let pointer: OpaquePointer
     }
 
-    /// Fetched once: a fetch at each use costs more than a short digest.
+    /// Fetched once: a fetch for each use costs more than a short digest.
     private static let algorithm: Algorithm = {
         guard let fetched = EVP_MD_fetch(nil, "SHA256", nil) else {
             stop("libcrypto has no SHA-256.")

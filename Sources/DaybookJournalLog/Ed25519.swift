@@ -3,9 +3,9 @@ import DaybookStopping
 
 /// Ed25519 signatures, with libcrypto. All pointers to it are in this file.
 enum Ed25519 {
-    /// How many bytes a seed and a public key have.
+    /// The number of bytes of a seed and of a public key.
     static let keyBytes = 32
-    /// How many bytes a signature has.
+    /// The number of bytes of a signature.
     static let signatureBytes = 64
 
     /// The public key of a seed; nil for a seed that is not one.

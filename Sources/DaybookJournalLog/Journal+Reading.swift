@@ -46,16 +46,16 @@ extension Journal {
         return entry
     }
 
-    /// Hands the entries of a range to `body`, each one checked. Small ones are read several at a time.
+    /// Hands the entries of a range to `body`, each one checked. Small ones are read in batches.
     ///
     /// - Parameters:
     ///   - first: The first number; 0 is taken as 1.
     ///   - last: The last number, or `nil` for the head. Numbers after the head are left out.
-    ///   - order: In which direction to go through the range.
+    ///   - order: The direction through the range.
     ///   - transaction: The state to read.
-    ///   - body: Says whether to go on.
-    /// - Throws: ``JournalError`` at the first entry that is missing, cannot be trusted or does
-    ///   not follow the one before it; what `body` throws.
+    ///   - body: Takes an entry and says whether to continue.
+    /// - Throws: ``JournalError`` at the first entry that is missing, cannot be trusted or does not
+    ///   follow the one before it; errors of `body`.
     /// - Complexity: O(*k* log *n*) page reads, *k* the number of entries read.
     package func entries(
         from first: SequenceNumber, through last: SequenceNumber?, order: ScanOrder = .ascending,
@@ -69,28 +69,28 @@ extension Journal {
         let upper = min(last ?? head, head)
         guard lower <= upper else { return }
         var neighbour: JournalEntry?
-        var place = order == .ascending ? lower : upper
+        var next = order == .ascending ? lower : upper
         while true {
-            let batch = try batch(from: place, through: upper, order, in: transaction)
+            let batch = try batch(from: next, through: upper, order, in: transaction)
             for entry in batch.entries {
                 try checkChain(entry, neighbour, order)
                 if entry.sequence == head { try said.check(head, entry.digest) }
                 if try body(entry) == .stop { return }
                 if entry.sequence == (order == .ascending ? upper : lower) { return }
                 neighbour = entry
-                place = order == .ascending ? entry.sequence.next : entry.sequence.previous
+                next = order == .ascending ? entry.sequence.next : entry.sequence.previous
             }
             if let failure = batch.failure { throw failure }
         }
     }
 
-    /// Entries read together, and what kept the next one from being among them.
+    /// Entries read together, and the reason why the next one is not among them.
     private struct Batch {
         var entries: [JournalEntry] = []
         var failure: (any Error)?
     }
 
-    /// How many entries, and bytes of them, are read together.
+    /// The maximal number of entries, and of their bytes, read together.
     private static let batchCountMaximum = 256
     private static let batchBytesMaximum = 1 << 18
 
@@ -114,7 +114,7 @@ extension Journal {
         return batch
     }
 
-    /// Reads entries in one walk, as many as belong together.
+    /// Reads a batch of entries in one walk.
     private func read(
         _ entries: inout [JournalEntry], from first: SequenceNumber,
         through last: SequenceNumber, _ transaction: borrowing some Reading & ~Copyable
@@ -130,7 +130,7 @@ extension Journal {
             var reader = KeyReader()
             let sequence = SequenceNumber(try reader.uint64(key))
             if sequence != assembly.sequence {
-                // A first entry that is not there is told by the empty list.
+                // The empty list means that the first entry is missing.
                 guard !assembly.isEmpty else { return .stop }
                 entries.append(try Self.trusted(assembly, &hasher))
                 size += entries[entries.count - 1].payload.count
@@ -158,10 +158,10 @@ extension Journal {
     }
 }
 
-/// The records of one entry being put together.
+/// Assembles the records of one entry.
 struct EntryAssembly {
     let sequence: SequenceNumber
-    /// What is kept as its digest; nil while none was met that can be one.
+    /// Its stored digest; nil until a valid one is found.
     private(set) var digest: Digest?
     private var header = RecordHeader.Bytes(repeating: 0)
     private var headerCount = 0
@@ -176,14 +176,14 @@ struct EntryAssembly {
     /// Whether no chunk was found at all.
     var isEmpty: Bool { chunkCount == 0 && damage == nil }
 
-    /// Takes in a record that stands under the entry's number.
+    /// Adds a record with the entry's number.
     mutating func add(_ key: RawSpan, _ value: RawSpan) throws {
         switch key.byteCount {
         case Journal.KeySize.digest: digest = Digest(value)
         case Journal.KeySize.chunk:
             var reader = KeyReader(at: Journal.KeySize.digest)
             add(try reader.uint32(key), value)
-        // The root of a tile, or what only verification looks at.
+        // The root of a tile, or a record that only verification checks.
         default: return
         }
     }
@@ -194,15 +194,15 @@ struct EntryAssembly {
         }
         chunkCount += 1
         let taken = min(RecordHeader.byteCount - headerCount, value.byteCount)
-        for place in 0..<taken {
-            header[headerCount + place] = value.unsafeLoadUnaligned(
-                fromByteOffset: place, as: UInt8.self)
+        for index in 0..<taken {
+            header[headerCount + index] = value.unsafeLoadUnaligned(
+                fromByteOffset: index, as: UInt8.self)
         }
         headerCount += taken
         value.extracting(droppingFirst: taken).withUnsafeBytes { payload.append(contentsOf: $0) }
     }
 
-    /// The entry the chunks make, or what is wrong with them.
+    /// The entry of the chunks, or their fault.
     func finish(_ hasher: inout DigestHasher) -> Result<JournalEntry, RecordHeader.Malformation> {
         if let damage { return .failure(.init(damage)) }
         let bytes = header.span.bytes.extracting(first: headerCount)

@@ -1,7 +1,7 @@
 package import DaybookLMDB
 
 extension Journal {
-    /// When an entry was recorded, read without the rest of it and without checking its digest.
+    /// The recording time of an entry, read without the rest of it and without checking its digest.
     ///
     /// - Returns: Microseconds since 1970 (UTC), or `nil` when there is no such entry.
     /// - Complexity: O(log *n*) page reads.
@@ -14,9 +14,9 @@ extension Journal {
         }
     }
 
-    /// Whether an entry is a long one, which stands in pages of its own; its digest is not checked.
+    /// Whether an entry is a long one, with its own pages; its digest is not checked.
     ///
-    /// - Returns: False also when there is no such entry.
+    /// - Returns: False when there is no such entry, too.
     /// - Complexity: O(log *n*) page reads, however long it is.
     package func isLong(
         _ sequence: SequenceNumber, in transaction: borrowing some Reading & ~Copyable
@@ -25,25 +25,25 @@ extension Journal {
         return try asJournalError {
             try transaction.get(records, key.span.bytes) { bytes in
                 guard Self.isLong(bytes.byteCount) else { return false }
-                // One that was made longer by damage still says how long it was.
+                // The header of an entry that damage has lengthened still has its original length.
                 guard case .success(let header) = RecordHeader.decode(bytes) else { return true }
                 return Self.isLong(RecordHeader.byteCount + header.payloadCount)
             } ?? false
         }
     }
 
-    /// Hands over the entries of a range that stand in one record, each checked against its digest.
+    /// Hands over the entries of a range that are single records, each checked against its digest.
     ///
-    /// Longer ones are passed over, with no look at their other chunks, and so is what cannot be
-    /// trusted: ``entry(at:in:)`` reads the former and says what is wrong with the latter.
+    /// Longer ones are skipped without reading their other chunks, and so are entries that cannot
+    /// be trusted: ``entry(at:in:)`` reads the former and reports the fault of the latter.
     ///
     /// - Parameters:
     ///   - first: The first entry.
     ///   - last: The last one.
     ///   - transaction: The state to read.
-    ///   - body: Gets the number of an entry, in rising order; when it was recorded, in microseconds
-    ///     since 1970 (UTC); and its payload.
-    /// - Throws: ``JournalError`` when the table cannot be walked; what `body` throws.
+    ///   - body: Takes the number of an entry, in ascending order; its recording time, in
+    ///     microseconds since 1970 (UTC); and its payload.
+    /// - Throws: ``JournalError`` when the table cannot be walked; errors of `body`.
     /// - Complexity: O((1 + *l*) log *n* + *k*) page reads, *k* the number of entries in the range and
     ///   *l* that of the longer ones among them.
     package func shortEntries(
@@ -54,9 +54,9 @@ extension Journal {
         let upper = Self.key(last, chunk: 1)
         var hasher = DigestHasher()
         var next: SequenceNumber? = first
-        while let place = next {
+        while let sequence = next {
             next = nil
-            let lower = Self.key(place)
+            let lower = Self.key(sequence)
             var noted: (sequence: SequenceNumber, digest: Digest?)?
             try asJournalError {
                 try transaction.scan(
@@ -73,7 +73,7 @@ extension Journal {
                     }
                     let chunk = try reader.uint32(key)
                     guard chunk == 0, !Self.isLong(bytes.byteCount) else {
-                        // Its other chunks may be many: on to the next entry.
+                        // It may have many more chunks: continue with the next entry.
                         if sequence < last { next = sequence.next }
                         return .stop
                     }

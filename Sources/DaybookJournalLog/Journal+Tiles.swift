@@ -6,13 +6,13 @@ extension Journal {
     ///
     /// - Parameters:
     ///   - level: The level of the tile; a level spans eight of the tree's, and 0 is the entries.
-    ///   - index: Its place among the tiles of that level, from 0.
-    ///   - width: How many hashes it has, 256 in a whole tile.
-    ///   - transaction: The state to look at.
+    ///   - index: Its number among the tiles of that level, from 0.
+    ///   - width: The number of its hashes, 256 in a complete tile.
+    ///   - transaction: The state to read.
     /// - Returns: The hashes.
     /// - Precondition: The journal has as many nodes of that level.
-    /// - Throws: ``JournalError`` when a digest is missing, or when a whole tile does not lead to the
-    ///   root that is kept for it.
+    /// - Throws: ``JournalError`` when a digest is missing, or when a complete tile does not lead
+    ///   to its stored root.
     /// - Complexity: O(*w* + log *n*) page reads, *w* the width.
     package func tile(
         _ level: Int, _ index: UInt64, width: Int,

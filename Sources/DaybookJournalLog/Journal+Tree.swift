@@ -1,24 +1,25 @@
 package import DaybookLMDB
 
-// The digests of the entries are the leaves of an RFC 6962 tree: entry n is leaf n - 1. Of the inner
-// nodes only the roots of whole tiles are kept, a tile being 256 nodes of a level eight lower. So an
-// append writes one more record every 256 entries, and a proof hashes at most 256 nodes a tile.
+// The digests of the entries are the leaves of an RFC 6962 tree: entry n is leaf n - 1. Of the
+// inner nodes only the roots of complete tiles are stored; a tile is 256 nodes of the level eight
+// below. So an append writes one more record every 256 entries, and a proof hashes at most 256
+// nodes for each tile.
 //
-// A tile's root stands behind its last entry, under the key (sequence number u64, tile level u8): level
-// 1 over 256 entries, level 2 over 65,536, and so on. A root that is missing, as in a file written before
-// there were any, is computed from what lies below.
+// A tile's root is stored after its last entry, under the key (sequence number u64, tile level u8):
+// level 1 over 256 entries, level 2 over 65,536, and so on. A root that is missing, as in a file
+// written before there were any, is computed from what lies below.
 
 extension Journal {
-    /// How many nodes of one level a tile holds.
+    /// The number of nodes in a tile.
     static let tileWidth: UInt64 = 256
-    /// How many levels of the tree a tile spans.
+    /// The number of levels of the tree that a tile spans.
     static let tileHeight = 8
 
     /// The root of the tree over the first entries.
     ///
     /// - Parameters:
-    ///   - size: How many entries, at most the number of the last.
-    ///   - transaction: The state to look at.
+    ///   - size: The number of entries, at most that of the last one.
+    ///   - transaction: The state to read.
     /// - Returns: The root.
     /// - Throws: ``JournalError`` when a digest is missing.
     /// - Complexity: O(log *n*) page reads.
@@ -30,7 +31,7 @@ extension Journal {
         }
     }
 
-    /// Shows that an entry is among the first ones.
+    /// Proves that an entry is among the first ones.
     ///
     /// - Precondition: The entry's number is from 1 to `size`.
     /// - Throws: ``JournalError`` when a digest is missing.
@@ -46,7 +47,7 @@ extension Journal {
         return InclusionProof(index: index, size: size, hashes: hashes)
     }
 
-    /// Shows that the journal at one size goes on from itself at a smaller one.
+    /// Proves that the journal at one size continues itself at a smaller one.
     ///
     /// - Throws: ``JournalError`` when a digest is missing.
     /// - Complexity: O(log *n*) page reads.
@@ -75,7 +76,7 @@ extension Journal {
         {
             return root
         }
-        // The nodes below on the nearest level that is kept, side by side.
+        // The nodes below on the nearest stored level, side by side.
         let below = (level - 1) / Self.tileHeight
         let count = UInt64(1) << UInt64(level - below * Self.tileHeight)
         let nodes = try nodes(below, (index * count)..<((index + 1) * count), in: transaction)
@@ -83,7 +84,7 @@ extension Journal {
         return hasher.root(ofWhole: nodes)
     }
 
-    /// Kept nodes of one level, side by side.
+    /// Stored nodes of one level, side by side.
     func nodes(
         _ tile: Int, _ range: Range<UInt64>, in transaction: borrowing some Reading & ~Copyable
     ) throws -> [Digest] {
@@ -108,11 +109,10 @@ extension Journal {
 
     // MARK: - Appending
 
-    /// Keeps the roots of the tiles that an entry has filled, as far as the digests below are
-    /// there.
+    /// Stores the roots of the tiles that an entry has filled, as far as the digests below exist.
     ///
-    /// One that was lost long ago must not keep anybody from appending. Verifying names it, and a
-    /// root that is not kept is computed when it is asked for.
+    /// A digest lost long ago must not prevent appending. Verification reports it, and a root that
+    /// is not stored is computed on demand.
     func appendRoots(
         through sequence: SequenceNumber, in transaction: borrowing WriteTransaction
     ) throws {
@@ -150,7 +150,7 @@ extension Journal {
 
     // MARK: - Verification
 
-    /// What is wrong with a record that should be the root of a tile; nil for nothing.
+    /// The fault of a record that should be the root of a tile; nil for none.
     func flaw(
         ofTile level: UInt8, endingAt sequence: SequenceNumber, _ value: RawSpan,
         in transaction: borrowing some Reading & ~Copyable

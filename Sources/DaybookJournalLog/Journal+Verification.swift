@@ -1,17 +1,17 @@
 package import DaybookLMDB
 
-/// One thing wrong with the journal.
+/// A fault of the journal.
 package struct JournalFinding: Sendable, Hashable {
-    /// What kind of damage it is.
+    /// The kind of damage.
     package let kind: Kind
-    /// The entry it is about, if its number can be told.
+    /// The entry, if its number is known.
     package let sequence: SequenceNumber?
     /// A full sentence that names the entry.
     package let message: String
 
     /// The kinds of damage.
     package enum Kind: Sendable, Hashable {
-        /// One or more entries are not there.
+        /// One or more entries are missing.
         case gap
         /// An entry's bytes are not those that were written, or a chunk is missing or too many.
         case entryBroken
@@ -19,29 +19,29 @@ package struct JournalFinding: Sendable, Hashable {
         case chainBroken
         /// An entry has no digest beside it.
         case digestMissing
-        /// A digest stands beside no entry, or is not a digest.
+        /// A digest has no entry, or is not a digest.
         case digestExtra
-        /// A root kept for the tree over the entries is not theirs.
+        /// A stored root of the tree over the entries is wrong.
         case treeBroken
-        /// A key cannot be one of the journal's.
+        /// A key is not a valid key of the journal.
         case malformedKey
-        /// The journal does not end as it says.
+        /// The journal does not end with its recorded head.
         case headBroken
     }
 }
 
 extension Journal {
-    /// Walks the whole journal and reports everything that is wrong, going on after damage.
+    /// Walks the whole journal and reports all faults, continuing after damage.
     ///
-    /// A journal cut off at its end, digests included, cannot be told from a shorter one without
-    /// a digest kept elsewhere.
+    /// Without a digest kept elsewhere, a journal that was cut off, digests included, cannot be
+    /// distinguished from a shorter one.
     ///
     /// - Parameters:
-    ///   - transaction: The state to look at.
+    ///   - transaction: The state to read.
     ///   - report: Called with each finding, in the order of the entries.
-    ///   - follow: Called with each entry, as long as everything up to it is what was written.
-    ///   - progress: Called now and then with the number of the entry reached and the last one.
-    /// - Throws: ``JournalError`` when the tables themselves cannot be walked; what `follow` throws.
+    ///   - follow: Called with each entry, as long as everything up to it is intact.
+    ///   - progress: Called occasionally with the number of the entry reached and the last one.
+    /// - Throws: ``JournalError`` when the tables themselves cannot be walked; errors of `follow`.
     /// - Complexity: O(*p*) page reads, *p* the number of the journal's pages.
     package func verify(
         in transaction: borrowing some Reading & ~Copyable,
@@ -55,7 +55,7 @@ extension Journal {
             last = try self.last(in: transaction)
             if let flaw = said.flaw(ofLast: last) { report(.headBroken(flaw)) }
         } catch let error as JournalError where error.code == .entryBroken {
-            // The walk comes to that entry.
+            // The walk reaches that entry later.
         }
         let none: [UInt8] = []
         var walk = JournalWalk()
@@ -83,13 +83,13 @@ extension Journal {
                     try assembly.add(key, value)
                     current = assembly
                     if key.byteCount == KeySize.digest {
-                        walk.noteDigest(sequence, value.byteCount)
+                        walk.recordDigest(sequence, value.byteCount)
                     }
                 case KeySize.root:
                     let sequence = SequenceNumber(try reader.uint64(key))
                     let level = try reader.uint8(key)
                     let flaw = try flaw(ofTile: level, endingAt: sequence, value, in: transaction)
-                    if let flaw { walk.noteBesides(.treeBroken(sequence, level, flaw)) }
+                    if let flaw { walk.addBesides(.treeBroken(sequence, level, flaw)) }
                 default:
                     report(.malformedKey(key.byteCount, after: current?.sequence ?? walk.previous))
                 }
@@ -106,27 +106,27 @@ extension Journal {
     }
 }
 
-/// What verification carries from entry to entry.
+/// The state of verification between entries.
 private struct JournalWalk: ~Copyable {
     private(set) var previous = SequenceNumber.zero
-    /// What is wrong beside the entries, to be told after what is wrong with them.
+    /// Faults of records beside the entries, reported after those of the entries.
     private(set) var besides: [JournalFinding] = []
     private var hasher = DigestHasher()
     private var previousDigest: Digest? = .zero
     private(set) var isSound = true
 
-    mutating func noteBesides(_ finding: JournalFinding) {
+    mutating func addBesides(_ finding: JournalFinding) {
         besides.append(finding)
     }
 
-    /// Looks at the length of what is kept as the digest of an entry.
-    mutating func noteDigest(_ sequence: SequenceNumber, _ count: Int) {
+    /// Checks the length of an entry's stored digest.
+    mutating func recordDigest(_ sequence: SequenceNumber, _ count: Int) {
         if count != Digest.byteCount { besides.append(.malformedDigest(sequence, count)) }
     }
 
-    /// Compares an entry with what is kept beside it and with the one before.
+    /// Compares an entry with its stored digest and with the entry before.
     ///
-    /// - Returns: The entry, if everything up to it is what was written.
+    /// - Returns: The entry, if everything up to it is intact.
     mutating func finish(
         _ assembly: EntryAssembly, _ report: (JournalFinding) -> Void
     ) -> JournalEntry? {

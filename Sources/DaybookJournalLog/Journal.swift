@@ -1,14 +1,15 @@
 package import DaybookLMDB
 
-/// An append-only log of entries whose payloads it does not look into.
+/// An append-only log of entries with opaque payloads.
 ///
 /// Invariants:
 /// - Numbers run from 1 without a gap.
 /// - Each entry carries the digest of the one before it.
 /// - An entry, once written, is never changed or removed.
 ///
-/// All of an entry stands side by side in one table, so that an append writes one leaf page. Keys, whose
-/// numbers are big-endian, tell the records apart by their length, and sort in this order:
+/// All records of an entry are side by side in one table, so that an append writes one leaf page.
+/// The length of a key distinguishes the kinds of records. Numbers in keys are big-endian, and the
+/// keys sort in this order:
 ///
 /// | key | value |
 /// |---|---|
@@ -16,8 +17,8 @@ package import DaybookLMDB
 /// | sequence u64, chunk u32 | bytes of the entry |
 /// | sequence u64, level u8, from 1 | the root of a tile of the tree that the entry fills |
 ///
-/// Where it ends is written down once more, beside LMDB's tables, where it costs no page: a damaged page
-/// number there can make a journal look shorter, or like another one.
+/// The end of the journal is also recorded beside LMDB's tables, where it costs no page: a damaged
+/// page number there can make a journal look shorter, or like another one.
 ///
 /// | key | value |
 /// |---|---|
@@ -26,9 +27,9 @@ package struct Journal: Sendable {
     /// The tables the journal keeps in its environment.
     package static let tableNames = ["journal"]
 
-    /// Everything the journal keeps.
+    /// All records of the journal.
     let records: Table
-    /// Where it says how it ends.
+    /// The table with the recorded head.
     private let heads: Table
 
     /// The journal in an environment opened with ``tableNames`` among its tables.
@@ -43,8 +44,8 @@ package struct Journal: Sendable {
 
     /// The number of the last entry, or ``SequenceNumber/zero`` when there is none.
     ///
-    /// - Throws: ``JournalError`` with ``JournalError/Code/entryBroken`` when that is not the number with
-    ///   which the journal says that it ends.
+    /// - Throws: ``JournalError`` with ``JournalError/Code/entryBroken`` when that is not the
+    ///   number of the recorded head.
     /// - Complexity: O(log *n*) page reads.
     package func head(
         in transaction: borrowing some Reading & ~Copyable
@@ -54,7 +55,7 @@ package struct Journal: Sendable {
         return last
     }
 
-    /// How the journal says that it ends.
+    /// The recorded head.
     func saidHead(in transaction: borrowing some Reading & ~Copyable) throws -> SaidHead {
         try asJournalError {
             try transaction.get(heads, Self.headKey.span.bytes) { bytes in
@@ -67,7 +68,7 @@ package struct Journal: Sendable {
         }
     }
 
-    /// Writes down with which entry the journal ends.
+    /// Records the last entry of the journal.
     private func setHead(
         _ sequence: SequenceNumber, _ digest: Digest, in transaction: borrowing WriteTransaction
     ) throws {
@@ -82,10 +83,10 @@ package struct Journal: Sendable {
     private static let headKey = Array("head".utf8)
     private static let headSize = 8 + Digest.byteCount
 
-    /// The number of the last entry that is found, whatever the journal says of its end.
+    /// The number of the last entry found, whatever the recorded head says.
     ///
-    /// - Throws: ``JournalError`` with ``JournalError/Code/entryBroken`` when no entry can have that
-    ///   number.
+    /// - Throws: ``JournalError`` with ``JournalError/Code/entryBroken`` when no entry can have
+    ///   that number.
     /// - Complexity: O(log *n*) page reads.
     package func last(
         in transaction: borrowing some Reading & ~Copyable
@@ -93,7 +94,7 @@ package struct Journal: Sendable {
         var head = SequenceNumber.zero
         let start: [UInt8] = []
         try asJournalError {
-            // Behind the last chunk there are at most the roots of the tiles that its entry fills.
+            // After the last chunk there are at most the roots of the tiles that its entry fills.
             try transaction.scan(
                 records, from: start.span.bytes, to: nil, order: .descending
             ) { key, _ in
@@ -111,8 +112,8 @@ package struct Journal: Sendable {
 
     /// The digest of the last entry, or 32 zero bytes when there is none.
     ///
-    /// - Throws: ``JournalError`` when the last entry has no digest, or another one than that with which
-    ///   the journal says that it ends.
+    /// - Throws: ``JournalError`` when the last entry has no digest, or one other than the recorded
+    ///   head's.
     /// - Complexity: O(log *n*) page reads.
     package func headDigest(in transaction: borrowing some Reading & ~Copyable) throws -> Digest {
         let last = try last(in: transaction)
@@ -151,11 +152,11 @@ package struct Journal: Sendable {
     /// Appends an entry at the next number, chained to the last one.
     ///
     /// - Parameters:
-    ///   - payload: What the entry holds.
+    ///   - payload: The content of the entry.
     ///   - recordedAt: Microseconds since 1970 (UTC).
-    ///   - head: The last entry, for who knows it; nil to look.
-    ///   - transaction: The write it becomes part of.
-    /// - Returns: The entry as it stands in the journal.
+    ///   - head: The last entry, if the caller knows it; nil to look it up.
+    ///   - transaction: The write transaction.
+    /// - Returns: The appended entry.
     /// - Throws: ``JournalError``; the transaction must not be committed then.
     /// - Complexity: O(log *n*) page reads and writes.
     package func append(
@@ -168,7 +169,7 @@ package struct Journal: Sendable {
             payloadCount: payload.count)
         let start = header.encoded()
         var hasher = DigestHasher()
-        // The first byte belongs to the digest only.
+        // The first byte belongs only to the digest.
         hasher.update(0)
         hasher.update(start.bytes.span.bytes)
         hasher.update(payload.span.bytes)
@@ -194,7 +195,7 @@ package struct Journal: Sendable {
         let payload = payload.span.bytes
         let count = RecordHeader.byteCount + payload.byteCount
         let size = isLong(count) ? chunkBytes : count
-        // The first chunk is put together; the others are in the payload as they are.
+        // The first chunk is assembled; the others are parts of the payload.
         var first = header
         var offset = min(size, count) - RecordHeader.byteCount
         first.append(bytes: payload.extracting(..<offset))
@@ -211,7 +212,7 @@ package struct Journal: Sendable {
 
     // MARK: - Layout
 
-    /// How many bytes the keys of each kind of record have.
+    /// The length of the keys of each kind of record.
     enum KeySize {
         static let digest = 8
         static let root = 9
@@ -220,16 +221,16 @@ package struct Journal: Sendable {
 
     /// The longest entry kept in one record inside a leaf page.
     ///
-    /// LMDB moves a record above 2,038 bytes with its key to pages of its own. Which entries note their
-    /// own times depends on this number, and so the bytes of the table `times` do: another one is another
-    /// format of the store.
+    /// LMDB moves a record above 2,038 bytes with its key to its own pages. This number determines
+    /// which entries write their own times, and so the bytes of the table `times`: another number
+    /// is another format of the store.
     private static let wholeBytesMaximum = 2_000
 
-    /// Whether so many bytes are those of a long entry, or of its first chunk: more than fit into
+    /// Whether this many bytes belong to a long entry, or to its first chunk: more than fit into
     /// one record inside a leaf page.
     static func isLong(_ byteCount: Int) -> Bool { byteCount > wholeBytesMaximum }
 
-    /// The length of a chunk of a longer entry: 16 pages of its own, filled to the last byte.
+    /// The length of a chunk of a longer entry: 16 pages, filled to the last byte.
     static let chunkBytes = 16 * 4_096 - 16
 
     static func key(_ sequence: SequenceNumber) -> [UInt8] {

@@ -1,6 +1,6 @@
 internal import DaybookLMDB
 
-/// One entry of the journal: an opaque payload at its place in the chain.
+/// One entry of the journal: an opaque payload and its position in the chain.
 ///
 /// Its bytes, all numbers big-endian, are what the digest covers:
 ///
@@ -16,13 +16,13 @@ internal import DaybookLMDB
 /// The digest is SHA-256 over a zero byte and these bytes: the leaf form of RFC 6962, so that a
 /// Merkle tree over entries can use the same digests.
 package struct JournalEntry: Sendable, Hashable {
-    /// The entry's place.
+    /// The entry's number.
     package let sequence: SequenceNumber
     /// When it was recorded, in microseconds since 1970 (UTC).
     package let recordedAt: Int64
     /// The digest of the entry before it.
     package let previous: Digest
-    /// What the layer above put in.
+    /// The content from the layer above.
     package let payload: [UInt8]
     /// The digest of this entry.
     package let digest: Digest
@@ -35,7 +35,7 @@ package struct JournalEntry: Sendable, Hashable {
         return header.encoded().bytes + payload
     }
 
-    /// Whether it stands in pages of its own, and not in one record inside a leaf page.
+    /// Whether it has its own pages instead of one record inside a leaf page.
     package var isLong: Bool { Journal.isLong(RecordHeader.byteCount + payload.count) }
 }
 
@@ -53,13 +53,13 @@ struct RecordHeader {
     let previous: Digest
     let payloadCount: Int
 
-    /// Room for exactly one header.
+    /// The bytes of exactly one header.
     typealias Bytes = InlineArray<57, UInt8>
 
     static let byteCount = Bytes.count
     static let formatVersion: UInt8 = 1
 
-    /// Reads the header, or says what is wrong with it.
+    /// Reads the header, or returns its fault.
     static func decode(_ bytes: RawSpan) -> Result<RecordHeader, Malformation> {
         guard bytes.byteCount >= byteCount else {
             return .failure(Malformation("its header ends after \(bytes.byteCount) bytes"))
@@ -97,7 +97,7 @@ struct RecordHeader {
         return writer
     }
 
-    /// What is wrong with bytes that should be an entry.
+    /// The fault of bytes that should be an entry.
     struct Malformation: Error {
         let reason: String
 

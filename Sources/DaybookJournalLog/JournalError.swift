@@ -1,14 +1,14 @@
 package import DaybookLMDB
 
-/// Why the journal could not be read or appended to.
+/// The reason why the journal could not be read or appended to.
 package struct JournalError: Error, Sendable {
-    /// What kind of refusal this is; programs decide by it.
+    /// The kind of refusal; programs decide by it.
     package let code: Code
 
     /// One full sentence, and the remedy where there is one.
     package let message: String
 
-    /// The entry it is about, if it is about one.
+    /// The entry, if the error concerns one.
     package let sequence: SequenceNumber?
 
     /// The error of the layer below, if there is one.
@@ -16,9 +16,9 @@ package struct JournalError: Error, Sendable {
 
     /// The kinds of refusal.
     package enum Code: Sendable, Hashable {
-        /// An entry is there and cannot be trusted.
+        /// An entry exists but cannot be trusted.
         case entryBroken
-        /// An entry that should be there is not.
+        /// An entry is missing.
         case entryMissing
         /// The layer below refused; see ``JournalError/cause``.
         case storage
@@ -68,7 +68,7 @@ extension JournalError: CustomStringConvertible {
     package var description: String { message }
 }
 
-/// Runs `body` and gives an ``LMDBError`` it throws the journal's name.
+/// Runs `body` and turns an ``LMDBError`` into a ``JournalError``.
 func asJournalError<R>(_ body: () throws -> R) throws -> R {
     do {
         return try body()

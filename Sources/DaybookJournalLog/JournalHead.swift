@@ -1,6 +1,6 @@
 package import DaybookLMDB
 
-/// What the next entry has to know of the last one.
+/// The data of the last entry that the next one needs.
 package struct JournalHead: Sendable {
     /// The number of the last entry; zero when there is none.
     package let sequence: SequenceNumber
@@ -9,14 +9,14 @@ package struct JournalHead: Sendable {
     /// When it was recorded, in microseconds since 1970 (UTC).
     package let recordedAt: Int64
 
-    /// The head that an entry becomes when it is appended.
+    /// The head after appending an entry.
     package init(_ entry: JournalEntry) {
         sequence = entry.sequence
         digest = entry.digest
         recordedAt = entry.recordedAt
     }
 
-    /// Reads what stands at the end of a journal.
+    /// Reads the end of a journal.
     ///
     /// - Throws: ``JournalError`` when the last entry has no digest, or is another one than that with
     ///   which the journal says that it ends.

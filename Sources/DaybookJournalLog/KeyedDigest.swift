@@ -2,8 +2,8 @@ internal import CDaybookCrypto
 import DaybookStopping
 
 extension Digest {
-    /// The keyed digest (HMAC-SHA-256, RFC 2104) of some bytes, with libcrypto. Without the key nobody
-    /// can find out by trying which bytes they were, however few there may be.
+    /// The keyed digest (HMAC-SHA-256, RFC 2104) of some bytes, with libcrypto. Without the key the
+    /// bytes cannot be found by trying, however few they are.
     package static func keyed(by key: [UInt8], of bytes: [UInt8]) -> Digest {
         var words = SIMD4<UInt64>(repeating: 0)
         withUnsafeMutableBytes(of: &words) { buffer in

@@ -1,13 +1,13 @@
 import DaybookStopping
 
-/// The shape of the Merkle tree of RFC 6962 over a list of leaves: which subtrees make up its root, an
-/// inclusion proof, or a consistency proof.
+/// The shape of the Merkle tree of RFC 6962 over a list of leaves: the subtrees of its root, of an
+/// inclusion proof and of a consistency proof.
 ///
-/// It holds no hashes. Those of whole subtrees come from whoever has them: `node(level, index)` is the
-/// root of the leaves `index << level` up to, not including, `(index + 1) << level`; at level 0 it is
-/// the digest of a leaf. Only whole subtrees are asked for.
+/// It holds no hashes. The caller provides those of complete subtrees: `node(level, index)` is the
+/// root of the leaves `index << level` up to, but not including, `(index + 1) << level`; at level 0
+/// it is the digest of a leaf. Only complete subtrees are requested.
 package struct MerkleTree: Sendable, Hashable {
-    /// How many leaves.
+    /// The number of leaves.
     package let size: UInt64
 
     /// A tree over the first leaves.
@@ -15,11 +15,11 @@ package struct MerkleTree: Sendable, Hashable {
         self.size = size
     }
 
-    /// What gives the root of a whole subtree.
+    /// Returns the root of a complete subtree.
     package typealias Node<Failure: Error> =
         (_ level: Int, _ index: UInt64) throws(Failure) -> Digest
 
-    /// The root; of no leaves, the digest of nothing.
+    /// The root; without leaves, the digest of no bytes.
     ///
     /// - Complexity: O(log *n*) nodes.
     package func root<Failure: Error>(
@@ -38,7 +38,7 @@ package struct MerkleTree: Sendable, Hashable {
         require(leaf < size, "A proof is for a leaf of the tree.")
         var hashes: [Digest] = []
         var range = 0..<size
-        // From the root down, so what is found first comes last.
+        // From the root down, so the first one found comes last.
         while range.count64 > 1 {
             let middle = range.lowerBound + Self.split(range.count64)
             if leaf < middle {
@@ -52,14 +52,14 @@ package struct MerkleTree: Sendable, Hashable {
         return hashes.reversed()
     }
 
-    /// The hashes that show that this tree goes on from a smaller one: `PROOF(m, D[n])` of RFC 6962,
+    /// The hashes that prove that this tree continues a smaller one: `PROOF(m, D[n])` of RFC 6962,
     /// 2.1.2.
     ///
     /// - Parameters:
     ///   - older: The size of the smaller tree, at least 1 and at most ``size``.
-    ///   - node: Gives the roots of whole subtrees.
+    ///   - node: Returns the roots of complete subtrees.
     /// - Returns: The hashes.
-    /// - Throws: What `node` throws.
+    /// - Throws: Errors of `node`.
     /// - Complexity: As ``inclusionProof(of:_:)``.
     package func consistencyProof<Failure: Error>(
         from older: UInt64, _ node: Node<Failure>
@@ -83,7 +83,7 @@ package struct MerkleTree: Sendable, Hashable {
         return hashes.reversed()
     }
 
-    /// The root over leaves that begin at a multiple of the size of their largest whole subtree.
+    /// The root over leaves that begin at a multiple of the size of their largest complete subtree.
     private func root<Failure: Error>(
         of range: Range<UInt64>, _ node: Node<Failure>
     ) throws(Failure) -> Digest {
@@ -117,7 +117,7 @@ extension Digest {
 }
 
 extension DigestHasher {
-    /// The hash of an inner node, with a hasher that has seen nothing.
+    /// The hash of an inner node; the hasher must be empty.
     mutating func node(_ left: Digest, _ right: Digest) -> Digest {
         update(UInt8(1))
         left.withBytes { update($0) }
@@ -125,7 +125,7 @@ extension DigestHasher {
         return finish()
     }
 
-    /// The root over a power of two of nodes side by side.
+    /// The root over adjacent nodes, whose number is a power of two.
     mutating func root(ofWhole nodes: [Digest]) -> Digest {
         var row = nodes
         while row.count > 1 {

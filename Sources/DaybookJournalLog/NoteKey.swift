@@ -1,15 +1,15 @@
 internal import Foundation
 
-// Keys are written as C2SP's signed-note and Go's note package write them:
+// Keys have the form of C2SP's signed-note and Go's note package:
 //
 //     <name>+<key id, 8 hexadecimal digits>+<base64 of 0x01 and the public key>
 //     PRIVATE+KEY+<name>+<key id>+<base64 of 0x01 and the seed>
 //
 // The key id is the first four bytes of SHA-256(name, newline, 0x01, public key).
 
-/// The public half of a key: what an auditor needs to check signatures.
+/// The public half of a key, with which an auditor checks signatures.
 public struct VerifierKey: Sendable, Hashable, CustomStringConvertible {
-    /// Whose key it is; the name stands before each signature.
+    /// The name of the key, which precedes each signature.
     public let name: String
     let id: [UInt8]
     let publicKey: [UInt8]
@@ -43,7 +43,7 @@ public struct VerifierKey: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The key as it is written.
+    /// The text of the key.
     public var description: String {
         "\(name)+\(NoteText.hexadecimal(id))+\(NoteText.base64([NoteText.ed25519] + publicKey))"
     }
@@ -65,10 +65,10 @@ public struct SigningKey: Sendable {
 
     /// Makes a new key from the system's random numbers.
     ///
-    /// - Parameter name: Whose key it is, best written like `example.org/ledger`.
+    /// - Parameter name: The name of the key, best written like `example.org/ledger`.
     /// - Returns: The key.
-    /// - Throws: ``ProofError`` with code `malformed` for a name that is empty or holds white space,
-    ///   control characters or a plus sign.
+    /// - Throws: ``ProofError`` with code `malformed` for a name that is empty or contains white
+    ///   space, control characters or a plus sign.
     public static func random(name: String) throws(ProofError) -> SigningKey {
         guard NoteText.isName(name) else {
             throw ProofError(
@@ -105,7 +105,7 @@ public struct SigningKey: Sendable {
         }
     }
 
-    /// The key as it is written. It is a secret.
+    /// The text of the key. It is a secret.
     public var secretText: String {
         "PRIVATE+KEY+\(verifierKey.name)+\(NoteText.hexadecimal(verifierKey.id))+"
             + NoteText.base64([NoteText.ed25519] + seed)
@@ -119,7 +119,7 @@ public struct SigningKey: Sendable {
     }
 }
 
-/// What keys and notes are written with.
+/// Rules of texts in keys and notes.
 enum NoteText {
     /// The kind of key and signature.
     static let ed25519: UInt8 = 1
@@ -132,8 +132,8 @@ enum NoteText {
             }
     }
 
-    /// Whether two texts are the same bytes. Swift takes other bytes that mean the same characters for
-    /// equal.
+    /// Whether two texts have the same bytes. Swift's `==` also accepts different bytes of
+    /// canonically equivalent characters.
     static func isSame(_ left: some StringProtocol, _ right: some StringProtocol) -> Bool {
         left.utf8.elementsEqual(right.utf8)
     }
@@ -154,7 +154,7 @@ enum NoteText {
         Data(bytes).base64EncodedString()
     }
 
-    /// The bytes of a text in base64; nil unless it is the one way to write them.
+    /// The bytes of a text in base64; nil unless it is their canonical form.
     static func bytes(base64 text: String) -> [UInt8]? {
         guard let data = Data(base64Encoded: text), data.base64EncodedString() == text else {
             return nil

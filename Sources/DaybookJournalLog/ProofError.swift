@@ -1,17 +1,17 @@
-/// Why a key, a checkpoint or a proof is not accepted.
+/// The reason why a key, a checkpoint or a proof is rejected.
 public struct ProofError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What kind of refusal this is; programs decide by it.
+    /// The kind of refusal; programs decide by it.
     public let code: Code
     /// One full sentence.
     public let message: String
 
     /// The kinds of refusal.
     public enum Code: Sendable, Hashable {
-        /// The text is not what it should be.
+        /// The text is malformed.
         case malformed
-        /// No signature is by the key that was asked for.
+        /// There is no signature by the requested key.
         case unsigned
-        /// A signature by the key that was asked for does not fit the text.
+        /// A signature by the requested key does not fit the text.
         case badSignature
         /// The hashes do not lead to the root.
         case badProof

@@ -1,11 +1,11 @@
-/// How a journal says that it ends, beside its tables.
+/// The recorded head of a journal, beside its tables.
 enum SaidHead {
     case nothing
-    /// A record of so many bytes, which are too few or too many.
+    /// A record with too few or too many bytes.
     case malformed(Int)
     case said(SequenceNumber, Digest)
 
-    /// What is wrong with the number of the last entry that is found; nil for nothing.
+    /// The fault of the number of the last entry found; nil for none.
     func flaw(ofLast last: SequenceNumber) -> String? {
         switch self {
         case .nothing:
@@ -19,7 +19,7 @@ enum SaidHead {
         }
     }
 
-    /// What is wrong with the digest of the last entry; nil for nothing.
+    /// The fault of the digest of the last entry; nil for none.
     func flaw(ofLast last: SequenceNumber, _ digest: Digest?) -> String? {
         guard case .said(last, let said) = self, said != digest else { return nil }
         return "it says that it ends with another entry \(last) than the one found"

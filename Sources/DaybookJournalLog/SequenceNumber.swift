@@ -1,37 +1,37 @@
-/// The place of an entry in the journal: 1, 2, 3 and so on without a gap.
+/// The position of an entry in the journal: 1, 2, 3 and so on without a gap.
 public struct SequenceNumber: RawRepresentable, Hashable, Sendable {
     /// The number itself.
     public let rawValue: UInt64
 
-    /// The place with that number; 0 means before every entry.
+    /// The position with that number; 0 means before every entry.
     public init(rawValue: UInt64) {
         self.rawValue = rawValue
     }
 
-    /// The place with that number; 0 means before every entry.
+    /// The position with that number; 0 means before every entry.
     public init(_ number: UInt64) {
         self.init(rawValue: number)
     }
 
-    /// The place before the first entry.
+    /// The position before the first entry.
     public static let zero = SequenceNumber(rawValue: 0)
 
-    /// No journal comes so far: a greater number was not written by this software.
+    /// No journal gets this long: a greater number was not written by this software.
     package static let maximum = SequenceNumber(rawValue: 1 << 62)
 
-    /// The place after this one; the greatest number there is has itself.
+    /// The position after this one; for the greatest number, that number itself.
     public var next: SequenceNumber {
         SequenceNumber(rawValue: rawValue == .max ? rawValue : rawValue + 1)
     }
 
-    /// The place before this one.
+    /// The position before this one.
     ///
     /// - Precondition: This is not ``zero``.
     public var previous: SequenceNumber { SequenceNumber(rawValue: rawValue - 1) }
 }
 
 extension SequenceNumber: Comparable {
-    /// Whether one place is before another.
+    /// Whether one position is before another.
     public static func < (left: SequenceNumber, right: SequenceNumber) -> Bool {
         left.rawValue < right.rawValue
     }

@@ -1,8 +1,8 @@
 import DaybookStopping
 
-/// A text with signatures under it, as C2SP's signed-note describes.
+/// A text with signatures below it, as in C2SP's signed-note.
 ///
-/// Signatures by keys that nobody asked for are kept and ignored.
+/// Signatures by other keys are kept and ignored.
 public struct SignedNote: Sendable, Hashable, CustomStringConvertible {
     /// One signature line.
     struct Signature: Sendable, Hashable {
@@ -17,10 +17,10 @@ public struct SignedNote: Sendable, Hashable, CustomStringConvertible {
     public let text: String
     private(set) var signatures: [Signature]
 
-    /// More lines than any note has are not read.
+    /// More signature lines are refused.
     private static let signaturesMaximum = 100
 
-    /// A text that nobody has signed yet.
+    /// A text without signatures.
     ///
     /// - Precondition: The text ends with a line break.
     public init(unsigned text: String) {
@@ -34,7 +34,7 @@ public struct SignedNote: Sendable, Hashable, CustomStringConvertible {
     /// - Throws: ``ProofError`` with code `malformed` for anything but a text, an empty line, and
     ///   signature lines.
     public init(_ note: String) throws(ProofError) {
-        // Bytes, because Swift takes a carriage return and a line feed for one character.
+        // Bytes, because in Swift a carriage return and a line feed are one character.
         let bytes = Array(note.utf8)
         let breaks = bytes.indices.dropLast().filter { bytes[$0] == 0x0A && bytes[$0 + 1] == 0x0A }
         let isClean = bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x0A }
@@ -73,7 +73,7 @@ public struct SignedNote: Sendable, Hashable, CustomStringConvertible {
     /// Checks that a key has signed the text.
     ///
     /// - Throws: ``ProofError`` with code `unsigned` when there is no signature by the key; with
-    ///   `badSignature` when there is one and it does not fit.
+    ///   `badSignature` when there is one that does not fit.
     public func verify(with key: VerifierKey) throws(ProofError) {
         let mine = signatures.filter {
             NoteText.isSame($0.name, key.name) && $0.id == key.id
@@ -92,7 +92,7 @@ public struct SignedNote: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The note as it is written.
+    /// The text of the note.
     public var description: String {
         signatures.isEmpty ? text : text + "\n" + signatures.map(\.line).joined()
     }

@@ -17,7 +17,7 @@ extension RawSpan {
 }
 
 extension MDB_val {
-    /// The bytes LMDB points to. The caller keeps the pointer from outliving its transaction.
+    /// The bytes LMDB points to. The caller must not let the pointer outlive its transaction.
     @inline(__always)
     var buffer: UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: mv_data, count: mv_size)
@@ -26,7 +26,7 @@ extension MDB_val {
     static var empty: MDB_val { MDB_val(mv_size: 0, mv_data: nil) }
 }
 
-/// Compares as LMDB does: byte by byte, a prefix before what it begins.
+/// Compares as LMDB does: byte by byte, a prefix before longer keys.
 @inline(__always)
 func compareBytes(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
     let shared = Swift.min(left.count, right.count)

@@ -4,14 +4,14 @@ internal import Foundation
 extension Environment {
     /// Copies the file, as it is now, to `path`.
     ///
-    /// Readers and writers go on meanwhile, but no page freed in that time is used again, so the
-    /// file may grow. A compacting copy leaves free pages and what they still hold behind.
+    /// Readers and writers continue meanwhile, but pages freed in that time are not reused, so the
+    /// file may grow. A compacting copy omits free pages with their old content.
     ///
     /// - Parameters:
-    ///   - path: A place where no file is yet.
+    ///   - path: The path of the copy; no file may exist there.
     ///   - compacting: Whether free pages are left out.
     /// - Throws: ``LMDBError``; no file is left at `path` then. Its code is
-    ///   ``LMDBError/Code/alreadyOpen`` when something stands there already.
+    ///   ``LMDBError/Code/alreadyOpen`` when something exists there already.
     /// - Complexity: O(*p*) page reads and writes, *p* the number of the file's pages.
     package func copy(to path: String, compacting: Bool) throws {
         try core.checkUsable()

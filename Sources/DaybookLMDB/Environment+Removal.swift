@@ -10,21 +10,21 @@ extension Environment {
         try whileUnused(path) { file throws(LMDBError) in
             try unlinking(file.path)
             try unlinking(file.lockPath)
-            // The link, when it was one that led there.
+            // The link itself, if `path` is one.
             try unlinking(path)
         }
     }
 
-    /// Puts another file, which nobody has open, in the place of the one at `path`, if there is one.
+    /// Replaces the file at `path`, if any, with another one that is not open anywhere.
     ///
-    /// A crash leaves the one or the other.
+    /// After a crash there is one or the other.
     ///
-    /// - Throws: As ``remove(at:)``. Both files are as they were then.
+    /// - Throws: As ``remove(at:)``. Both files are unchanged then.
     package static func replace(
         at path: String, withFileAt other: String
     ) throws(LMDBError) {
         try whileUnused(path) { file throws(LMDBError) in
-            // What the lock file says of transactions is about the file that goes.
+            // The transaction data in the lock file belongs to the old file.
             try unlinking(file.lockPath)
             guard rename(other, file.path) == 0 else {
                 throw .status(errno, "giving a file the name '\(path)'")
@@ -32,8 +32,8 @@ extension Environment {
         }
     }
 
-    /// Runs `body`, with the place of the file, while nobody has the file open, and nobody in this
-    /// process can open it. This process may still have one open whose place it took: that counts, too.
+    /// Runs `body`, with the path of the file, while no process has the file open and this process
+    /// cannot open it. This process may still have one open whose place it took: that counts, too.
     private static func whileUnused(
         _ path: String, _ body: (FilePath) throws(LMDBError) -> Void
     ) throws(LMDBError) {
@@ -47,7 +47,8 @@ extension Environment {
         }
     }
 
-    /// Refuses while the file is open under another name, where the lock file of this one says nothing.
+    /// Refuses while the file is open under another name, which the lock file of this name does not
+    /// show.
     private static func refuseOtherNames(_ file: FilePath) throws(LMDBError) {
         let path = file.name
         let descriptor = daybook_open(file.path, O_RDONLY)
@@ -66,11 +67,12 @@ extension Environment {
     }
 }
 
-/// The lock file of a file that nobody has open, held so that nobody can.
+/// The lock file of a file that is not open anywhere, locked so that nothing can open it.
 private struct UnusedLockFile {
     private let descriptor: Int32
 
-    /// - Returns: Nil when there is no lock file, and so nobody who has the file open by this path.
+    /// - Returns: Nil when there is no lock file, so that no process has the file open by this
+    ///   path.
     init?(_ file: FilePath) throws(LMDBError) {
         descriptor = daybook_open(file.lockPath, O_RDWR)
         guard descriptor >= 0 else {
@@ -92,12 +94,12 @@ private struct UnusedLockFile {
             guard let obstacle = error.obstacle else { throw error }
             throw inUse(file, obstacle.holder())
         }
-        let number = daybook_lock(descriptor, daybook_exclusive, LockPlace.everybody, 1)
+        let number = daybook_lock(descriptor, daybook_exclusive, LockOffset.everybody, 1)
         guard number != 0 else { return }
         guard number == EAGAIN || number == EACCES else {
             throw .status(number, "locking '\(file.lockPath)'")
         }
-        throw inUse(file, LockHolder.holder(of: LockPlace.everybody, in: descriptor))
+        throw inUse(file, LockHolder.holder(of: LockOffset.everybody, in: descriptor))
     }
 
     private func inUse(_ file: FilePath, _ holder: LockHolder?) -> LMDBError {
@@ -105,7 +107,7 @@ private struct UnusedLockFile {
         return LMDBError(.alreadyOpen, "'\(file.name)' is open in \(who); end that first.")
     }
 
-    /// Gives the locks back.
+    /// Releases the locks.
     func close() {
         _ = Foundation.close(descriptor)
     }

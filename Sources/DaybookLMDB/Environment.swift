@@ -4,15 +4,15 @@ internal import Synchronization
 
 /// One LMDB file, open in this process.
 ///
-/// Any number of threads may read at once, and one writes. Opening the same file again shares
-/// everything with the first opening. The file is closed when the last environment on it is gone.
+/// Any number of threads may read at once, and one writes. Opening the same file again shares the
+/// first environment. The file is closed when the last environment on it is gone.
 package final class Environment: Sendable {
     let core: EnvironmentCore
 
     /// Whether this opening may only read.
     package let isReadOnly: Bool
 
-    /// For how long its writes wait for other processes.
+    /// The limit of waiting for other processes that write.
     let patience: LockPatience
 
     private init(core: EnvironmentCore, _ options: EnvironmentOptions) {
@@ -27,8 +27,7 @@ package final class Environment: Sendable {
 
     /// Opens the file at `path`, and makes it first if it does not exist and `options` say so.
     ///
-    /// - Throws: ``LMDBError`` with a code of its own for each way a file can be unfit; the file
-    ///   is untouched then.
+    /// - Throws: ``LMDBError`` with its own code for each reason; the file is untouched then.
     package static func open(
         at path: String, options: EnvironmentOptions = EnvironmentOptions()
     ) throws(LMDBError) -> Environment {
@@ -47,21 +46,21 @@ package final class Environment: Sendable {
         return table
     }
 
-    /// The table of tables, in which a few records may stand beside the tables.
+    /// The table of tables, which may also hold a few records.
     ///
-    /// Each write that changes a table writes the page on which they stand anyway.
+    /// Each write that changes a table writes their page anyway.
     package var mainTable: Table {
         Table(name: "table of tables", handle: 1, environment: core.identifier)
     }
 
     /// Runs `body` on one state of the file.
     ///
-    /// Keep it short: while it runs, LMDB uses no page again that was freed since. A body must
-    /// not wait for another thread that reads or writes the same environment.
+    /// Keep it short: while it runs, LMDB does not reuse pages freed since. A body must not wait
+    /// for another thread that reads or writes the same environment.
     ///
     /// - Throws: ``LMDBError``, or what `body` throws. With ``LMDBError/Code/locked`` when another process
     ///   was stopped at the very moment in which it began to read.
-    /// - Complexity: O(1) without page reads, besides those of `body`.
+    /// - Complexity: O(1) without page reads, apart from those of `body`.
     package func read<R>(_ body: (borrowing ReadTransaction) throws -> R) throws -> R {
         try core.checkUsable()
         let loan = try core.pool.borrow(patience)
@@ -70,7 +69,7 @@ package final class Environment: Sendable {
         return try body(ReadTransaction(access))
     }
 
-    /// Refuses when the path does not lead to the file any more: it was deleted, moved or replaced.
+    /// Refuses when the path no longer leads to the file: it was deleted, moved or replaced.
     ///
     /// - Throws: ``LMDBError`` with ``LMDBError/Code/replaced``.
     /// - Complexity: One call to the operating system.
@@ -78,12 +77,12 @@ package final class Environment: Sendable {
         try core.pair.checkPlace()
     }
 
-    /// Runs `body` and returns when what it wrote is durable.
+    /// Runs `body` and returns when its writes are durable.
     ///
     /// Bodies that arrive while another write is being synced share the next transaction and its
     /// sync, on the thread of the first of them. `body` may run more than once: when the map
     /// grows, or when another body of the same group throws after it wrote. So it must have no
-    /// effects but those in the transaction.
+    /// effects outside the transaction.
     ///
     /// - Throws: ``LMDBError``, or what `body` throws; nothing of this write is kept then. With
     ///   ``LMDBError/Code/locked`` when another process has been writing for too long; with
@@ -105,11 +104,11 @@ package final class Environment: Sendable {
         return returned
     }
 
-    /// Runs `body` as ``write(_:)`` does, for who keeps its result himself: what is generic costs a
-    /// small save more than its records do.
+    /// Runs `body` as ``write(_:)`` does, for a caller that keeps the result itself: generic code
+    /// costs a small save more than its records do.
     ///
     /// - Parameters:
-    ///   - patience: For how long to wait for other processes; nil for as long as the options say.
+    ///   - patience: The limit of waiting for other processes; nil for that of the options.
     ///   - body: Writes.
     /// - Throws: As ``write(_:)``.
     package func perform(

@@ -6,7 +6,7 @@ internal import Synchronization
 extension EnvironmentCore {
     /// Opens a file that is not open in this process. Runs under the registry's lock.
     ///
-    /// - Throws: ``LMDBError``; with ``LMDBError/Code/locked`` when it is worth trying again.
+    /// - Throws: ``LMDBError``; with ``LMDBError/Code/locked`` when it is worth retrying.
     static func open(
         _ file: FilePath, _ options: EnvironmentOptions
     ) throws(LMDBError) -> EnvironmentCore {
@@ -49,7 +49,7 @@ extension EnvironmentCore {
         }
     }
 
-    /// Takes part in a file that is open already.
+    /// Shares a file that is already open.
     func join(_ options: EnvironmentOptions) throws(LMDBError) {
         if isReadOnly, !options.readOnly {
             throw LMDBError(
@@ -114,7 +114,7 @@ extension EnvironmentCore {
         }
     }
 
-    /// Refuses when LMDB has opened another file than the one that was marked.
+    /// Refuses when LMDB has opened a file other than the marked one.
     private static func checkFile(
         of environment: OpaquePointer, _ pair: FilePair
     ) throws(LMDBError) {
@@ -128,7 +128,7 @@ extension EnvironmentCore {
 
     // MARK: - Tables
 
-    /// Opens the tables, and makes them if the file has none at all yet.
+    /// Opens the tables, and makes them if the file has none yet.
     private static func openTables(
         _ environment: OpaquePointer, _ pair: FilePair, _ options: EnvironmentOptions
     ) throws(LMDBError) -> [String: UInt32] {
@@ -136,7 +136,7 @@ extension EnvironmentCore {
         do throws(LMDBError) {
             return try openTables(environment, options, flags: UInt32(MDB_RDONLY), create: false)
         } catch  where error.code == .noSuchTable {
-            // Another program's file must not get tables of ours: only an empty one does.
+            // Another program's file must not get our tables: only an empty file does.
             guard !options.readOnly, options.create, try isEmpty(environment) else { throw error }
             try pair.writing.takeNow()
             defer { pair.writing.giveBack() }
@@ -161,7 +161,7 @@ extension EnvironmentCore {
             }
             handles[name] = handle
         }
-        // Committed even when only reading: an abort would close the handles again.
+        // Committed even when only reading, because an abort would close the handles again.
         let status = mdb_txn_commit(transaction)
         guard status == MDB_SUCCESS else { throw .status(status, "opening the tables") }
         return handles
@@ -197,7 +197,7 @@ extension EnvironmentCore {
     private static let beginAttemptsMaximum = 12
 }
 
-/// LMDB calls this before it aborts on a broken assertion of its own.
+/// LMDB calls this before it aborts on one of its assertions.
 private func reportBrokenAssertion(_ environment: OpaquePointer?, _ text: UnsafePointer<CChar>?) {
     let what = text.map { String(cString: $0) } ?? "no text"
     stop("LMDB found the file or its own state damaged (\(what)). Run 'daybook verify'.")

@@ -3,19 +3,19 @@ internal import Foundation
 internal import Synchronization
 
 extension EnvironmentCore {
-    /// Makes the file a little longer than it has to be, where it is about to grow.
+    /// Makes the file a little longer than necessary before it has to grow.
     ///
-    /// Syncing a file that has grown means to sync what the file system knows of it as well, which
-    /// takes longer than the pages do. So the file grows ahead and seldom, and by zeros: space that
-    /// was merely allocated (`posix_fallocate`) is noted anew when it is first written. Nobody
-    /// looks at what stands behind the last page of LMDB's.
+    /// Syncing a file that has grown also syncs the file system's metadata, which takes longer than
+    /// the pages. So the file grows ahead and seldom, with zeros: space that was merely allocated
+    /// (`posix_fallocate`) changes the metadata again when it is first written. LMDB never reads
+    /// behind its last page.
     ///
-    /// Runs in a write transaction before its first write. The lock across processes is held then,
-    /// so nobody else makes the file longer, and what is behind its end is nobody's.
+    /// Runs in a write transaction before its first write. Then the lock across processes is held,
+    /// so no other process makes the file longer or uses the bytes behind its end.
     ///
     /// - Parameter transaction: The `MDB_txn`.
     func reserveRoom(in transaction: OpaquePointer) {
-        // A program that saves once or twice leaves the file as short as can be.
+        // A program that saves once or twice leaves the file as short as possible.
         guard writesBegun.load(ordering: .relaxed) > Self.writesWithoutReserve,
             let extent = fileExtent()
         else { return }
@@ -28,11 +28,11 @@ extension EnvironmentCore {
         append(zeros: reserve, to: extent.descriptor)
     }
 
-    /// Whether writes use free pages again rather than make the file longer.
+    /// Whether writes reuse free pages instead of making the file longer.
     ///
-    /// So it is where a write has given up so many that LMDB's list of them takes pages of its own, as
-    /// after a save of many updates; unless the file has grown all the same by more than the few pages it
-    /// takes before the first are used, as it does while a reader still looks at them.
+    /// That is the case after a write has freed so many that LMDB's list of them takes pages of its
+    /// own, as after a save of many updates; unless the file has still grown by more than the few
+    /// pages needed before the first are reused, as it does while a reader still uses them.
     private func usesFreePages(in transaction: OpaquePointer, _ used: Int) -> Bool {
         var pages = MDB_stat()
         guard mdb_stat(transaction, Self.freePages, &pages) == MDB_SUCCESS,
@@ -50,19 +50,19 @@ extension EnvironmentCore {
         return true
     }
 
-    /// By how many pages a file may grow though there are many free ones.
+    /// The number of pages by which a file may grow although many are free.
     private static let growthBesideFreePages = 64
 
-    /// The table in which LMDB lists the pages that are free (`FREE_DBI` in `mdb.c`).
+    /// LMDB's table of free pages (`FREE_DBI` in `mdb.c`).
     private static let freePages: MDB_dbi = 0
 
-    /// Makes the file end with its last page again, before it is closed.
+    /// Cuts the file back to its last page before it is closed.
     ///
     /// Nobody writes meanwhile, and readers of other processes look at no page behind the last one.
     /// Where it cannot be done, as while somebody else writes, the file stays longer, which harms
     /// nobody.
     func giveRoomBack() {
-        // Nothing is cut off a file of which nobody knows how it stands.
+        // A file in an unknown state is not cut.
         guard writesBegun.load(ordering: .relaxed) > 0, brokenReason.withLock({ $0 }) == nil else {
             return
         }
@@ -90,13 +90,13 @@ extension EnvironmentCore {
 
     private struct FileExtent {
         let descriptor: Int32
-        /// How many bytes the file has.
+        /// The length of the file in bytes.
         let length: Int
-        /// How many of them belong to pages.
+        /// The bytes that belong to pages.
         let used: Int
     }
 
-    /// How far the file goes. Asked in a write transaction, so that it stays true.
+    /// The extent of the file. Read in a write transaction, so that it stays valid.
     private func fileExtent() -> FileExtent? {
         var info = MDB_envinfo()
         var pages = MDB_stat()
@@ -112,8 +112,8 @@ extension EnvironmentCore {
             used: (Int(info.me_last_pgno) + 1) * Int(pages.ms_psize))
     }
 
-    /// Writes zeros behind the end. When the disk refuses, the transaction finds out by itself
-    /// whether it has the room that it needs.
+    /// Writes zeros behind the end. If the disk refuses, the transaction finds out itself whether
+    /// it has enough room.
     private func append(zeros count: Int, to descriptor: Int32) {
         guard lseek(descriptor, 0, SEEK_END) >= 0 else { return }
         let zeros = [UInt8](repeating: 0, count: count)
@@ -122,10 +122,10 @@ extension EnvironmentCore {
         assert(written <= count)
     }
 
-    /// How many writes leave the file as it is after it was opened.
+    /// The number of writes after opening that reserve nothing.
     private static let writesWithoutReserve: UInt32 = 8
-    /// How many bytes are reserved at a time: a quarter of the file, within these bounds.
+    /// The bytes reserved at a time: a quarter of the file, within these bounds.
     private static let reserveRange = (256 << 10)...(2 << 20)
-    /// Where the disk has not this many times the room, it is left to those who need it.
+    /// Nothing is reserved if the disk has less than this many times the room.
     private static let roomFactor = 16
 }

@@ -11,14 +11,14 @@ extension EnvironmentCore {
         case following
     }
 
-    /// Runs a group of requests in one LMDB transaction and notes in each how it went.
+    /// Runs a group of requests in one LMDB transaction and records the result in each.
     ///
-    /// Only the first round takes in those who arrive meanwhile. Every further one makes the group
-    /// smaller or the map larger, and both are bounded.
+    /// Only the first round accepts requests that arrive meanwhile. Every further round makes the
+    /// group smaller or the map larger, and both are bounded.
     ///
     /// - Parameters:
     ///   - group: The requests.
-    ///   - joining: Gives those who have arrived since, to join a group of so many.
+    ///   - joining: Returns the requests that have arrived since, to join a group of `count`.
     func perform(_ group: [WriteRequest], _ joining: (_ count: Int) -> [WriteRequest]) {
         var pending = group
         var mayJoin = true
@@ -92,7 +92,7 @@ extension EnvironmentCore {
                 mdb_txn_abort(pointer)
                 let told = state.failure.map { explain($0, failure) } ?? failure
                 group.remove(at: position)
-                // Its answer does not depend on how the others fare.
+                // Its answer does not depend on the others.
                 request.finish(told)
                 request.wake()
                 return nil
@@ -120,14 +120,15 @@ extension EnvironmentCore {
         return nil
     }
 
-    /// What was remembered in the LMDB transaction before this one, if that was one of this process.
+    /// The knowledge remembered in the previous LMDB transaction, if that was one of this process.
     private func knowledge(before number: Int) -> (any AnyObject & Sendable)? {
         memory.withLock { $0.transaction == number - 1 ? $0.knowledge : nil }
     }
 
-    /// Keeps what a transaction has left to be remembered.
+    /// Keeps the knowledge that a transaction has left.
     ///
-    /// One that wrote nothing has no number of its own: LMDB gives it to the next one, whoever that is.
+    /// A transaction that wrote nothing has no number of its own: LMDB gives the number to the next
+    /// one, in any process.
     private func remember(_ state: WriteState, as number: Int) {
         guard state.writes > 0 else { return }
         memory.withLock { $0 = Memory(transaction: number, knowledge: state.remembered) }
@@ -153,8 +154,8 @@ extension EnvironmentCore {
         if status != MDB_SUCCESS { throw .status(status, "following a larger map") }
     }
 
-    /// Forgets readers of processes that were killed: for them no page would ever be used again,
-    /// and the file of a program that runs for long would grow with every write.
+    /// Removes the readers of killed processes: because of them no page would ever be reused, and
+    /// the file of a long-running program would grow with every write.
     ///
     /// While another process registers a reader, that is left to a later write.
     private func clearDeadReadersNowAndThen() throws(LMDBError) {
@@ -189,22 +190,23 @@ extension EnvironmentCore {
         }
     }
 
-    /// Whether so much address space is free; LMDB gives the old map up before it asks.
+    /// Whether this much address space is free; LMDB gives up the old map before it asks.
     private static func canReserve(_ size: Int) -> Bool {
-        guard let place = mmap(nil, size, PROT_NONE, MAP_PRIVATE | MAP_ANON | MAP_NORESERVE, -1, 0),
-            place != MAP_FAILED
+        guard
+            let address = mmap(nil, size, PROT_NONE, MAP_PRIVATE | MAP_ANON | MAP_NORESERVE, -1, 0),
+            address != MAP_FAILED
         else { return false }
-        munmap(place, size)
+        munmap(address, size)
         return true
     }
 
     // MARK: - When the disk refuses
 
-    /// Why a commit failed, and whether more may be written.
+    /// The reason for a failed commit. It also decides whether more may be written.
     ///
-    /// A disk without room leaves the last state as it was, unless it was the meta page that found
-    /// none: then LMDB gives up. After any other failure nobody knows which pages reached the disk
-    /// (a failed `fsync` drops them from the cache), so the environment closes itself to writes.
+    /// A full disk leaves the last state as it was, unless there was no room for the meta page:
+    /// then LMDB gives up. After any other failure it is unknown which pages reached the disk (a
+    /// failed `fsync` drops them from the cache), so the environment closes itself to writes.
     private func commitFailure(_ status: Int32) -> LMDBError {
         let isFull = FilePair.isNoRoom(status) || (status == EIO && isDiskFull())
         if isFull, !hasGivenUp() { return .diskFull(osError: status) }
@@ -215,7 +217,7 @@ extension EnvironmentCore {
             .closedToWrites, LMDBError.closedToWrites(reason: reason).message, osError: status)
     }
 
-    /// Whether LMDB refuses everything since the meta page could not be written.
+    /// Whether LMDB refuses everything because the meta page could not be written.
     private func hasGivenUp() -> Bool {
         var pointer: OpaquePointer?
         let status = mdb_txn_begin(handle.pointer, nil, 0, &pointer)
@@ -223,7 +225,7 @@ extension EnvironmentCore {
         return status == MDB_PANIC
     }
 
-    /// Says "disk full" for what LMDB reports as an input/output error.
+    /// Turns an input/output error of LMDB into "disk full" where that is the cause.
     private func explain(_ status: Int32, _ error: any Error) -> any Error {
         if FilePair.isNoRoom(status) || (status == EIO && isDiskFull()) {
             return LMDBError.diskFull(osError: status)
@@ -243,9 +245,9 @@ extension EnvironmentCore {
 
     /// How often the file is found larger than the map before that is no coincidence.
     private static let followingsMaximum = 16
-    /// The check costs a call to the operating system for each other process that reads.
+    /// The check costs a system call for each other process that reads.
     private static let readerCheckInterval: UInt32 = 32
-    /// Half of what 47 bits of user address space can hold.
+    /// Half of a user address space of 47 bits.
     private static let mapSizeMaximum = 1 << 46
     private static let diskFullBelow: Int64 = 1 << 20
 }

@@ -2,8 +2,8 @@ internal import CDaybookLMDB
 internal import Foundation
 internal import Synchronization
 
-/// What all openings of one file in this process share: LMDB's environment, its readers and its
-/// writers.
+/// The shared state of all openings of one file in this process: LMDB's environment, its readers
+/// and its writers.
 final class EnvironmentCore: Sendable {
     // @unchecked Sendable because an `MDB_env` may be used from any thread.
     struct Handle: @unchecked Sendable {
@@ -11,7 +11,7 @@ final class EnvironmentCore: Sendable {
     }
 
     let handle: Handle
-    /// The file, and the lock file that goes with it.
+    /// The file and its lock file.
     let pair: FilePair
     let isReadOnly: Bool
     let identifier: UInt32
@@ -19,19 +19,19 @@ final class EnvironmentCore: Sendable {
     let writer = Writer()
     let tables: Mutex<[String: Table]>
 
-    /// How many write transactions this process has begun.
+    /// The number of write transactions that this process has begun.
     let writesBegun = Atomic<UInt32>(0)
 
-    /// How many bytes belonged to pages when many were first found free; the greatest number while not.
+    /// The bytes of pages when many were first found free; the greatest number before that.
     let usedBesideFreePages = Atomic<Int>(.max)
 
-    /// Why nothing more may be written, once that is so.
+    /// The reason why nothing more may be written, if so.
     let brokenReason = Mutex<String?>(nil)
 
-    /// What the last write of this process has left to be remembered.
+    /// The knowledge left by the last write of this process.
     let memory = Mutex(Memory())
 
-    /// What a layer above knows of the file as one LMDB transaction left it.
+    /// A higher layer's knowledge of the file after one LMDB transaction.
     struct Memory: Sendable {
         var transaction = 0
         var knowledge: (any AnyObject & Sendable)?
@@ -51,10 +51,10 @@ final class EnvironmentCore: Sendable {
         add(tables)
     }
 
-    /// Where the file is, without symbolic links.
+    /// The path of the file, without symbolic links.
     var path: String { pair.file.path }
 
-    /// Makes opened handles known as tables.
+    /// Registers opened handles as tables.
     func add(_ handles: [String: UInt32]) {
         tables.withLock { tables in
             for (name, handle) in handles {
@@ -63,13 +63,14 @@ final class EnvironmentCore: Sendable {
         }
     }
 
-    /// Refuses in a child of the process that opened the file: LMDB's locks are not inherited.
+    /// Refuses in a forked child of the process that opened the file: LMDB's locks are not
+    /// inherited.
     @inline(__always)
     func checkUsable() throws(LMDBError) {
         if forks != ProcessForks.count { throw .forked() }
     }
 
-    /// Closes the file. Nobody reads or writes any more when this is called.
+    /// Closes the file. There must be no reads or writes any more.
     func shutDown() {
         guard forks == ProcessForks.count else { return }
         pool.purge()
@@ -81,15 +82,15 @@ final class EnvironmentCore: Sendable {
     private static let identifierNext = Atomic<UInt32>(0)
 }
 
-/// Counts how often this process came into being by a fork since it first asked.
+/// Counts the forks that led to this process since the count was first read.
 enum ProcessForks {
     private static let counter = Atomic<Int>(0)
     private static let isWatching: Bool = {
-        pthread_atfork(nil, nil) { ProcessForks.noteFork() } == 0
+        pthread_atfork(nil, nil) { ProcessForks.countFork() } == 0
     }()
 
-    /// Changes in every child. Asking the kernel for the process number at each read would cost
-    /// more than the read.
+    /// Changes in every child. A system call for the process number at each read would cost more
+    /// than the read.
     @inline(__always)
     static var count: Int { counter.load(ordering: .relaxed) }
 
@@ -99,7 +100,7 @@ enum ProcessForks {
         }
     }
 
-    private static func noteFork() {
+    private static func countFork() {
         counter.wrappingAdd(1, ordering: .relaxed)
     }
 }

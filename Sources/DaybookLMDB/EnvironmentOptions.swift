@@ -1,6 +1,6 @@
 /// How a file is opened.
 package struct EnvironmentOptions: Sendable {
-    /// The tables the file has; made when the file is new, looked up once otherwise.
+    /// The tables of the file; made when the file is new, otherwise looked up once.
     package var tables: [String]
 
     /// Whether a file that does not exist is made.
@@ -15,17 +15,17 @@ package struct EnvironmentOptions: Sendable {
     /// The first size of the memory map in bytes. The map grows by itself.
     package var mapSize: Int
 
-    /// How many read transactions all processes together may have open.
+    /// The maximal number of open read transactions of all processes together.
     package var maxReaders: Int
 
-    /// For how long locks of other processes are waited for.
+    /// The limit of waiting for locks of other processes.
     package var patience: LockPatience
 
     /// Whether readers get numbers of their own where LMDB lets them. Tests say no, to open a file as
     /// with an LMDB that does not.
     var numbersReaders = true
 
-    /// Options with the usual values.
+    /// Options with default values.
     package init(
         tables: [String] = [],
         create: Bool = true,
@@ -47,11 +47,11 @@ package struct EnvironmentOptions: Sendable {
     /// Address space costs nothing until it is used, so the first growth comes late.
     package static let mapSizeUsual = 1 << 30
 
-    /// What an operating-system crash may take away.
+    /// The writes that an operating-system crash may lose.
     package enum Durability: Sendable, Hashable {
-        /// Nothing that was reported as written.
+        /// None that was reported as written.
         case durable
-        /// The last writes, never the soundness of the file: the meta page is not synced
+        /// The last writes, but the file stays sound: the meta page is not synced
         /// (`MDB_NOMETASYNC`).
         case relaxed
     }

@@ -2,7 +2,7 @@ internal import CDaybookLMDB
 internal import Foundation
 internal import Synchronization
 
-/// Which file it is, whatever path leads to it.
+/// The identity of a file, independent of its paths.
 struct FileIdentity: Hashable, Sendable {
     let device: UInt64
     let inode: UInt64
@@ -15,9 +15,9 @@ struct FileIdentity: Hashable, Sendable {
 
 /// The files open in this process.
 ///
-/// LMDB must not have a file open twice in a process: closing any descriptor of it releases the
-/// locks of all. So each file is opened once and shared, and everything that opens or closes a
-/// file runs under this registry's lock.
+/// LMDB must not open a file twice in a process: closing any descriptor of it releases the locks of
+/// all. So each file is opened once and shared, and everything that opens or closes a file runs
+/// under this registry's lock.
 enum EnvironmentRegistry {
     private struct Entry {
         let core: EnvironmentCore
@@ -39,7 +39,7 @@ enum EnvironmentRegistry {
                 return try openNow(file, options)
             } catch {
                 guard let obstacle = error.obstacle else { throw error }
-                // Others may open and close their files meanwhile.
+                // Other files may be opened and closed meanwhile.
                 if let end = wait.pauseOrEnd() { throw .locked(file.name, by: obstacle, end) }
             }
         }
@@ -56,7 +56,7 @@ enum EnvironmentRegistry {
                     entries[identity]?.holders += 1
                     return core
                 }
-                // A fork copied the entry; the child needs an environment of its own.
+                // A fork copied the entry; the child needs its own environment.
                 entries[identity] = nil
             }
             try refuseLockFileInUse(file, entries)
@@ -81,10 +81,10 @@ enum EnvironmentRegistry {
                 + "that first.")
     }
 
-    /// One holder less; the last one closes the file.
+    /// Removes a holder; the last one closes the file.
     static func release(_ core: EnvironmentCore) {
-        // Another process may be in the middle of a long write. Only this caller waits for that, and
-        // nobody who opens or closes another file.
+        // Another process may be in the middle of a long write. Only this caller waits for it, not
+        // those who open or close other files.
         if isHeldOnce(core) { core.giveRoomBack() }
         entries.withLock { entries in
             guard let identity = entries.first(where: { $0.value.core === core })?.key else {

@@ -2,21 +2,21 @@ internal import CDaybookLMDB
 internal import Foundation
 internal import Synchronization
 
-/// How large a file is and what its pages are used for.
+/// The size of a file and the use of its pages.
 package struct EnvironmentStatistics: Sendable, Hashable {
     /// The size of one page in bytes.
     package var pageSize: Int
-    /// How far the file may grow before the map must, in bytes.
+    /// The size up to which the file may grow before the map must, in bytes.
     package var mapSize: Int
     /// The length of the file in bytes.
     package var fileSize: Int
-    /// Pages that hold records or the trees above them, the two meta pages included.
+    /// Pages of records and of the trees above them, including the two meta pages.
     package var pagesUsed: Int
-    /// Pages that wait to be used again.
+    /// Pages that can be reused.
     package var pagesFree: Int
-    /// How many readers of all processes are registered, resting ones included.
+    /// The number of registered readers of all processes, including resting ones.
     package var readers: Int
-    /// How many readers there may be.
+    /// The maximal number of readers.
     package var readersMaximum: Int
     /// The number of the last LMDB transaction.
     package var lastTransaction: Int
@@ -24,13 +24,13 @@ package struct EnvironmentStatistics: Sendable, Hashable {
     package var tables: [TableStatistics]
 }
 
-/// What one table takes.
+/// The size of one table.
 package struct TableStatistics: Sendable, Hashable {
     /// The table's name.
     package var name: String
-    /// How many records it has.
+    /// The number of its records.
     package var entries: Int
-    /// How many levels its tree has; 0 when it is empty.
+    /// The number of levels of its tree; 0 when it is empty.
     package var depth: Int
     /// Pages that only lead to others.
     package var branchPages: Int
@@ -44,7 +44,7 @@ package struct TableStatistics: Sendable, Hashable {
 }
 
 extension Environment {
-    /// How large the file is and what its pages are used for.
+    /// The size of the file and the use of its pages.
     ///
     /// - Throws: ``LMDBError`` when the file cannot be read.
     /// - Complexity: O(*f*) page reads, *f* the number of free-list records.

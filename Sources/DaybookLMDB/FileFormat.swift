@@ -1,5 +1,5 @@
-/// Where things stand in a file of LMDB 0.9 on a 64-bit little-endian machine (`mdb.c`:
-/// `MDB_page`, `MDB_meta`, `MDB_db`, `MDB_node`).
+/// The layout of a file of LMDB 0.9 on a 64-bit little-endian machine (`mdb.c`: `MDB_page`,
+/// `MDB_meta`, `MDB_db`, `MDB_node`).
 enum FileFormat {
     static let magic: UInt32 = 0xBEEF_C0DE
     static let version: UInt32 = 1
@@ -16,7 +16,7 @@ enum FileFormat {
     static let overflowPage: UInt16 = 0x04
     static let metaPage: UInt16 = 0x08
 
-    // The meta page, counted from its page's begin.
+    // The meta page, counted from the beginning of its page.
     static let magicOffset = 16
     static let versionOffset = 20
     static let addressOffset = 24
@@ -40,9 +40,9 @@ enum FileFormat {
     static let pageSizeRange = 256...65_536
     static let depthMaximum = 32
 
-    /// `MDB_INTEGERKEY`, which the free list has.
+    /// `MDB_INTEGERKEY`, a flag of the free list.
     static let integerKeys: UInt16 = 0x0008
-    /// `MDB_NOSUBDIR`, which LMDB happens to keep.
+    /// `MDB_NOSUBDIR`, which LMDB happens to store.
     static let fileFlagsAllowed: UInt16 = 0x4000
     /// All a 64-bit process can address.
     static let mapSizeMaximum: UInt64 = 1 << 47

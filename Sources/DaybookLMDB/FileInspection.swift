@@ -2,15 +2,15 @@ internal import CDaybookLMDB
 internal import DaybookNewFiles
 internal import Foundation
 
-/// What can be told about a file before LMDB touches it.
+/// Checks of a file before LMDB opens it.
 ///
 /// LMDB maps the file and follows its page numbers: a file shorter than its meta page says would
-/// stop the process with a bus error. So the first pages are looked at beforehand. Runs under the
+/// end the process with a bus error. So the first pages are checked beforehand. Runs under the
 /// registry's lock and only for a file that is not open in this process, because closing a
 /// descriptor releases LMDB's locks on it.
 enum FileInspection {
-    static func run(_ place: FilePath, _ options: EnvironmentOptions) throws(LMDBError) {
-        let path = place.name
+    static func run(_ location: FilePath, _ options: EnvironmentOptions) throws(LMDBError) {
+        let path = location.name
         try refuseNetwork(path)
         var file = daybook_file()
         let number = daybook_look_up(path, &file)
@@ -28,15 +28,15 @@ enum FileInspection {
         if !options.readOnly, access(path, W_OK) != 0 {
             throw .noPermission(path, to: "write", osError: errno)
         }
-        try checkHead(place, options)
+        try checkHead(location, options)
     }
 
     // MARK: - The first pages
 
     private static func checkHead(
-        _ place: FilePath, _ options: EnvironmentOptions
+        _ location: FilePath, _ options: EnvironmentOptions
     ) throws(LMDBError) {
-        let path = place.name
+        let path = location.name
         let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             let number = errno
@@ -48,9 +48,9 @@ enum FileInspection {
 
         let head = try readHead(descriptor, path)
         if head.isEmpty {
-            // Another process may be making the file, or was stopped while it did: then the
-            // lock file is there, and LMDB finishes the work under its lock.
-            let isBegun = access(place.lockPath, F_OK) == 0
+            // Another process may be making the file, or was stopped while making it: then the lock
+            // file exists, and LMDB finishes the work under its lock.
+            let isBegun = access(location.lockPath, F_OK) == 0
             if isBegun, options.create, !options.readOnly { return }
             throw LMDBError(.emptyFile, "'\(path)' is empty, so it is not an LMDB file.")
         }
@@ -112,7 +112,7 @@ enum FileInspection {
 
     private static func refuseNetwork(_ path: String) throws(LMDBError) {
         var type = daybook_file_system_type(path)
-        if type == 0 { type = daybook_file_system_type(FilePlace.folder(of: path)) }
+        if type == 0 { type = daybook_file_system_type(FileNaming.folder(of: path)) }
         guard let name = networkFileSystems[UInt64(type)] else { return }
         throw LMDBError(
             .networkFileSystem,

@@ -3,17 +3,17 @@ internal import DaybookNewFiles
 internal import Foundation
 
 extension FilePair {
-    /// Opens the two files and marks them, so that LMDB can open them.
+    /// Opens and marks the two files, before LMDB opens them.
     ///
-    /// The caller alone opens the file until ``endOpening()``. Runs under the registry's lock, and only
-    /// for files that are not open in this process: closing a descriptor of the lock file would release
-    /// LMDB's locks on it.
+    /// No other process can open the file until ``endOpening()``. Runs under the registry's lock,
+    /// and only for files that are not open in this process: closing a descriptor of the lock file
+    /// would release LMDB's locks on it.
     ///
     /// - Parameters:
-    ///   - file: Where the data file is, or is to be.
-    ///   - options: How it is opened.
+    ///   - file: The path of the data file, which may not exist yet.
+    ///   - options: The options of opening.
     /// - Returns: The pair, with the lock on opening held.
-    /// - Throws: ``LMDBError``; with ``LMDBError/Code/locked`` when it is worth trying again.
+    /// - Throws: ``LMDBError``; with ``LMDBError/Code/locked`` when it is worth retrying.
     static func take(
         _ file: FilePath, _ options: EnvironmentOptions
     ) throws(LMDBError) -> FilePair {
@@ -43,15 +43,15 @@ extension FilePair {
 
     /// Opens the lock file, and makes it if there is none.
     ///
-    /// - Returns: Its descriptor; nil when a reader must do without.
+    /// - Returns: Its descriptor; nil when a reader must do without a lock file.
     private static func openLockFile(
         of file: FilePath, _ options: EnvironmentOptions
     ) throws(LMDBError) -> Int32? {
         let lockPath = file.lockPath
         var descriptor = daybook_open(lockPath, O_RDWR)
         if descriptor < 0, errno == ENOENT {
-            // No folder that can be written, and so nobody who could write to the file.
-            if options.readOnly, access(FilePlace.folder(of: file.path), W_OK) != 0 { return nil }
+            // The folder is not writable, so no process can write to the file.
+            if options.readOnly, access(FileNaming.folder(of: file.path), W_OK) != 0 { return nil }
             descriptor = daybook_open(lockPath, O_RDWR | O_CREAT)
         }
         guard descriptor < 0 else { return descriptor }
@@ -68,9 +68,9 @@ extension FilePair {
         }
     }
 
-    /// Has all others wait who want to open or remove the file.
+    /// Makes other processes wait before they open or remove the file.
     ///
-    /// - Returns: False when the lock file is not the one of that name any more.
+    /// - Returns: False when the path leads to another lock file by now.
     private static func beginOpening(_ lockFile: Int32, _ file: FilePath) throws(LMDBError) -> Bool
     {
         try lockOpening(lockFile, file)
@@ -78,12 +78,12 @@ extension FilePair {
     }
 
     static func lockOpening(_ lockFile: Int32, _ file: FilePath) throws(LMDBError) {
-        let number = daybook_lock(lockFile, daybook_exclusive, LockPlace.opening, 1)
+        let number = daybook_lock(lockFile, daybook_exclusive, LockOffset.opening, 1)
         guard number != 0 else { return }
         guard number == EAGAIN || number == EACCES else {
             throw .status(number, "locking '\(file.lockPath)'")
         }
-        let holder = LockHolder.holder(of: LockPlace.opening, in: lockFile)
+        let holder = LockHolder.holder(of: LockOffset.opening, in: lockFile)
         throw .held(by: LockObstacle(.opening) { holder })
     }
 
@@ -94,10 +94,10 @@ extension FilePair {
         return FileIdentity(found) == (try FileIdentity.of(descriptor, path))
     }
 
-    /// Gives the lock file the disk space that LMDB is going to write to through a map: where there
-    /// is none, writing there would end the process.
+    /// Allocates the disk space of the lock file, to which LMDB will write through a map: without
+    /// the space, the write would end the process.
     ///
-    /// - Returns: False when there is no room for a new one, and a reader does without.
+    /// - Returns: False when there is no room for a new one, so that a reader does without.
     private static func allocate(
         _ lockFile: Int32, _ file: FilePath, _ options: EnvironmentOptions
     ) throws(LMDBError) -> Bool {
@@ -105,14 +105,16 @@ extension FilePair {
         let status = daybook_look_at(lockFile, &found)
         guard status == 0 else { throw .status(status, "measuring '\(file.lockPath)'") }
         var open = daybook_foreign_lock()
-        let looked = daybook_find_lock(lockFile, LockPlace.everybody, 1, &open)
+        let looked = daybook_find_lock(lockFile, LockOffset.everybody, 1, &open)
         guard looked == 0 else { throw .status(looked, "locking '\(file.lockPath)'") }
-        // Where it is in use, that has been done, and its length says how many readers there may be.
+        // A lock file in use is already allocated, and its length determines the maximal number of
+        // readers.
         guard open.is_locked == 0 else { return true }
         let length = max(found.size, Int64(Self.headSize + options.maxReaders * Self.readerSize))
         guard found.size < length || found.allocated < length else { return true }
         let number = daybook_allocate(lockFile, length)
-        // A file system that cannot allocate ahead can run full under the lock file; no more is to be had.
+        // On a file system that cannot allocate ahead, the disk may still become full later; that
+        // cannot be prevented.
         guard number != 0, ![EOPNOTSUPP, ENOTSUP, EINVAL, ENOSYS].contains(number) else {
             return true
         }
@@ -134,7 +136,7 @@ extension FilePair {
 
     /// Marks both files with each other.
     ///
-    /// - Returns: Nil when the lock file was that of another data file and has been done away with.
+    /// - Returns: Nil when the lock file belonged to another data file and has been removed.
     private static func mark(
         _ lockFile: Int32, _ file: FilePath, _ options: EnvironmentOptions
     ) throws(LMDBError) -> FilePair? {
@@ -142,9 +144,10 @@ extension FilePair {
         do throws(LMDBError) {
             let data = try FileIdentity.of(dataFile, file.name)
             let lock = try FileIdentity.of(lockFile, file.lockPath)
-            guard try place(data.mark, from: LockPlace.marks, in: lockFile, file.lockPath) == nil
+            guard try putMark(data.mark, from: LockOffset.marks, in: lockFile, file.lockPath) == nil
             else {
-                // Those who have it open write to a file that had this name before. They keep it.
+                // Processes that have it open write to a file that had this name before. They keep
+                // it.
                 guard unlink(file.lockPath) == 0 || errno == ENOENT else {
                     throw .status(errno, "removing the lock file of the file before '\(file.name)'")
                 }
@@ -152,7 +155,7 @@ extension FilePair {
                 return nil
             }
             if let other = try claim(lock.mark, in: dataFile, file.name) {
-                throw other == LockPlace.withoutLockFile
+                throw other == LockOffset.withoutLockFile
                     ? .held(by: readerWithoutLockFile(of: data))
                     : .otherName(file.name, LockHolder.opener(of: data))
             }
@@ -188,31 +191,48 @@ extension FilePair {
     /// Only who is alone about to do so does it: two who came by two names at once would each see the
     /// other's mark, and neither would get in.
     ///
-    /// - Returns: Where somebody else has put another one, if so.
+    /// - Returns: The offset of another process's different mark, if there is one.
     /// - Throws: ``LMDBError``; with ``LMDBError/Code/locked`` when somebody else is about to, too.
     private static func claim(
         _ mark: Int64, in dataFile: Int32, _ path: String
     ) throws(LMDBError) -> Int64? {
-        let wish = mark - LockPlace.marks + LockPlace.wishes
+        let wish = mark - LockOffset.marks + LockOffset.wishes
         defer {
             let number = daybook_lock_open_file(dataFile, daybook_unlocked, wish, 1)
             assert(number == 0)
         }
-        guard try place(wish, from: LockPlace.wishes, in: dataFile, path) == nil else {
+        guard try putMark(wish, from: LockOffset.wishes, in: dataFile, path) == nil else {
             throw .held(by: LockObstacle(.opening))
         }
-        return try place(mark, from: LockPlace.marks, in: dataFile, path)
+        // Looked for first: the mark of somebody who is refused would be in the way of others.
+        if let other = try findOther(than: mark, from: LockOffset.marks, in: dataFile, path) {
+            return other
+        }
+        try put(mark, into: dataFile, path)
+        return nil
     }
 
     /// Puts a mark into a file.
     ///
     /// - Returns: Where somebody else has put another one, from `first` on, if so.
-    private static func place(
+    private static func putMark(
         _ mark: Int64, from first: Int64, in file: Int32, _ path: String
     ) throws(LMDBError) -> Int64? {
+        try put(mark, into: file, path)
+        return try findOther(than: mark, from: first, in: file, path)
+    }
+
+    private static func put(
+        _ mark: Int64, into file: Int32, _ path: String
+    ) throws(LMDBError) {
         let number = daybook_lock_open_file(file, daybook_shared, mark, 1)
         guard number == 0 else { throw .status(number, "marking '\(path)'") }
-        let end = first + LockPlace.marksCount
+    }
+
+    private static func findOther(
+        than mark: Int64, from first: Int64, in file: Int32, _ path: String
+    ) throws(LMDBError) -> Int64? {
+        let end = first + LockOffset.marksCount
         for (start, next) in [(first, mark), (mark + 1, end)] where start < next {
             var found = daybook_foreign_lock()
             let looked = daybook_find_lock_open_file(file, start, next - start, &found)
@@ -226,21 +246,21 @@ extension FilePair {
     static func isMarked(_ file: Int32, _ path: String) throws(LMDBError) -> Bool {
         var found = daybook_foreign_lock()
         let looked = daybook_find_lock_open_file(
-            file, LockPlace.marks, LockPlace.marksAndWishesCount, &found)
+            file, LockOffset.marks, LockOffset.marksAndWishesCount, &found)
         guard looked == 0 else { throw .status(looked, "looking for marks in '\(path)'") }
         return found.is_locked != 0
     }
 
     // MARK: - Reading without a lock file
 
-    /// Keeps everybody from the file who has a lock file: what is written there could not be told from
-    /// here.
+    /// Keeps processes with a lock file from opening the file, because a reader without one cannot
+    /// see their writes.
     private static func takeWithoutLocks(_ file: FilePath) throws(LMDBError) -> FilePair {
         let dataFile = daybook_open(file.path, O_RDONLY)
         guard dataFile >= 0 else { throw .status(errno, "opening '\(file.name)'") }
         do throws(LMDBError) {
             let data = try FileIdentity.of(dataFile, file.name)
-            if try claim(LockPlace.withoutLockFile, in: dataFile, file.name) != nil {
+            if try claim(LockOffset.withoutLockFile, in: dataFile, file.name) != nil {
                 throw .withoutLockFile(file.name, LockHolder.opener(of: data))
             }
             return FilePair(
@@ -251,6 +271,6 @@ extension FilePair {
         }
     }
 
-    /// How often files are exchanged while they are opened before it is no coincidence.
+    /// The number of exchanges during opening after which it gives up.
     private static let attemptsMaximum = 16
 }

@@ -1,35 +1,35 @@
 internal import CDaybookLMDB
 internal import Foundation
 
-/// A data file and its lock file, as one process has them open.
+/// A data file and its lock file, opened by one process.
 ///
 /// LMDB finds the lock file by the path. Two names of one data file, by a hard link or by mounting the
-/// file elsewhere, would have a lock file each, and so two writers at a time. A data file put in the
-/// place of another would be written under the lock file of that, which tells the number of the next
-/// transaction. So whoever opens a pair marks each of the two files with the other one and looks
-/// whether somebody has marked it otherwise. A mark is a shared lock on one byte far behind the end, at
-/// a place that follows from the file it stands for; the kernel takes it away when a process ends,
-/// however it ends.
+/// file elsewhere, would have a lock file each, and so two writers at a time. A data file that
+/// replaces another would be written under the other's lock file, which holds the number of the
+/// next transaction. So a process that opens a pair marks each of the two files with the other one
+/// and checks that no process has marked it differently. A mark is a shared lock on one byte far
+/// behind the end, at an offset derived from the other file; the kernel releases it when the
+/// process ends, for whatever reason.
 ///
-/// | bytes of the lock file | who locks them |
+/// | bytes of the lock file | locked by |
 /// |---|---|
-/// | 0 | LMDB: everybody who has the file open, shared |
-/// | from 1, below 2³¹ | LMDB: each reader the byte of its number |
-/// | 2⁴⁰ | who is just opening or removing the file, one at a time |
-/// | 2⁴⁰ + 1 | who writes, for as long as LMDB's own lock on writing |
+/// | 0 | LMDB: every process that has the file open, shared |
+/// | from 1, below 2³¹ | LMDB: each reader, the byte of its number |
+/// | 2⁴⁰ | the process that is opening or removing the file, one at a time |
+/// | 2⁴⁰ + 1 | the process that writes, as long as it holds LMDB's own write lock |
 /// | 2⁴⁰ + 2 | who is just registering a reader or forgetting dead ones, under LMDB's lock on readers |
-/// | from 2⁴¹ | everybody, shared: the mark of the data file |
+/// | from 2⁴¹ | every process, shared: the mark of the data file |
 ///
-/// In the data file there are only marks, from 2⁴¹: that of the lock file, or the first place for a
-/// reader without one. Whoever is about to put one there first says so at the same place from 2⁶², and
+/// The data file has only marks, from 2⁴¹: that of the lock file, or the first byte for a reader
+/// without one. Whoever is about to put one there first says so at the same place from 2⁶², and
 /// tries again later if somebody else does: of two who come by two names at once, one gets in.
 ///
 /// The locks at 2⁴⁰ are taken before LMDB's own, which nobody can wait for with an end.
 final class FilePair: Sendable {
-    /// Where the data file is.
+    /// The path of the data file.
     let file: FilePath
     let data: FileIdentity
-    /// Nil for a reader that could not have a lock file.
+    /// Nil for a reader without a lock file.
     let lock: FileIdentity?
     private let dataDescriptor: Int32
     /// -1 for a reader without a lock file.
@@ -47,36 +47,36 @@ final class FilePair: Sendable {
         self.lock = lock
         self.dataDescriptor = dataDescriptor
         self.lockDescriptor = lockDescriptor
-        writing = ByteLock(LockPlace.writing, of: lockDescriptor, file, .writing)
-        registering = ByteLock(LockPlace.registering, of: lockDescriptor, file, .registering)
+        writing = ByteLock(LockOffset.writing, of: lockDescriptor, file, .writing)
+        registering = ByteLock(LockOffset.registering, of: lockDescriptor, file, .registering)
     }
 
-    /// Lets go of both files. LMDB has let go of them before: its locks would go with these.
+    /// Closes both files. LMDB must have closed them before: its locks would be released, too.
     func close() {
         Self.close(dataDescriptor)
         if lockDescriptor >= 0 { Self.close(lockDescriptor) }
     }
 
-    /// Takes the marks back and closes a file. A child that was just forked has it open, too, and would
-    /// keep the marks until it runs its own program.
+    /// Releases the marks and closes a file. A child that was just forked also has it open, and
+    /// would keep the marks until it runs its own program.
     static func close(_ descriptor: Int32) {
         let status = daybook_lock_open_file(
-            descriptor, daybook_unlocked, LockPlace.marks, LockPlace.marksAndWishesCount)
+            descriptor, daybook_unlocked, LockOffset.marks, LockOffset.marksAndWishesCount)
         assert(status == 0)
         _ = Foundation.close(descriptor)
     }
 
-    /// Lets others open the file, after LMDB has.
+    /// Allows other processes to open the file, after LMDB has opened it.
     func endOpening() {
         guard lockDescriptor >= 0 else { return }
-        let status = daybook_lock(lockDescriptor, daybook_unlocked, LockPlace.opening, 1)
+        let status = daybook_lock(lockDescriptor, daybook_unlocked, LockOffset.opening, 1)
         assert(status == 0)
     }
 
-    /// A number that no other reader has, neither as its own nor as that of its process.
+    /// A number that no other reader has, neither as its own nor as its process number.
     func readerNumber() throws(LMDBError) -> Int32 {
         while true {
-            let number = Int32.random(in: LockPlace.readers)
+            let number = Int32.random(in: LockOffset.readers)
             guard lockDescriptor >= 0 else { return number }
             var found = daybook_foreign_lock()
             let status = daybook_find_lock(lockDescriptor, Int64(number), 1, &found)
@@ -87,8 +87,8 @@ final class FilePair: Sendable {
         }
     }
 
-    /// Refuses when a reader of another container has the number of this process, by which LMDB would
-    /// tell them apart.
+    /// Refuses when a reader of another container has the process number of this process, because
+    /// LMDB distinguishes readers by it.
     func refuseSameNumber() throws(LMDBError) {
         guard LockHolder.holder(of: Int64(getpid()), in: lockDescriptor) != nil else { return }
         throw LMDBError(
@@ -122,7 +122,7 @@ final class FilePair: Sendable {
         return try body()
     }
 
-    /// Waits until no other process writes; one may begin right afterwards.
+    /// Waits until no other process writes; one may begin immediately afterwards.
     func awaitWriter(_ patience: LockPatience) throws(LMDBError) {
         if lockDescriptor >= 0 { try writing.awaitFree(patience) }
     }
@@ -132,9 +132,9 @@ final class FilePair: Sendable {
         if lockDescriptor >= 0 { try registering.awaitFree(patience) }
     }
 
-    // MARK: - Its place
+    // MARK: - Its path
 
-    /// Refuses when the path does not lead to the data file any more.
+    /// Refuses when the path no longer leads to the data file.
     ///
     /// - Complexity: One call to the operating system.
     func checkPlace() throws(LMDBError) {
@@ -142,17 +142,17 @@ final class FilePair: Sendable {
         switch daybook_look_up(file.path, &found) {
         case 0: if FileIdentity(found) != data { throw .replaced(file.name) }
         case ENOENT, ENOTDIR: throw .gone(file.name)
-        // A folder that this process may not look into any more says nothing of the file.
+        // A folder that this process may no longer search says nothing about the file.
         default: return
         }
     }
 }
 
-/// Which bytes of the two files are locked for what.
-enum LockPlace {
-    /// LMDB's, which everybody locks who has the file open.
+/// The bytes of the two files that are locked.
+enum LockOffset {
+    /// LMDB's, which every process locks that has the file open.
     static let everybody: Int64 = 0
-    /// LMDB's, by the number of the reader: above all numbers that Linux gives to processes.
+    /// LMDB's, by the number of the reader: above all process numbers of Linux.
     static let readers: ClosedRange<Int32> = (1 << 23)...(.max)
     static let opening: Int64 = 1 << 40
     static let writing: Int64 = opening + 1
@@ -163,19 +163,19 @@ enum LockPlace {
     /// the first one.
     static let wishes: Int64 = 1 << 62
     static let marksAndWishesCount: Int64 = wishes + marksCount - marks
-    /// In place of the mark of a lock file.
+    /// Instead of the mark of a lock file.
     static let withoutLockFile: Int64 = marks
 }
 
 extension FileIdentity {
-    /// Where another file is marked with this one: the same in every process.
+    /// The offset at which another file is marked with this one: the same in every process.
     var mark: Int64 {
         // The mixing steps of SplitMix64.
         var mixed = inode &+ device &* 0x9E37_79B9_7F4A_7C15
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
         mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
         mixed ^= mixed >> 31
-        return LockPlace.marks + 1 + Int64(mixed % UInt64(LockPlace.marksCount - 1))
+        return LockOffset.marks + 1 + Int64(mixed % UInt64(LockOffset.marksCount - 1))
     }
 
     /// An open file.

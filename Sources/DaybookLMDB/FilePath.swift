@@ -1,19 +1,19 @@
 internal import DaybookNewFiles
 
-/// Where a file is: what the caller calls it, and the one path to which all symbolic links lead.
+/// The path of a file: the caller's name for it, and the one path to which all symbolic links lead.
 ///
-/// LMDB's lock file stands beside the path by which a file is opened. So whoever comes by a link must
-/// not keep that path.
+/// LMDB puts the lock file beside the path by which a file is opened. So a symbolic link must be
+/// resolved first.
 struct FilePath: Sendable {
-    /// What the caller calls it, and so what messages say.
+    /// The caller's name for it, which messages use.
     let name: String
     /// Without symbolic links.
     let path: String
-    /// Where its lock file is.
+    /// The path of its lock file.
     var lockPath: String { path + "-lock" }
 
     init(_ name: String) {
         self.name = name
-        path = FilePlace.resolved(name)
+        path = FileNaming.resolved(name)
     }
 }

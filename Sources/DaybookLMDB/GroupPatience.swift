@@ -1,49 +1,51 @@
-/// For how long a group of writes waits for those who are missing.
+/// Decides how long a group of writes waits for missing requests.
 ///
-/// Those who have just been answered together are likely to come again together, but not at the same
-/// moment. So a group waits for as many as took part or stood in line when the last one ended, for a
-/// while that is short beside the sync that they are spared.
+/// Threads that have just been answered together are likely to come again together, but not at the
+/// same moment. So a group waits for as many as took part or were queued when the last one ended,
+/// for a time that is short compared with the sync it saves.
 ///
 /// All times are nanoseconds of one clock that does not go back.
 ///
 /// Invariants:
-/// - Who was alone the last time waits for nobody, nor does who comes long after the last group.
-/// - Patience is learned from the group before alone, and only if that was complete.
+/// - A thread that was alone last time does not wait, nor does one that comes long after the last
+///   group.
+/// - The waiting time depends only on the previous group, and only if that was complete.
 struct GroupPatience: Sendable {
-    /// How a group waits.
+    /// A wait of a group.
     struct Wait: Sendable, Hashable {
-        /// How many must come for it to end early.
+        /// The number of arrivals that end it early.
         var count: Int
-        /// How long it may take.
+        /// Its limit.
         var nanoseconds: UInt64
     }
 
-    /// How many the group under way, or else the next one, is expected to have.
+    /// The expected size of the current group, or else of the next one.
     private(set) var countExpected = 1
-    /// For how long it may wait, in all.
+    /// Its total waiting time.
     private(set) var nanoseconds: UInt64 = 0
-    /// When it has waited long enough, and how many it had when it began to; nil before it waits.
+    /// The end of the wait, and the size of the group when it began; nil before it waits.
     private var waiting: (deadline: UInt64, count: Int)?
-    /// When it was complete; nil as long as more may join.
+    /// The time at which it was complete; nil as long as more may join.
     private var completed: UInt64?
-    /// When the last one ended.
+    /// The time at which the last group ended.
     private var ended: UInt64 = 0
-    /// How many groups are still not to wait, and how many shall not the next time that waiting
-    /// was in vain.
+    /// The number of groups that will not wait, and the number that will not after the next wait in
+    /// vain.
     private var groupsToPass = 0
     private var groupsToPassNext = 1
 
-    /// Begins a group when nobody is writing: after a while, nobody is on the way either.
+    /// Begins a group when there is no writer: after some time, no other request is on its way
+    /// either.
     mutating func beginAlone(at now: UInt64) {
         if now > ended + Self.longest { countExpected = 1 }
     }
 
-    /// Decides whether a group, behind which nobody stands, waits for those who are missing.
+    /// Decides whether a group with no request queued behind it waits for missing ones.
     ///
     /// - Parameters:
-    ///   - count: How many the group has.
+    ///   - count: The size of the group.
     ///   - now: The time.
-    /// - Returns: How it waits; nil when it is complete.
+    /// - Returns: The wait; nil when it is complete.
     mutating func wait(having count: Int, at now: UInt64) -> Wait? {
         let missing = countExpected - count
         let deadline = waiting?.deadline ?? now + nanoseconds
@@ -52,22 +54,22 @@ struct GroupPatience: Sendable {
             return nil
         }
         if waiting == nil { waiting = (deadline, count) }
-        // Half of them at a time, so that some are run while others are still on the way, and the
+        // Half of them at a time, so that some are run while others are still on their way, and the
         // writer is not woken for each.
         return Wait(count: (missing + 1) / 2, nanoseconds: deadline - now)
     }
 
-    /// Notes that nobody has come while the group waited: it is complete.
-    mutating func noteNobodyCame(at now: UInt64) {
+    /// Records that no request came while the group waited: it is complete.
+    mutating func recordVainWait(at now: UInt64) {
         completed = now
     }
 
-    /// Learns from a group what to expect of the next one.
+    /// Learns from a group for the next one.
     ///
     /// - Parameters:
-    ///   - count: How many it had.
-    ///   - countNext: How many may come next: itself, and those who stand in line.
-    ///   - now: When it has ended.
+    ///   - count: Its size.
+    ///   - countNext: The number that may come next: the group itself and the queued requests.
+    ///   - now: The time of its end.
     mutating func end(having count: Int, expecting countNext: Int, at now: UInt64) {
         if groupsToPass > 0 { groupsToPass -= 1 }
         if let waiting {
@@ -83,9 +85,9 @@ struct GroupPatience: Sendable {
         ended = now
     }
 
-    /// In nanoseconds. To wait for less takes longer than it spares.
+    /// In nanoseconds. A shorter wait costs more than it saves.
     private static let shortest: UInt64 = 50_000
-    /// In nanoseconds. In that time a thread that is awake has long prepared a small save.
+    /// In nanoseconds. A running thread prepares a small save in much less time.
     private static let longest: UInt64 = 1_000_000
     private static let groupsToPassMaximum = 64
 }

@@ -1,8 +1,8 @@
-/// Reads back what ``KeyWriter`` wrote: a place in a key that moves on with each value.
+/// Reads the keys of ``KeyWriter``: an offset that advances with each value.
 ///
-/// The bytes are given with each call, since they are borrowed and cannot be kept.
+/// The bytes are passed to each call, because they are borrowed and cannot be kept.
 package struct KeyReader: Sendable {
-    /// The place of the next value.
+    /// The offset of the next value.
     package private(set) var offset: Int
 
     /// A reader at `offset`.
@@ -10,7 +10,7 @@ package struct KeyReader: Sendable {
         self.offset = offset
     }
 
-    /// How many bytes of `bytes` are left.
+    /// The number of remaining bytes.
     package func remaining(in bytes: RawSpan) -> Int {
         bytes.byteCount - offset
     }
@@ -41,7 +41,7 @@ package struct KeyReader: Sendable {
         return Int64(bitPattern: flipped ^ (1 << 63))
     }
 
-    /// Reads `count` bytes as they are.
+    /// Reads `count` bytes unchanged.
     package mutating func bytes(_ bytes: RawSpan, count: Int) throws(LMDBError) -> [UInt8] {
         try require(count, in: bytes)
         defer { offset += count }

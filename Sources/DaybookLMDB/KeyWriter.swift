@@ -16,7 +16,7 @@ package struct KeyWriter: Sendable {
         bytes.removeAll(keepingCapacity: true)
     }
 
-    /// Shortens the key to its first `count` bytes, to put another ending on it.
+    /// Shortens the key to its first `count` bytes, for another ending.
     package mutating func truncate(to count: Int) {
         bytes.removeLast(bytes.count - count)
     }
@@ -46,12 +46,12 @@ package struct KeyWriter: Sendable {
         appendBigEndian(UInt64(bitPattern: value) ^ (1 << 63))
     }
 
-    /// Appends bytes as they are.
+    /// Appends bytes unchanged.
     package mutating func append(bytes more: some Collection<UInt8>) {
         bytes.append(contentsOf: more)
     }
 
-    /// Appends bytes as they are.
+    /// Appends bytes unchanged.
     package mutating func append(bytes more: RawSpan) {
         more.withUnsafeBytes { bytes.append(contentsOf: $0) }
     }

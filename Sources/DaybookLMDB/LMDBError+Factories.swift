@@ -2,7 +2,7 @@ internal import CDaybookLMDB
 internal import Foundation
 
 extension LMDBError {
-    /// The error for a status code of LMDB or the operating system met while doing `action`.
+    /// The error for a status code of LMDB or the operating system during `action`.
     static func status(_ status: Int32, _ action: String) -> LMDBError {
         let text = String(cString: mdb_strerror(status))
         switch status {
@@ -18,7 +18,7 @@ extension LMDBError {
         case MDB_READERS_FULL:
             return LMDBError(
                 .readersFull,
-                "All places for readers are taken. End other programs that read the file, "
+                "All reader slots are taken. End other programs that read the file, "
                     + "or open it with more places.")
         case MDB_BAD_VALSIZE:
             return LMDBError(.keyLength, "A key must have 1 to 511 bytes.")
@@ -75,18 +75,18 @@ extension LMDBError {
 
     // MARK: - Other processes
 
-    /// That a lock is taken, for whoever may try again.
+    /// The lock is taken; the caller may retry.
     static func held(by obstacle: LockObstacle) -> LMDBError {
         LMDBError(.locked, "Another process holds a lock.", osError: nil, obstacle: obstacle)
     }
 
-    /// That it has been waited for in vain.
+    /// The wait for the lock was in vain.
     ///
     /// - Parameters:
     ///   - path: The file.
     ///   - obstacle: What is in the way.
-    ///   - end: How the waiting ended.
-    /// - Returns: The error, with who holds the lock and what can be done about it.
+    ///   - end: The reason why the wait ended.
+    /// - Returns: The error, with the holder of the lock and the remedy.
     static func locked(
         _ path: String, by obstacle: LockObstacle, _ end: LockWait.End
     ) -> LMDBError {

@@ -1,9 +1,9 @@
-/// Why a call to LMDB, or to the operating system under it, was refused.
+/// The reason why a call to LMDB, or to the operating system under it, was refused.
 ///
 /// The environment is still usable unless ``code`` is ``Code/closedToWrites``, which says that
 /// the file must be opened again.
 package struct LMDBError: Error, Sendable {
-    /// What kind of refusal this is; programs decide by it.
+    /// The kind of refusal; programs decide by it.
     package let code: Code
 
     /// One full sentence, and the remedy where there is one.
@@ -37,7 +37,7 @@ package struct LMDBError: Error, Sendable {
         case mapFull
         /// Another process made the map larger and this one could not follow.
         case mapResized
-        /// All places for readers are taken.
+        /// All reader slots are taken.
         case readersFull
         /// The disk has no room left; nothing of the write was kept.
         case diskFull
@@ -69,17 +69,17 @@ package struct LMDBError: Error, Sendable {
         case forked
         /// A write was tried on an environment opened for reading.
         case readOnly
-        /// The file is open in this process in a way that excludes what was asked for.
+        /// The file is open in this process in a way that excludes the request.
         case alreadyOpen
-        /// Another process has held a lock for longer than was to be waited for.
+        /// Another process has held a lock beyond the waiting limit.
         case locked
-        /// The path does not lead to the file any more that was opened by it.
+        /// The path no longer leads to the opened file.
         case replaced
         /// A sync failed or LMDB gave up; nothing more is written until the file is reopened.
         case closedToWrites
         /// Memory or address space ran out.
         case noMemory
-        /// Bytes of a key end before what should stand there.
+        /// A key is shorter than its parts.
         case malformedKey
         /// Anything else.
         case other

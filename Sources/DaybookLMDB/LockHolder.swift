@@ -1,9 +1,9 @@
 internal import CDaybookLMDB
 internal import Foundation
 
-/// The process that holds a lock, in words for whoever waits for it.
+/// The process that holds a lock, described for messages.
 struct LockHolder: CustomStringConvertible {
-    /// Its number; 0 or less when it cannot be told.
+    /// Its number; 0 or less when unknown.
     let process: Int32
 
     /// `process 17 ('daybook', which is stopped)`
@@ -14,7 +14,7 @@ struct LockHolder: CustomStringConvertible {
         return "process \(process) ('\(name)'\(isStopped ? ", which is stopped" : ""))"
     }
 
-    /// What can be done about it.
+    /// The remedy.
     var remedy: String {
         guard process > 0 else { return "End it, or wait for longer." }
         return isStopped
@@ -40,13 +40,13 @@ struct LockHolder: CustomStringConvertible {
         return state == "T" || state == "t"
     }
 
-    /// Nil where the system has no such file, or does not let this user read it.
+    /// Nil if the system has no such file, or does not let this user read it.
     private static func text(_ path: String) -> String? {
         FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// A process that has a file open, other than this one, and the path by which it opened it, as
-    /// far as this user may see that.
+    /// Another process that has a file open, and the path by which it opened it, as far as this
+    /// user may see that.
     static func opener(of file: FileIdentity) -> (holder: LockHolder, path: String)? {
         let files = FileManager.default
         let processes = (try? files.contentsOfDirectory(atPath: "/proc")) ?? []

@@ -1,15 +1,15 @@
 internal import Dispatch
 internal import Foundation
 
-/// For how long somebody waits for a lock that another process holds.
+/// The limit of waiting for a lock that another process holds.
 package struct LockPatience: Sendable {
-    /// How long at most; nil for as long as it takes.
+    /// The maximal time; nil for no limit.
     package var limit: Duration?
 
-    /// Whether to stop waiting all the same, asked many times a second.
+    /// Whether to stop waiting earlier, asked many times a second.
     package var isOver: @Sendable () -> Bool
 
-    /// Waits so long, unless something else ends it.
+    /// A limit in time, with an optional other end.
     package init(
         limit: Duration? = .seconds(60),
         isOver: @escaping @Sendable () -> Bool = { false }
@@ -19,12 +19,12 @@ package struct LockPatience: Sendable {
     }
 }
 
-/// One waiting, which begins when it is made.
+/// One wait, which begins with the initializer.
 ///
-/// The lock is tried again and again, because the kernel knows no waiting for it that ends after a
-/// while. Each pause is twice as long as the one before, within bounds that are short beside a sync.
+/// The lock is retried, because the kernel has no wait with a limit for it. Each pause is twice as
+/// long as the one before, up to a bound that is short compared with a sync.
 struct LockWait: Sendable {
-    /// How the waiting ended.
+    /// The reason why the wait ended.
     enum End: Sendable {
         case limit(Duration)
         case stopped
@@ -38,9 +38,9 @@ struct LockWait: Sendable {
         self.patience = patience
     }
 
-    /// Pauses for a moment, after which the lock is to be tried again.
+    /// Pauses briefly before the lock is tried again.
     ///
-    /// - Returns: Nil, or how the waiting has ended instead.
+    /// - Returns: Nil, or the reason why the wait has ended.
     mutating func pauseOrEnd() -> End? {
         if patience.isOver() { return .stopped }
         if let limit = patience.limit {

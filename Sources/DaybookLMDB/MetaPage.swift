@@ -1,6 +1,6 @@
 import DaybookStopping
 
-/// The fields of a meta page as they stand in the file.
+/// The fields of a meta page in the file.
 struct MetaPage {
     let pageNumber: UInt64
     let pageFlags: UInt16
@@ -13,10 +13,10 @@ struct MetaPage {
     let lastPage: UInt64
     let transaction: UInt64
 
-    /// The free list's record has no use for its padding, so the page size stands there.
+    /// The free list's record does not use its padding, so the page size is there.
     var pageSize: UInt32 { free.padding }
 
-    /// The meta page at `offset`, or `nil` when the bytes end before.
+    /// The meta page at `offset`, or `nil` when there are too few bytes.
     init?(_ bytes: [UInt8], at offset: Int) {
         guard offset >= 0, offset + FileFormat.metaEnd <= bytes.count else { return nil }
         pageNumber = bytes.number(offset)

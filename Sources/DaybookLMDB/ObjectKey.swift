@@ -1,6 +1,6 @@
-/// A key of twelve bytes, four and eight of them in order, that is written down where it is used.
+/// A key of four and eight bytes, built on the stack where it is used.
 ///
-/// Most reads are of one record under such a key; an array for it would be half their price.
+/// Most reads are of one record under such a key; an array for it would be half their cost.
 package struct ObjectKey: Sendable {
     private let high: UInt32
     private let low: UInt64
@@ -22,7 +22,7 @@ package struct ObjectKey: Sendable {
 }
 
 extension Environment {
-    /// A copy of the record under a key, taken in a read of its own; `nil` when there is none.
+    /// A copy of the record under a key, in its own read transaction; `nil` when there is none.
     ///
     /// - Throws: ``LMDBError`` when the file cannot be read.
     /// - Complexity: O(log *n*) page reads.

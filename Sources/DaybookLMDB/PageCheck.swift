@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// One thing found in the pages of a file.
+/// A finding in the pages of a file.
 package struct PageFinding: Sendable, Hashable {
-    /// Whether it is damage or only worth knowing.
+    /// Whether it is damage or only a note.
     package let severity: Severity
     /// The page it was found on.
     package let page: UInt64?
@@ -11,28 +11,28 @@ package struct PageFinding: Sendable, Hashable {
     /// A full sentence.
     package let message: String
 
-    /// How much a finding weighs.
+    /// The weight of a finding.
     package enum Severity: Sendable, Hashable {
-        /// What is read may be wrong, or reading may stop the program.
+        /// Reads may be wrong, or may end the program.
         case damage
-        /// Nothing is wrong with what is read.
+        /// Reads are not affected.
         case note
         /// The file could not be checked.
         case unchecked
     }
 }
 
-/// Checks the pages of an LMDB file without LMDB, so that no damage can stop the program.
+/// Checks the pages of an LMDB file without LMDB, so that no damage can end the program.
 ///
-/// LMDB has no checksums and follows what it finds. This walks every tree of the newest state by
-/// itself, each page number and each offset checked before it is followed. What it does not see
-/// are changed bytes inside keys and values that keep the order of the keys: digests over the
-/// records are for those.
+/// LMDB has no checksums and follows what it finds. This walks every tree of the newest state
+/// itself, and checks each page number and each offset before following it. It does not detect
+/// changed bytes inside keys and values that keep the order of the keys: digests over the records
+/// are for those.
 package enum PageCheck {
     /// Checks the file at `path` before it is opened.
     ///
-    /// Another process may write to it meanwhile. Pages that looked damaged may then only have been
-    /// used anew, so the check is made again until the meta pages stand still.
+    /// Another process may write to it meanwhile. Pages that looked damaged may then merely have
+    /// been reused, so the check is repeated until the meta pages no longer change.
     ///
     /// - Returns: All findings; none, or only notes, when the file is sound.
     /// - Throws: ``LMDBError`` when the file cannot be read, or with
@@ -43,7 +43,7 @@ package enum PageCheck {
         try EnvironmentRegistry.occupyStandardDescriptors()
         return try EnvironmentRegistry.withFileClosed(path) {
             () throws(LMDBError) -> [PageFinding] in
-            // Without O_NONBLOCK a pipe would be waited for until somebody writes to it.
+            // Without O_NONBLOCK, opening a pipe would wait for a writer.
             let descriptor = Foundation.open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
             guard descriptor >= 0 else {
                 let number = errno
@@ -52,15 +52,15 @@ package enum PageCheck {
             }
             defer { close(descriptor) }
             var failure: Int32 = 0
-            let source = PageSource { place, count in
-                let (bytes, number) = read(descriptor, place, count)
+            let source = PageSource { offset, count in
+                let (bytes, number) = read(descriptor, offset, count)
                 if number != 0 { failure = number }
                 return bytes
             }
             for _ in 0..<attemptsMaximum {
                 let before = source.metaBytes
                 let findings = run(source)
-                // What the disk does not give is not damaged because of that.
+                // A failure to read is not damage.
                 guard failure == 0 else { throw .status(failure, "reading '\(path)'") }
                 let isSound = !findings.contains { $0.severity == .damage }
                 if isSound || source.metaBytes == before { return findings }
@@ -76,31 +76,32 @@ package enum PageCheck {
     /// Checks a file that was read into memory.
     package static func run(bytes: [UInt8]) -> [PageFinding] {
         run(
-            PageSource { place, count in
-                guard place >= 0, place <= bytes.count else { return [] }
-                return Array(bytes[place..<min(place + count, bytes.count)])
+            PageSource { offset, count in
+                guard offset >= 0, offset <= bytes.count else { return [] }
+                return Array(bytes[offset..<min(offset + count, bytes.count)])
             })
     }
 
-    /// How often a file that is being written to is looked at.
+    /// The number of attempts at a file that is being written to.
     private static let attemptsMaximum = 32
 
-    /// - Returns: What there is of the bytes, and the number of the error that kept the rest, if one did.
+    /// - Returns: The bytes that could be read, and the number of the error that prevented the
+    ///   rest, if any.
     private static func read(
-        _ descriptor: Int32, _ place: Int, _ count: Int
+        _ descriptor: Int32, _ offset: Int, _ count: Int
     ) -> (bytes: [UInt8], error: Int32) {
         var number: Int32 = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             while filled < count {
                 let start = buffer.baseAddress.map { $0 + filled }
-                let more = pread(descriptor, start, count - filled, off_t(place + filled))
+                let more = pread(descriptor, start, count - filled, off_t(offset + filled))
                 if more < 0, errno == EINTR { continue }
                 if more < 0 { number = errno }
                 if more <= 0 { return }
                 filled += more
             }
         }
-        // A folder, a pipe and the like have no bytes to give.
+        // A folder, a pipe or a similar file has no bytes to read.
         return (bytes, number == EISDIR || number == ESPIPE || number == EINVAL ? 0 : number)
     }
 
@@ -150,31 +151,31 @@ extension PageFinding {
     }
 
     private static func text(_ page: UInt64?, _ table: String?, _ what: String) -> String {
-        let place =
+        let location =
             switch (page, table) {
             case (let page?, let table?): "Page \(page) of '\(table)': "
             case (let page?, nil): "Page \(page): "
             case (nil, let table?): "Table '\(table)': "
             case (nil, nil): "File: "
             }
-        return place + what + "."
+        return location + what + "."
     }
 }
 
-/// Where the bytes come from.
+/// The source of the bytes.
 struct PageSource {
-    private let read: (_ place: Int, _ count: Int) -> [UInt8]
+    private let read: (_ offset: Int, _ count: Int) -> [UInt8]
 
-    init(_ read: @escaping (_ place: Int, _ count: Int) -> [UInt8]) {
+    init(_ read: @escaping (_ offset: Int, _ count: Int) -> [UInt8]) {
         self.read = read
     }
 
-    /// The first pages, in which every commit leaves its mark.
+    /// The first pages, one of which every commit changes.
     var metaBytes: [UInt8] { read(0, FileFormat.pageSizeRange.upperBound * 2) }
 
     /// Up to `count` bytes; fewer at the end of the file.
-    func bytes(at place: Int, count: Int) -> [UInt8] {
-        read(place, count)
+    func bytes(at offset: Int, count: Int) -> [UInt8] {
+        read(offset, count)
     }
 
     /// Whether the file has at least `length` bytes.
@@ -210,7 +211,7 @@ enum MetaCheck {
         return problems.map { .damage(number, nil, $0) }
     }
 
-    /// Transaction *n* writes meta page *n* mod 2, so the two numbers follow each other.
+    /// Transaction *n* writes meta page *n* mod 2, so the two numbers are consecutive.
     static func findings(first: MetaPage, second: MetaPage) -> [PageFinding] {
         var findings: [PageFinding] = []
         if first.pageSize != second.pageSize {

@@ -1,7 +1,7 @@
-/// A state of the file, as it was when the transaction began.
+/// The state of the file when the transaction began.
 ///
-/// It lives for one call of ``Environment/read(_:)`` and never longer: a reader that stays keeps
-/// LMDB from using free pages again, and the file grows.
+/// It lives for one call of ``Environment/read(_:)`` and never longer: a long-lived reader prevents
+/// LMDB from reusing free pages, and the file grows.
 package struct ReadTransaction: ~Copyable, Reading {
     let access: TransactionAccess
 

@@ -2,8 +2,8 @@ internal import CDaybookLMDB
 internal import Dispatch
 internal import Synchronization
 
-/// The read transactions of one environment, kept and renewed because beginning one anew costs
-/// a lock across processes.
+/// The read transactions of one environment, kept and renewed because beginning a new one costs a
+/// lock across processes.
 ///
 /// Invariants:
 /// - A slot is either resting (reset, on the free list) or in use by one thread.
@@ -109,7 +109,7 @@ final class ReaderPool: Sendable {
     /// Keeps the map from changing while `body` reads it through a transaction of its own.
     func withReader<R>(_ patience: LockPatience, _ body: () throws -> R) throws -> R {
         let loan = try borrow(patience)
-        // LMDB takes a reader of its own; this one must not pin pages beside it.
+        // LMDB takes its own reader; this one must not pin pages meanwhile.
         mdb_txn_reset(loan.pointer)
         defer { giveBack(loan) }
         return try body()
@@ -196,8 +196,8 @@ final class ReaderPool: Sendable {
         while true {
             let (taken, wait) = state.withLock {
                 state -> (Reservation?, DispatchSemaphore?) in
-                // A thread that reads already must get through, or the change of the map
-                // would wait for it and it for the change.
+                // A thread that is already reading must get through, or it and the change of the
+                // map would wait for each other.
                 if state.isExclusive, !state.slots.contains(where: { $0.owner == thread }) {
                     let semaphore = DispatchSemaphore(value: 0)
                     state.waiting.append(semaphore)
@@ -239,7 +239,7 @@ final class ReaderPool: Sendable {
         drained?.signal()
     }
 
-    /// One reader less. Returns whom to wake if it was the last one somebody waits for.
+    /// Removes a reader. Returns the semaphore of the waiting thread, if any, after the last one.
     private static func leave(_ state: inout State) -> DispatchSemaphore? {
         state.active -= 1
         guard state.active == 0, let drained = state.drained else { return nil }
@@ -279,7 +279,7 @@ final class ReaderPool: Sendable {
             }
             if checked != MDB_SUCCESS || dead == 0 { throw .status(status, "beginning to read") }
         case MDB_BAD_RSLOT:
-            // The slot was cleared under a suspended process; a new one takes its place.
+            // The slot was cleared while the process was suspended; a new one replaces it.
             return
         default:
             throw .status(status, "beginning to read")

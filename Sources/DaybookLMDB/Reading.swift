@@ -3,14 +3,14 @@ package struct Table: Sendable, Hashable {
     /// The name under which the file keeps the table.
     package let name: String
 
-    /// LMDB's handle, which tells the tables of one environment apart.
+    /// LMDB's handle, which identifies a table within its environment.
     package let handle: UInt32
 
     /// The environment the handle belongs to.
     let environment: UInt32
 }
 
-/// In which direction a scan walks.
+/// The direction of a scan.
 package enum ScanOrder: Sendable, Hashable {
     /// From the lowest key up.
     case ascending
@@ -18,15 +18,15 @@ package enum ScanOrder: Sendable, Hashable {
     case descending
 }
 
-/// Whether a scan goes on.
+/// Whether a scan continues.
 package enum ScanStep: Sendable, Hashable {
-    /// To the next record.
+    /// Continue with the next record.
     case proceed
-    /// No further.
+    /// Stop.
     case stop
 }
 
-/// What a write does about a record that is there already.
+/// The treatment of an existing record by a write.
 package enum PutMode: Sendable, Hashable {
     /// Replaces it.
     case upsert
@@ -37,7 +37,7 @@ package enum PutMode: Sendable, Hashable {
     case append
 }
 
-/// Reading inside one transaction, which sees one state of the file from begin to end.
+/// Reading inside one transaction, which sees one state of the file from beginning to end.
 ///
 /// Bytes handed to a `body` lie in LMDB's map: they are valid only until `body` returns. In a
 /// write transaction nothing may be written while such bytes are in hand.
@@ -55,7 +55,7 @@ package protocol Reading: ~Copyable {
     /// - Complexity: O(log *n*) page reads.
     func contains(_ table: Table, _ key: RawSpan) throws -> Bool
 
-    /// How many records the table has.
+    /// The number of records in the table.
     ///
     /// - Complexity: O(1).
     func count(_ table: Table) throws -> Int
@@ -69,7 +69,7 @@ package protocol Reading: ~Copyable {
         _ body: (_ key: RawSpan, _ value: RawSpan) throws -> R
     ) throws -> R?
 
-    /// Calls `body` with the last record strictly before `key`, or the last of all for `nil`.
+    /// Calls `body` with the last record strictly before `key`, or the last record for `nil`.
     ///
     /// - Returns: What `body` returns, or `nil` when there is no such record.
     /// - Complexity: O(log *n*) page reads.

@@ -6,7 +6,7 @@ struct TransactionAccess {
     /// The `MDB_txn`.
     let pointer: OpaquePointer
 
-    /// Which environment's tables may be used.
+    /// The environment whose tables may be used.
     let environment: UInt32
 
     @inline(__always)
@@ -94,7 +94,7 @@ struct TransactionAccess {
     }
 }
 
-/// A place in a table. Its key and value point into the map.
+/// A position in a table. Its key and value point into the map.
 struct Cursor {
     let pointer: OpaquePointer
     let tableName: String

@@ -1,9 +1,9 @@
-/// Walks the trees of a file's newest state and keeps what is wrong with them.
+/// Walks the trees of a file's newest state and collects their faults.
 ///
 /// Invariants:
-/// - No byte is read before its place was checked to be in its page, no page before its number
-///   was checked to be in the file.
-/// - Each page is entered once, so the walk ends whatever the pages say.
+/// - No byte is read before its offset was checked to be in its page, no page before its number was
+///   checked to be in the file.
+/// - Each page is entered once, so the walk always ends.
 struct TreeCheck {
     let source: PageSource
     let pageSize: Int
@@ -18,7 +18,7 @@ struct TreeCheck {
         case free
     }
 
-    /// What a walk counts, to be compared with what the file says.
+    /// The counts of a walk, for comparison with those in the file.
     struct Counts {
         var branchPages: UInt64 = 0
         var leafPages: UInt64 = 0
@@ -42,7 +42,7 @@ struct TreeCheck {
             damage(nil, TreeKind.main.name, "its flags are \(newest.main.flags)")
         }
         walk(newest.main, .main) { check, key, value in
-            // A record that stands beside the tables.
+            // A record beside the tables.
             guard value.count == FileFormat.treeRecordSize else { return }
             let name = String(decoding: key, as: UTF8.self)
             let record = TreeRecord(value, at: 0)
@@ -72,8 +72,8 @@ struct TreeCheck {
         }
     }
 
-    /// Every transaction that changes anything frees the page it changed and says so in the
-    /// free list under its own number. So a meta page whose number was altered gives itself away.
+    /// Every transaction that changes anything frees the page it changed and records it in the free
+    /// list under its own number. So an altered number in a meta page is detected.
     ///
     /// LMDB itself leaves such a page when it cannot write the meta page at the end of a commit: it
     /// puts the old number back over the new roots. That page looks exactly as if the number had
@@ -118,7 +118,7 @@ struct TreeCheck {
         damage(nil, TreeKind.freeList.name, "transaction \(transaction) names \(what)")
     }
 
-    /// The page numbers of a free-list value; a wrong count gives those that are there.
+    /// The page numbers of a free-list value; with a wrong count, those that are there.
     private mutating func pageList(_ value: [UInt8]) -> [UInt64] {
         let room = value.count / 8 - 1
         guard room >= 0, value.count % 8 == 0 else {
@@ -168,7 +168,7 @@ struct TreeCheck {
         let isLeaf = level == visitor.depth
         let problems = page.problems(number: number, size: pageSize, isLeaf: isLeaf)
         for problem in problems { damage(number, visitor.kind.name, problem) }
-        // Without sound offsets nothing on the page can be followed.
+        // Without valid offsets nothing on the page can be followed.
         guard problems.isEmpty else { return }
         checkKeys(page, number, isLeaf: isLeaf, bounds, visitor)
         if isLeaf {
@@ -217,7 +217,7 @@ struct TreeCheck {
         }
     }
 
-    /// The value of a leaf's node, from its overflow pages where it lies on such.
+    /// The value of a leaf's node, from its overflow pages if it has any.
     private mutating func value(
         _ page: TreePage, _ index: Int, _ number: UInt64, _ visitor: TreeVisitor,
         _ counts: inout Counts
@@ -240,8 +240,8 @@ struct TreeCheck {
             damage(number, visitor.kind.name, "record \(index) lies on page \(first), not in file")
             return nil
         }
-        let place = Int(first) * pageSize
-        let header = source.bytes(at: place, count: FileFormat.pageHeaderSize)
+        let offset = Int(first) * pageSize
+        let header = source.bytes(at: offset, count: FileFormat.pageHeaderSize)
         guard header.count == FileFormat.pageHeaderSize else { return nil }
         let run: UInt32 = header.number(FileFormat.pageOverflowOffset)
         let flagsFound: UInt16 = header.number(FileFormat.pageFlagsOffset)
@@ -255,10 +255,10 @@ struct TreeCheck {
         guard claim(first, Int(run), for: visitor.kind) else { return nil }
         counts.overflowPages += UInt64(run)
         if !visitor.kind.readsValues { return [] }
-        return source.bytes(at: place + FileFormat.pageHeaderSize, count: size)
+        return source.bytes(at: offset + FileFormat.pageHeaderSize, count: size)
     }
 
-    /// Marks pages as used by a tree; false when one is not in the file or used already.
+    /// Marks pages as used by a tree; false when one is not in the file or already used.
     private mutating func claim(_ first: UInt64, _ run: Int, for kind: TreeKind) -> Bool {
         guard first >= 2, first < UInt64(pageCount), run <= pageCount - Int(first) else {
             damage(first, kind.name, "it is not in the file")
@@ -301,7 +301,7 @@ struct TreeCheck {
     }
 }
 
-/// Between which keys a page's keys must lie.
+/// The bounds of a page's keys.
 private struct KeyBounds {
     var lower: [UInt8]?
     var upper: [UInt8]?

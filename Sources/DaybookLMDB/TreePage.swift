@@ -1,6 +1,6 @@
 /// A branch or leaf page: a header, offsets growing up, nodes growing down.
 ///
-/// ``problems(number:size:isLeaf:)`` must have found nothing before anything else is asked.
+/// ``problems(number:size:isLeaf:)`` must have found nothing before any other use.
 struct TreePage {
     private let bytes: [UInt8]
 
@@ -10,10 +10,10 @@ struct TreePage {
 
     // MARK: - Soundness
 
-    /// What is wrong with the page's header, offsets and the places of its nodes.
+    /// The faults of the page's header, its offsets and the positions of its nodes.
     ///
     /// LMDB keeps nodes packed: they fill the page from `upper` to its end without a gap, each
-    /// beginning at an even place. So a changed size or offset shows.
+    /// beginning at an even offset. So a changed size or offset is detected.
     func problems(number: UInt64, size: Int, isLeaf: Bool) -> [String] {
         guard bytes.count == size else { return ["the file ends within it"] }
         let said: UInt64 = bytes.number(0)
@@ -31,21 +31,21 @@ struct TreePage {
     }
 
     private func nodeProblems(isLeaf: Bool) -> [String] {
-        var places: [(begin: Int, end: Int)] = []
-        places.reserveCapacity(nodeCount)
+        var ranges: [(begin: Int, end: Int)] = []
+        ranges.reserveCapacity(nodeCount)
         for index in 0..<nodeCount {
-            let begin = place(index)
+            let begin = nodeOffset(index)
             guard begin >= upper, begin & 1 == 0,
                 begin + FileFormat.nodeHeaderSize <= bytes.count
             else { return ["node \(index) begins at \(begin), outside of the nodes"] }
             let size = nodeSize(index, isLeaf: isLeaf)
             let end = begin + size + size % 2
             guard end <= bytes.count else { return ["node \(index) ends after the page"] }
-            places.append((begin, end))
+            ranges.append((begin, end))
         }
-        places.sort { $0.begin < $1.begin }
+        ranges.sort { $0.begin < $1.begin }
         var expected = upper
-        for node in places {
+        for node in ranges {
             if node.begin != expected { return ["its nodes overlap or leave a gap at \(expected)"] }
             expected = node.end
         }
@@ -65,28 +65,28 @@ struct TreePage {
     /// The longest node LMDB keeps in a page of this size, so that at least two fit.
     var nodeMaximum: Int { ((bytes.count - FileFormat.pageHeaderSize) / 2 & ~1) - 2 }
 
-    func flags(_ index: Int) -> UInt16 { bytes.number(place(index) + 4) }
+    func flags(_ index: Int) -> UInt16 { bytes.number(nodeOffset(index) + 4) }
 
     func valueSize(_ index: Int) -> Int {
-        let size: UInt32 = bytes.number(place(index))
+        let size: UInt32 = bytes.number(nodeOffset(index))
         return Int(size)
     }
 
     func key(_ index: Int) -> [UInt8] {
-        let begin = place(index) + FileFormat.nodeHeaderSize
+        let begin = nodeOffset(index) + FileFormat.nodeHeaderSize
         return Array(bytes[begin..<begin + keySize(index)])
     }
 
     func valueInPage(_ index: Int) -> [UInt8] {
-        let begin = valuePlace(index)
+        let begin = valueOffset(index)
         return Array(bytes[begin..<begin + valueSize(index)])
     }
 
-    func overflowPage(_ index: Int) -> UInt64 { bytes.number(valuePlace(index)) }
+    func overflowPage(_ index: Int) -> UInt64 { bytes.number(valueOffset(index)) }
 
-    /// A branch node has its page number where a leaf node has size and flags.
+    /// A branch node has its page number in the fields of a leaf node's size and flags.
     func child(_ index: Int) -> UInt64 {
-        let low: UInt32 = bytes.number(place(index))
+        let low: UInt32 = bytes.number(nodeOffset(index))
         return UInt64(low) | UInt64(flags(index)) << 32
     }
 
@@ -100,17 +100,17 @@ struct TreePage {
         return Int(value)
     }
 
-    private func place(_ index: Int) -> Int {
+    private func nodeOffset(_ index: Int) -> Int {
         let value: UInt16 = bytes.number(FileFormat.pageHeaderSize + 2 * index)
         return Int(value)
     }
 
     private func keySize(_ index: Int) -> Int {
-        let value: UInt16 = bytes.number(place(index) + 6)
+        let value: UInt16 = bytes.number(nodeOffset(index) + 6)
         return Int(value)
     }
 
-    private func valuePlace(_ index: Int) -> Int {
-        place(index) + FileFormat.nodeHeaderSize + keySize(index)
+    private func valueOffset(_ index: Int) -> Int {
+        nodeOffset(index) + FileFormat.nodeHeaderSize + keySize(index)
     }
 }

@@ -1,31 +1,31 @@
 internal import CDaybookLMDB
 
 extension WriteTransaction {
-    /// Writes many records of one table with one cursor, which finds the place of a record faster when
-    /// the one before stands on the same page.
+    /// Writes many records of one table with one cursor, which finds the position of a record
+    /// faster if the one before is on the same page.
     ///
     /// - Parameters:
     ///   - table: The table.
-    ///   - mode: What to do about records that are there; see ``put(_:_:_:_:)``.
-    ///   - body: Puts the records, best in the order of their keys.
+    ///   - mode: The treatment of existing records; see ``put(_:_:_:_:)``.
+    ///   - body: Puts the records, preferably in the order of their keys.
     /// - Throws: What ``PutRun/put(_:_:)`` throws; ``LMDBError`` when there is no memory for a cursor.
-    /// - Precondition: No bytes handed out by this transaction are in hand.
+    /// - Precondition: No bytes handed out by this transaction are in use.
     package func putRun(
         _ table: Table, _ mode: PutMode, _ body: (inout PutRun) throws -> Void
     ) throws {
         try putRun(table, flags: mode.flags, appendsAtFirst: false, body)
     }
 
-    /// Writes many records of one table in the order of their keys, with one cursor: at the end of the
-    /// table if the first belongs there, and otherwise each where it belongs, over the one that is
-    /// there.
+    /// Writes many records of one table in the order of their keys, with one cursor: at the end of
+    /// the table if the first belongs there, and otherwise each at its position, replacing an
+    /// existing one.
     ///
     /// - Parameters:
     ///   - table: The table.
     ///   - body: Puts the records.
     /// - Throws: As ``putRun(_:_:_:)``.
     /// - Precondition: Each key is greater than the one before. No bytes handed out by this
-    ///   transaction are in hand.
+    ///   transaction are in use.
     package func putAscendingRun(
         _ table: Table, _ body: (inout PutRun) throws -> Void
     ) throws {
@@ -34,12 +34,12 @@ extension WriteTransaction {
 
     /// Removes the last records of a table, in the order of their keys.
     ///
-    /// - Precondition: No bytes handed out by this transaction are in hand.
+    /// - Precondition: No bytes handed out by this transaction are in use.
     /// - Throws: ``LMDBError`` also when the table has fewer records, as a damaged one may where another
     ///   has been seen.
     /// - Complexity: O(*k*) page reads and writes, *k* the number of records.
     package func removeLast(_ count: Int, of table: Table) throws {
-        // The pages of a whole table are given up without being looked at.
+        // The pages of a whole table are freed without being read.
         guard try access.count(table) != count else { return try clear(table) }
         state.requireNoLoans()
         let cursor = try openCursor(on: table)
@@ -52,7 +52,7 @@ extension WriteTransaction {
             guard status == MDB_SUCCESS else {
                 throw state.fail(status, "deleting from '\(table.name)'")
             }
-            state.noteWrite()
+            state.countWrite()
         }
     }
 
@@ -85,7 +85,7 @@ package struct PutRun: ~Copyable {
     fileprivate let table: Table
     fileprivate var flags: UInt32
     fileprivate let state: WriteState
-    /// Whether the first record is to find out where the run belongs.
+    /// Whether the first record determines the position of the run.
     fileprivate var appendsAtFirst: Bool
 
     /// Writes one record.
@@ -103,7 +103,7 @@ package struct PutRun: ~Copyable {
             }
         }
         switch status {
-        case MDB_SUCCESS: state.noteWrite()
+        case MDB_SUCCESS: state.countWrite()
         case MDB_KEYEXIST: throw LMDBError.status(status, "writing '\(table.name)'")
         default: throw state.fail(status, "writing '\(table.name)'")
         }

@@ -1,11 +1,11 @@
 internal import CDaybookLMDB
 import DaybookStopping
 
-/// The environment's one writer at work: reads what it wrote itself, and writes.
+/// The environment's only write transaction, which also reads its own writes.
 ///
 /// It lives for one call of the body given to ``Environment/write(_:)``, on the thread that writes.
-/// Nothing may be written while bytes handed out by `get`, `seek` or `scan` are in hand, because
-/// a write may move them: collect what is needed first, then write.
+/// Nothing may be written while bytes handed out by `get`, `seek` or `scan` are in use, because a
+/// write may move them: collect the data first, then write.
 package struct WriteTransaction: ~Copyable, Reading {
     let access: TransactionAccess
     let state: WriteState
@@ -17,14 +17,14 @@ package struct WriteTransaction: ~Copyable, Reading {
 
     // MARK: - Remembering
 
-    /// What ``remember(_:)`` was last told in this process, as long as nobody has written since: not
-    /// here, and not in another process.
+    /// The last knowledge given to ``remember(_:)`` in this process, as long as no process has
+    /// written since.
     package var remembered: (any AnyObject & Sendable)? { state.remembered }
 
-    /// Keeps what the caller knows of the file as it stands now, for the bodies that come after it, in
-    /// this transaction and in later ones.
+    /// Keeps the caller's knowledge of the present file for later bodies, in this transaction and
+    /// in later ones.
     ///
-    /// It is forgotten with the transaction when that fails.
+    /// It is forgotten if the transaction fails.
     ///
     /// - Precondition: The body has written.
     package func remember(_ knowledge: any AnyObject & Sendable) {
@@ -37,7 +37,7 @@ package struct WriteTransaction: ~Copyable, Reading {
     ///
     /// - Throws: ``LMDBError`` with ``LMDBError/Code/keyExists`` as `mode` says; nothing is
     ///   changed then. Any other error undoes the whole body.
-    /// - Precondition: No bytes handed out by this transaction are in hand.
+    /// - Precondition: No bytes handed out by this transaction are in use.
     /// - Complexity: O(log *n*) page reads and writes.
     package func put(_ table: Table, _ key: RawSpan, _ value: RawSpan, _ mode: PutMode) throws {
         access.check(table)
@@ -49,7 +49,7 @@ package struct WriteTransaction: ~Copyable, Reading {
             }
         }
         switch status {
-        case MDB_SUCCESS: state.noteWrite()
+        case MDB_SUCCESS: state.countWrite()
         case MDB_KEYEXIST: throw LMDBError.status(status, "writing '\(table.name)'")
         default: throw state.fail(status, "writing '\(table.name)'")
         }
@@ -58,7 +58,7 @@ package struct WriteTransaction: ~Copyable, Reading {
     /// Removes one record.
     ///
     /// - Returns: Whether there was one.
-    /// - Precondition: No bytes handed out by this transaction are in hand.
+    /// - Precondition: No bytes handed out by this transaction are in use.
     /// - Complexity: O(log *n*) page reads and writes.
     package func delete(_ table: Table, _ key: RawSpan) throws -> Bool {
         access.check(table)
@@ -66,7 +66,7 @@ package struct WriteTransaction: ~Copyable, Reading {
         let status = key.withValue { mdb_del(access.pointer, table.handle, &$0, nil) }
         switch status {
         case MDB_SUCCESS:
-            state.noteWrite()
+            state.countWrite()
             return true
         case MDB_NOTFOUND: return false
         default: throw state.fail(status, "deleting from '\(table.name)'")
@@ -75,14 +75,14 @@ package struct WriteTransaction: ~Copyable, Reading {
 
     /// Removes all records of a table.
     ///
-    /// - Precondition: No bytes handed out by this transaction are in hand.
+    /// - Precondition: No bytes handed out by this transaction are in use.
     /// - Complexity: O(*p*), *p* the number of the table's pages.
     package func clear(_ table: Table) throws {
         access.check(table)
         state.requireNoLoans()
         let status = mdb_drop(access.pointer, table.handle, 0)
         guard status == MDB_SUCCESS else { throw state.fail(status, "clearing '\(table.name)'") }
-        state.noteWrite()
+        state.countWrite()
     }
 
     // MARK: - Reading
@@ -131,10 +131,9 @@ package struct WriteTransaction: ~Copyable, Reading {
     }
 }
 
-/// What the writer must remember about the transaction under way. Used only by the thread that
-/// writes.
+/// The state of the current write transaction. Used only by the thread that writes.
 final class WriteState {
-    /// How many writes succeeded since the transaction began.
+    /// The number of successful writes since the transaction began.
     private(set) var writes = 0
 
     /// The first status that spoiled the transaction, kept even if a body swallows the error.
@@ -144,14 +143,14 @@ final class WriteState {
     private var failedAction = ""
 
     private var knowledge: (any AnyObject & Sendable)?
-    /// How many writes had succeeded when it was told.
+    /// The number of successful writes when the knowledge was given.
     private var writesKnown = 0
 
     init(knowing knowledge: (any AnyObject & Sendable)? = nil) {
         self.knowledge = knowledge
     }
 
-    /// What a layer above knows of the file as it stands.
+    /// A higher layer's knowledge of the present file.
     var remembered: (any AnyObject & Sendable)? {
         writesKnown == writes ? knowledge : nil
     }
@@ -163,7 +162,7 @@ final class WriteState {
     }
 
     @inline(__always)
-    func noteWrite() { writes += 1 }
+    func countWrite() { writes += 1 }
 
     func fail(_ status: Int32, _ action: String) -> LMDBError {
         if failure == nil, status != MDB_BAD_VALSIZE {

@@ -3,7 +3,7 @@ import DaybookStopping
 internal import Dispatch
 internal import Synchronization
 
-/// One call of ``Environment/write(_:)`` on its way into the file.
+/// One call of ``Environment/write(_:)``.
 final class WriteRequest: Sendable {
     typealias Body = @Sendable (borrowing WriteTransaction) throws -> Void
 
@@ -11,11 +11,11 @@ final class WriteRequest: Sendable {
         var body: Body?
         var failure: (any Error)?
         var isFinished = false
-        /// Made for who has to wait.
+        /// Made for a caller that has to wait.
         var news: DispatchSemaphore?
     }
 
-    /// For how long it waits for other processes that write.
+    /// Its wait for other processes that write.
     let wait: LockWait
     private let state: Mutex<State>
 
@@ -24,7 +24,7 @@ final class WriteRequest: Sendable {
         state = Mutex(State(body: body))
     }
 
-    /// Runs the caller's body, which keeps what it returns for itself.
+    /// Runs the caller's body, which keeps its result itself.
     func run(_ transaction: borrowing WriteTransaction) throws {
         guard let body = state.withLock({ $0.body }) else {
             stop("A request that was answered is not run again.")
@@ -33,7 +33,7 @@ final class WriteRequest: Sendable {
     }
 
     /// Settles the answer. The body is dropped before: what it holds, perhaps the environment
-    /// itself, must not live on in another thread after the caller went on.
+    /// itself, must not live on in another thread after the caller has continued.
     func finish(_ error: (any Error)?) {
         state.withLock { state in
             state.body = nil
@@ -42,8 +42,8 @@ final class WriteRequest: Sendable {
         }
     }
 
-    /// Wakes the caller, if that has not been done: for the answer, if there is one, and otherwise to
-    /// write, for itself and for those behind it.
+    /// Wakes the caller once: for the answer, if there is one, and otherwise to write, for itself
+    /// and for those behind it.
     func wake() {
         let news = state.withLock { state in
             defer { state.news = nil }
@@ -52,7 +52,7 @@ final class WriteRequest: Sendable {
         news?.signal()
     }
 
-    /// Makes ready to wait, before anybody else gets to see the request.
+    /// Prepares the wait, before other threads see the request.
     func prepareToWait() {
         state.withLock { $0.news = DispatchSemaphore(value: 0) }
     }
@@ -74,32 +74,31 @@ final class WriteRequest: Sendable {
 /// The order in which threads write to an environment, one at a time because LMDB has one write
 /// transaction.
 ///
-/// Who finds nobody writing writes on its own thread, without waiting for another to wake up.
-/// Requests that arrive meanwhile line up. The first of them writes next, and runs all the others
-/// in its transaction, those that arrive while it runs them as well: they share its sync (group
-/// commit).
+/// A thread that finds no writer writes itself, without waiting for another to wake up. Requests
+/// that arrive meanwhile are queued. The first of them writes next, and runs all the others in its
+/// transaction, including those that arrive while it runs them: they share its sync (group commit).
 ///
-/// ``GroupPatience`` says for how long a group waits for those who are still on their way.
+/// ``GroupPatience`` says how long a group waits for requests that are still on their way.
 ///
 /// Invariants:
 /// - While requests wait, a thread writes or has been appointed to.
 /// - A request that waits is woken for its answer, or appointed, once.
 final class Writer: Sendable {
-    /// The time by which a writer goes.
+    /// The clock of a writer.
     struct Clock: Sendable {
-        /// What time it is, in nanoseconds.
+        /// The present time, in nanoseconds.
         var now: @Sendable () -> UInt64 = { DispatchTime.now().uptimeNanoseconds }
-        /// Waits for a bell, for so many nanoseconds at most.
+        /// Waits for a bell, at most this many nanoseconds.
         var wait: @Sendable (_ bell: DispatchSemaphore, _ nanoseconds: UInt64) -> Void = {
             _ = $0.wait(timeout: .now() + .nanoseconds(Int($1)))
         }
     }
 
-    /// What the writer asks of those who line up while it waits.
+    /// The writer's request to those that queue up while it waits.
     private struct Call {
-        /// How many must stand in line for it to be called.
+        /// The length of the queue at which the writer is called.
         let count: Int
-        /// Of this wait alone: rung too late, it is heard by no other.
+        /// Belongs to this wait alone: if it rings too late, no other wait hears it.
         let bell = DispatchSemaphore(value: 0)
     }
 
@@ -115,16 +114,17 @@ final class Writer: Sendable {
     private let leader = Atomic<UInt>(0)
     private let clock: Clock
 
-    /// An order of nobody.
+    /// A writer without requests.
     init(clock: Clock = Clock()) {
         self.clock = clock
     }
 
-    /// Has a request done, by this thread or by another one that writes.
+    /// Has a request carried out, by this thread or by another one that writes.
     ///
     /// - Parameters:
-    ///   - request: What is to be done.
-    ///   - perform: Does and finishes the requests it gets; `joining` says which have arrived since.
+    ///   - request: The request.
+    ///   - perform: Carries out and finishes the given requests; `joining` returns those that have
+    ///     arrived since.
     func run(
         _ request: WriteRequest,
         perform: (_ group: [WriteRequest], _ joining: (Int) -> [WriteRequest]) -> Void
@@ -138,7 +138,7 @@ final class Writer: Sendable {
             return joined
         }
         leader.store(0, ordering: .relaxed)
-        // The next one first: what it waits for is the disk.
+        // The next writer first, because it needs the disk.
         handOver(1 + followers.count)?.wake()
         for follower in followers { follower.wake() }
     }
@@ -148,24 +148,24 @@ final class Writer: Sendable {
         leader.load(ordering: .relaxed) == UInt(daybook_thread_identity())
     }
 
-    /// How many requests stand in line.
+    /// The number of queued requests.
     var waitingCount: Int {
         state.withLock { $0.waiting.count }
     }
 
-    /// What the next group is to wait for.
+    /// The waiting rule of the next group.
     var patience: GroupPatience {
         state.withLock(\.patience)
     }
 
-    /// Whether the one who writes waits for others to come.
+    /// Whether the writer waits for more requests.
     var isAwaitingOthers: Bool {
         state.withLock { $0.call != nil }
     }
 
-    /// Puts a request into the line behind the one who writes.
+    /// Queues a request behind the writer.
     ///
-    /// - Returns: Whether somebody writes.
+    /// - Returns: Whether there is a writer.
     private func lineUp(_ request: WriteRequest) -> Bool {
         let (isWaiting, bell) = state.withLock { state -> (Bool, DispatchSemaphore?) in
             guard state.isBusy else {
@@ -185,7 +185,8 @@ final class Writer: Sendable {
         return isWaiting
     }
 
-    /// Those who wait, to join a group of so many, and if there is nobody, those for whom it waited.
+    /// The queued requests, to join a group of `count`; if there are none, those for which it
+    /// waited.
     private func joining(_ count: Int) -> [WriteRequest] {
         let (group, wait) = state.withLock { state -> ([WriteRequest], (Call, UInt64)?) in
             let group = Self.take(&state, count)
@@ -201,7 +202,7 @@ final class Writer: Sendable {
         return state.withLock { state in
             state.call = nil
             let late = Self.take(&state, count)
-            if late.isEmpty { state.patience.noteNobodyCame(at: clock.now()) }
+            if late.isEmpty { state.patience.recordVainWait(at: clock.now()) }
             return late
         }
     }
@@ -213,9 +214,9 @@ final class Writer: Sendable {
         return group
     }
 
-    /// Ends a group of so many, whose members are not awake yet.
+    /// Ends a group of `count` requests, whose threads are not awake yet.
     ///
-    /// - Returns: Who writes next.
+    /// - Returns: The next writer.
     private func handOver(_ count: Int) -> WriteRequest? {
         state.withLock { state in
             let countNext = min(count + state.waiting.count, Self.groupCountMaximum)

@@ -1,9 +1,9 @@
 internal import Foundation
 
-/// A file that comes to be in a folder of its own and gets its name when it is whole.
+/// A file that is made in a folder of its own and gets its name when it is complete.
 ///
-/// It is for files that are opened by their names while they grow, such as stores. Where bytes are
-/// written one after the other, ``NewFile`` leaves less behind.
+/// It is for files that are opened by their names while they grow, such as stores. For sequential
+/// writes, ``NewFile`` leaves less behind.
 ///
 /// ```swift
 /// let draft = try DraftFile(for: path)
@@ -13,31 +13,31 @@ internal import Foundation
 /// ```
 ///
 /// Invariants:
-/// - What stands at the path that is wanted is somebody else's, or whole and on the disk.
-/// - Nothing is removed but the folder that was made here, and what is in it.
+/// - A file at the requested path belongs to another process, or is complete and on the disk.
+/// - Only the folder that was made here is removed, with its content.
 package final class DraftFile {
-    /// Where the file is meanwhile: under the same name in a folder beside it. Nothing stands there at
-    /// first.
+    /// The temporary path of the file: the same name in a folder beside it. At first no file is
+    /// there.
     package let path: String
     private let target: String
     private let folder: ScratchFolder
 
     /// Makes the folder for a file.
     ///
-    /// - Throws: ``NewFileError`` with reason `exists` when something stands at `target`.
+    /// - Throws: ``NewFileError`` with reason `exists` when `target` exists.
     package convenience init(for target: String) throws(NewFileError) {
-        try FilePlace.checkFree(target)
+        try FileNaming.checkFree(target)
         try self.init(replacing: target)
     }
 
-    /// Makes the folder for a file that takes the place of one that may be there.
+    /// Makes the folder for a file that replaces an existing one, if any.
     package init(replacing target: String) throws(NewFileError) {
         self.target = target
         folder = try ScratchFolder(besides: target)
-        path = folder.path(FilePlace.name(of: target))
+        path = folder.path(FileNaming.name(of: target))
     }
 
-    /// Makes the file, without a byte, for libraries that open what is there.
+    /// Makes the empty file, for libraries that open an existing one.
     package func makeEmpty() throws(NewFileError) {
         close(try open(mode: 0o666))
     }
@@ -49,44 +49,44 @@ package final class DraftFile {
         return descriptor
     }
 
-    /// Gives the file, which nobody in this process has open, its name. Its bytes and its name are
-    /// on the disk then.
+    /// Gives the file, which must not be open in this process, its name. Then its bytes and its
+    /// name are on the disk.
     ///
-    /// - Throws: ``NewFileError`` with reason `exists` when somebody was faster. Only when the folder
-    ///   cannot be synced does the file have its name all the same.
+    /// - Throws: ``NewFileError`` with reason `exists` when another process was faster. Only if the
+    ///   folder cannot be synced does the file have its name after an error.
     package func place() throws(NewFileError) {
-        try place { () throws(NewFileError) in try FilePlace.link(path, to: target) }
+        try place { () throws(NewFileError) in try FileNaming.link(path, to: target) }
     }
 
-    /// The same in the place of a file that may be there.
+    /// The same, replacing an existing file, if any.
     func placeReplacing() throws(NewFileError) {
         try place { () throws(NewFileError) in
             guard rename(path, target) == 0 else { throw .system(target, "made", errno) }
         }
     }
 
-    /// Gives the file its name as ``place()`` does, in a way of the caller's.
+    /// Gives the file its name as ``place()`` does, with the caller's method.
     ///
     /// - Parameter naming: Gives the file its name.
-    /// - Throws: ``NewFileError``; what `naming` throws.
+    /// - Throws: ``NewFileError``; errors of `naming`.
     package func place(by naming: () throws -> Void) throws {
-        try FilePlace.sync(path, for: target)
+        try FileNaming.sync(path, for: target)
         try UnfinishedFolders.naming(naming)
         try finish()
     }
 
     private func place(_ naming: () throws(NewFileError) -> Void) throws(NewFileError) {
-        try FilePlace.sync(path, for: target)
+        try FileNaming.sync(path, for: target)
         try UnfinishedFolders.naming(naming)
         try finish()
     }
 
     private func finish() throws(NewFileError) {
         discard()
-        try FilePlace.syncFolder(of: target)
+        try FileNaming.syncFolder(of: target)
     }
 
-    /// Removes what has been made, unless it has its name.
+    /// Removes the file, unless it has its name.
     package func discard() {
         folder.discard()
     }

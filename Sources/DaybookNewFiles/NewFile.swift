@@ -13,9 +13,9 @@ internal import Foundation
 package final class NewFile {
     /// Whom a file is for.
     package enum Readers: Sendable {
-        /// Its owner alone.
+        /// Only its owner.
         case owner
-        /// Everybody whom the process's mask lets in.
+        /// Everyone allowed by the process's mask.
         case everybody
 
         fileprivate var mode: mode_t { self == .owner ? 0o600 : 0o666 }
@@ -25,7 +25,7 @@ package final class NewFile {
 
     private let path: String
     private let descriptor: Int32
-    /// Where it is meanwhile; nil while it has no name.
+    /// Its temporary location; nil while it has no name.
     private let draft: DraftFile?
     private let replaces: Bool
     private var buffer: [UInt8] = []
@@ -33,20 +33,20 @@ package final class NewFile {
     /// Begins a file.
     ///
     /// - Parameters:
-    ///   - path: The name that it shall have.
+    ///   - path: Its final name.
     ///   - readers: Whom it is for.
-    /// - Throws: ``NewFileError`` with reason `exists` when something stands there.
+    /// - Throws: ``NewFileError`` with reason `exists` when the path exists.
     package convenience init(
         _ path: String, for readers: Readers = .everybody
     ) throws(NewFileError) {
-        try FilePlace.checkFree(path)
+        try FileNaming.checkFree(path)
         try self.init(path, for: readers, replaces: false)
     }
 
     private init(_ path: String, for readers: Readers, replaces: Bool) throws(NewFileError) {
         self.path = path
         self.replaces = replaces
-        // A file without a name can get only one that is free.
+        // A nameless file can only get a free name.
         if !replaces, let nameless = Self.openNameless(besides: path, readers.mode) {
             descriptor = nameless
             draft = nil
@@ -67,10 +67,10 @@ package final class NewFile {
         if buffer.count >= Self.bufferSize { try flush() }
     }
 
-    /// Ends the file and gives it its name. Both are on the disk then.
+    /// Ends the file and gives it its name. Then both are on the disk.
     ///
-    /// - Throws: ``NewFileError`` with reason `exists` when somebody was faster. Only when the folder
-    ///   cannot be synced does the file have its name all the same.
+    /// - Throws: ``NewFileError`` with reason `exists` when another process was faster. Only if the
+    ///   folder cannot be synced does the file have its name after an error.
     package func finish() throws(NewFileError) {
         try flush()
         if let draft {
@@ -78,11 +78,11 @@ package final class NewFile {
             return
         }
         guard fsync(descriptor) == 0 else { throw .system(path, "written", errno) }
-        try FilePlace.link(Self.handle(of: descriptor), to: path)
-        try FilePlace.syncFolder(of: path)
+        try FileNaming.link(Self.handle(of: descriptor), to: path)
+        try FileNaming.syncFolder(of: path)
     }
 
-    /// Writes a file whole or not at all, in the place of one that may be there.
+    /// Writes a file completely or not at all, replacing an existing one.
     ///
     /// - Throws: ``NewFileError``.
     package static func replace(_ path: String, with bytes: [UInt8]) throws(NewFileError) {
@@ -91,13 +91,12 @@ package final class NewFile {
         try file.finish()
     }
 
-    /// Returns when everything that was written anywhere is on the disk, the names of new folders among
-    /// it.
+    /// Returns when all writes are on the disk, including the names of new folders.
     package static func syncAll() {
-        FilePlace.syncAll()
+        FileNaming.syncAll()
     }
 
-    /// Takes a finished file away again, unless somebody has put another in its place.
+    /// Removes a finished file again, unless another process has replaced it.
     ///
     /// - Throws: ``NewFileError``.
     package func takeBack() throws(NewFileError) {
@@ -122,13 +121,13 @@ package final class NewFile {
 
     // MARK: - Files without a name
 
-    /// Opens a file without a name in the folder of a path; nil where that cannot be done.
+    /// Opens a nameless file in the folder of a path; nil if that is impossible.
     private static func openNameless(besides path: String, _ mode: mode_t) -> Int32? {
         #if os(Linux)
         let nameless: Int32 = 0x40_0000 | O_DIRECTORY
-        let descriptor = open(FilePlace.folder(of: path), nameless | O_WRONLY | O_CLOEXEC, mode)
+        let descriptor = open(FileNaming.folder(of: path), nameless | O_WRONLY | O_CLOEXEC, mode)
         guard descriptor >= 0 else { return nil }
-        // Without /proc it could never be given a name.
+        // Without /proc it could never get a name.
         guard access(handle(of: descriptor), F_OK) == 0 else {
             close(descriptor)
             return nil

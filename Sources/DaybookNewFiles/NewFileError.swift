@@ -1,14 +1,14 @@
 internal import Foundation
 
-/// Why a file could not be made.
+/// The reason why a file could not be made.
 package struct NewFileError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What a caller may want to do about it.
+    /// The reasons that callers distinguish.
     package enum Reason: Sendable, Hashable {
-        /// There is something of that name already.
+        /// The name exists already.
         case exists
-        /// There is no folder to hold it.
+        /// Its folder does not exist.
         case noFolder
-        /// The disk is full, or the user's share of it.
+        /// The disk, or the user's quota, is full.
         case full
         /// The system does not allow it.
         case permission
@@ -16,7 +16,7 @@ package struct NewFileError: Error, Sendable, Hashable, CustomStringConvertible 
         case system
     }
 
-    /// What kind of trouble it is.
+    /// The reason.
     package let reason: Reason
     /// Full sentences that name the file.
     package let description: String
@@ -26,29 +26,29 @@ package struct NewFileError: Error, Sendable, Hashable, CustomStringConvertible 
         self.description = description
     }
 
-    /// Something stands at the path.
+    /// The path exists.
     static func exists(_ path: String) -> NewFileError {
         NewFileError(
             .exists, "'\(path)' exists already and is left as it is. Choose another path.")
     }
 
-    /// There is nowhere to put it.
+    /// Its folder does not exist.
     static func noFolder(_ path: String, _ folder: String) -> NewFileError {
         NewFileError(.noFolder, "'\(path)' cannot be made: there is no folder '\(folder)'.")
     }
 
-    /// A call of the system failed.
+    /// A system call failed.
     ///
     /// - Parameters:
     ///   - path: The file.
-    ///   - deed: What was tried, as it reads behind "cannot be": "made".
+    ///   - deed: The attempt, as it reads after "cannot be": "made".
     ///   - number: The number of the error.
     /// - Returns: The error.
     static func system(_ path: String, _ deed: String, _ number: Int32) -> NewFileError {
         NewFileError(reason(number), "'\(path)' cannot be \(deed): \(words(number)).")
     }
 
-    /// The file has its name, and nobody knows for how long.
+    /// The file has its name, but a power failure may undo that.
     static func notDurable(_ path: String, _ number: Int32) -> NewFileError {
         NewFileError(
             .system,

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A folder for its owner alone that goes away, with the files in it, when this value does.
+/// A private folder that is removed, with its files, together with this value.
 package final class ScratchFolder: Sendable {
     /// Where it is.
     package let path: String
@@ -8,27 +8,27 @@ package final class ScratchFolder: Sendable {
 
     /// Makes a folder in the system's temporary folder.
     ///
-    /// - Parameter purpose: What its name says that it is for: "replay".
+    /// - Parameter purpose: The purpose in its name: "replay".
     /// - Throws: ``NewFileError``.
     package convenience init(for purpose: String) throws(NewFileError) {
         try self.init(
             in: FileManager.default.temporaryDirectory.path, named: "daybook-\(purpose)")
     }
 
-    /// Makes a folder beside the place of a file.
+    /// Makes a folder beside a file.
     convenience init(besides path: String) throws(NewFileError) {
-        let folder = FilePlace.folder(of: path)
+        let folder = FileNaming.folder(of: path)
         guard access(folder, F_OK) == 0 else { throw .noFolder(path, folder) }
-        try self.init(in: folder, named: FilePlace.name(of: path), for: path)
+        try self.init(in: folder, named: FileNaming.name(of: path), for: path)
     }
 
-    /// Makes a folder; `target` is what is told not to be made when that fails, nil for the folder itself.
+    /// Makes a folder; `target` is the file that an error message names, nil for the folder itself.
     private init(
         in folder: String, named name: String, for target: String? = nil
     ) throws(NewFileError) {
         let digits = String(UInt64.random(in: 0..<1 << 48), radix: 16)
         let zeros = String(repeating: "0", count: 12 - digits.count)
-        // The name of a file may be as long as a name can be.
+        // The file's name may already have the maximal length.
         path = "\(folder)/\(name.prefix(Self.namePartMaximum)).\(zeros)\(digits)"
         number = try UnfinishedFolders.make(path, for: target ?? path)
     }
@@ -37,9 +37,9 @@ package final class ScratchFolder: Sendable {
         discard()
     }
 
-    /// The path of a file that is made in it.
+    /// The path of a file in it.
     package func path(_ name: String) -> String {
-        UnfinishedFolders.note(name, in: number)
+        UnfinishedFolders.remember(name, in: number)
         return "\(path)/\(name)"
     }
 

@@ -1,18 +1,19 @@
 internal import Foundation
 internal import Synchronization
 
-/// The folders of this process in which files come to be that are no good to anybody yet.
+/// The folders of this process that hold unfinished files.
 ///
-/// A library does not handle signals. A program that does takes these folders away with
+/// A library does not handle signals. A program that does removes these folders with
 /// ``removeAll(_:)`` before it ends, so that an interruption leaves nothing behind.
 ///
 /// Invariants:
-/// - A folder is here as long as it exists.
-/// - A file gets its own name while nobody removes, and none gets one, and no folder is made, after that.
+/// - A folder is listed here as long as it exists.
+/// - A file gets its name only before the removal begins; after that, no file gets a name and no
+///   folder is made.
 package enum UnfinishedFolders {
     private struct Folder {
         let path: String
-        /// What is made in it, as far as it is known.
+        /// The known files in it.
         var names: Set<String> = []
     }
 
@@ -24,16 +25,16 @@ package enum UnfinishedFolders {
 
     private static let state = Mutex(State())
 
-    /// Says what is to be done before the first folder is made, such as handling signals.
+    /// Sets the preparation before the first folder is made, such as handling signals.
     package static func whenFirstBegun(_ prepare: @escaping @Sendable () -> Void) {
         state.withLock { $0.prepare = prepare }
     }
 
-    /// Removes every folder with all that is in it, whatever other threads go on to write there, and
-    /// ends the process.
+    /// Removes every folder with its content, even while other threads write there, and ends the
+    /// process.
     package static func removeAll(_ end: @Sendable () -> Never) -> Never {
         state.withLock { state in
-            // One that stands in another is the younger one.
+            // A folder inside another one is younger.
             for number in state.folders.keys.sorted(by: >) {
                 if let folder = state.folders[number] { remove(folder) }
             }
@@ -45,7 +46,7 @@ package enum UnfinishedFolders {
     ///
     /// - Parameters:
     ///   - path: The folder.
-    ///   - target: What is told not to be made when that fails.
+    ///   - target: The file that an error message names.
     /// - Returns: Its number here.
     /// - Throws: ``NewFileError``.
     static func make(_ path: String, for target: String) throws(NewFileError) -> UInt64 {
@@ -59,22 +60,22 @@ package enum UnfinishedFolders {
         }
     }
 
-    /// Notes that a file of that name will be made in a folder.
-    static func note(_ name: String, in number: UInt64) {
+    /// Remembers that a file of that name will be made in a folder.
+    static func remember(_ name: String, in number: UInt64) {
         state.withLock { state in
             state.folders[number]?.names.insert(name)
             return
         }
     }
 
-    /// Runs `body`, which gives a file its name, unless all is being removed.
+    /// Runs `body`, which gives a file its name, unless the removal has begun.
     static func naming<Failure: Error>(
         _ body: () throws(Failure) -> Void
     ) throws(Failure) {
         try state.withLock { _ throws(Failure) in try body() }
     }
 
-    /// Removes a folder with all that is in it. What cannot be removed is in nobody's way.
+    /// Removes a folder with its content. A file that cannot be removed does no harm.
     static func discard(_ number: UInt64) {
         state.withLock { state in
             guard let folder = state.folders.removeValue(forKey: number) else { return }
@@ -82,10 +83,11 @@ package enum UnfinishedFolders {
         }
     }
 
-    /// Once the folder itself is gone, nobody can make a file in it any more.
+    /// Once the folder itself is gone, no file can be made in it.
     private static func remove(_ folder: Folder) {
         let path = folder.path
-        // What is known goes without a look, for which there may be no descriptor left.
+        // Known files are removed without listing the folder, for which there may be no descriptor
+        // left.
         for name in folder.names {
             for companion in companions { unlink("\(path)/\(name)\(companion)") }
         }
@@ -101,9 +103,10 @@ package enum UnfinishedFolders {
         }
     }
 
-    /// Nothing, and what other libraries put beside a file: LMDB its lock file, SQLite its journal.
+    /// The file itself, and the files that libraries put beside it: LMDB's lock file, SQLite's
+    /// journal.
     private static let companions = ["", "-lock", "-journal"]
 
-    /// How often another thread may make a file while its folder is being emptied.
+    /// The number of times that another thread may make a file while its folder is being emptied.
     private static let attemptsMaximum = 1_000
 }

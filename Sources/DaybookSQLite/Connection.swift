@@ -1,6 +1,6 @@
 internal import CDaybookSQLite
 
-/// A database of SQLite, as far as it is needed to write one and to look into it.
+/// A SQLite database, with the operations needed to write and to inspect one.
 ///
 /// All pointers to SQLite are in this module. A connection and its statements belong to one thread.
 package final class Connection {
@@ -27,7 +27,7 @@ package final class Connection {
         if isOpen { sqlite3_close_v2(handle) }
     }
 
-    /// Runs statements without parameters, one after the other.
+    /// Runs statements without parameters in a row.
     package func run(_ text: String) throws(SQLiteError) {
         guard sqlite3_exec(handle, text, nil, nil, nil) == SQLITE_OK else {
             throw SQLiteError(of: handle)
@@ -54,9 +54,9 @@ package final class Connection {
     }
 }
 
-/// Why SQLite refused.
+/// SQLite's reason for a refusal.
 package struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What SQLite says.
+    /// SQLite's message.
     package let description: String
 
     init(_ description: String) {

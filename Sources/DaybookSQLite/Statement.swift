@@ -1,6 +1,6 @@
 internal import CDaybookSQLite
 
-/// A value as SQLite keeps it.
+/// A value of SQLite.
 package enum SQLiteValue: Sendable, Hashable {
     /// No value.
     case null
@@ -28,7 +28,7 @@ package final class Statement {
         sqlite3_finalize(handle)
     }
 
-    /// Runs the statement, whose parameters have these values in their order.
+    /// Runs the statement with these values of its parameters, in order.
     package func run(_ values: SQLiteValue...) throws(SQLiteError) {
         try bind(values)
         defer { sqlite3_reset(handle) }
@@ -56,28 +56,29 @@ package final class Statement {
         }
     }
 
-    private func bind(_ value: SQLiteValue, at place: Int32) -> Int32 {
-        // SQLITE_TRANSIENT, a cast in C that Swift does not import: SQLite copies the bytes at once.
+    private func bind(_ value: SQLiteValue, at index: Int32) -> Int32 {
+        // SQLITE_TRANSIENT, a cast in C that Swift does not import: SQLite copies the bytes
+        // immediately.
         let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
         switch value {
-        case .null: return sqlite3_bind_null(handle, place)
-        case .integer(let number): return sqlite3_bind_int64(handle, place, number)
-        case .real(let number): return sqlite3_bind_double(handle, place, number)
+        case .null: return sqlite3_bind_null(handle, index)
+        case .integer(let number): return sqlite3_bind_int64(handle, index, number)
+        case .real(let number): return sqlite3_bind_double(handle, index, number)
         case .text(var text):
             return text.withUTF8 { bytes in
                 bytes.withMemoryRebound(to: CChar.self) { characters in
                     // An empty text has no address; a null pointer would mean no value.
                     guard let start = characters.baseAddress else {
                         return sqlite3_bind_text64(
-                            handle, place, "", 0, copied, UInt8(SQLITE_UTF8))
+                            handle, index, "", 0, copied, UInt8(SQLITE_UTF8))
                     }
                     return sqlite3_bind_text64(
-                        handle, place, start, UInt64(bytes.count), copied, UInt8(SQLITE_UTF8))
+                        handle, index, start, UInt64(bytes.count), copied, UInt8(SQLITE_UTF8))
                 }
             }
         case .blob(let bytes):
-            guard !bytes.isEmpty else { return sqlite3_bind_zeroblob(handle, place, 0) }
-            return sqlite3_bind_blob64(handle, place, bytes, UInt64(bytes.count), copied)
+            guard !bytes.isEmpty else { return sqlite3_bind_zeroblob(handle, index, 0) }
+            return sqlite3_bind_blob64(handle, index, bytes, UInt64(bytes.count), copied)
         }
     }
 

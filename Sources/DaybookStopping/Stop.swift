@@ -1,11 +1,11 @@
-// A program that misuses the library, or finds what cannot be, is told why on standard error before it
-// stops. Swift's own `precondition` and `preconditionFailure` say nothing in a release build; `fatalError`
-// speaks in every one.
+// A program that misuses the library, or reaches an impossible state, prints the reason on standard
+// error before it stops. Swift's own `precondition` and `preconditionFailure` say nothing in a
+// release build; `fatalError` prints in every one.
 
 /// Stops the program with a sentence on standard error, in every build.
 ///
 /// - Parameters:
-///   - sentence: What is wrong and what would be right.
+///   - sentence: The mistake and the remedy.
 ///   - file: Where.
 ///   - line: Where.
 @usableFromInline
@@ -18,8 +18,8 @@ package func stop(
 /// Stops the program with a sentence on standard error unless a condition holds, in every build.
 ///
 /// - Parameters:
-///   - condition: What the caller answers for, or what cannot be otherwise.
-///   - sentence: What is wrong and what would be right.
+///   - condition: The caller's duty, or an invariant.
+///   - sentence: The mistake and the remedy.
 ///   - file: Where.
 ///   - line: Where.
 @inlinable  // So that a condition that holds costs what an `if` costs.

@@ -4,7 +4,7 @@ import DaybookSnapshotStore
 import DaybookTestSupport
 import Foundation
 
-/// A short history with something of everything: the source of the exports in `Fixtures`.
+/// A short history with every kind of change: the source of the exports in `Fixtures`.
 enum AtlasStory {
     static let model = ManagedObjectModel(entities: [
         EntityDescription(
@@ -43,7 +43,7 @@ enum AtlasStory {
             ]),
     ])
 
-    /// Writes the story; recording times begin at noon on 2024-01-02 and rise by a minute.
+    /// Writes the story; recording times begin at noon on 2024-01-02 and advance by a minute.
     static func write() throws -> TemporaryStore {
         var options = StoreOptions.counting()
         let clock = Counter(1_704_196_800_000_000, step: 60_000_000)

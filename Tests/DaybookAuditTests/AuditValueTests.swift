@@ -5,7 +5,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// The values of records as Swift types, and what records say on a screen.
+/// The values of records as Swift types, and the descriptions of records.
 @Suite struct AuditValueTests {
     private enum Grade: String {
         case junior, senior

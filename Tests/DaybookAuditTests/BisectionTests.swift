@@ -78,7 +78,7 @@ import Testing
         let history = try RandomHistory(seed: seed, entries: 40)
         let store = history.store
         let head = try store.head()
-        /// How many objects there have ever been, which never falls.
+        /// The number of objects ever made, which never decreases.
         func hasSeen(_ count: Int, at place: SequenceNumber) throws -> Bool {
             var seen: Set<ObjectID> = []
             try store.entries(through: place) { entry in

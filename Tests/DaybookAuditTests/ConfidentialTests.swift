@@ -5,7 +5,7 @@ import DaybookSnapshotStore
 import DaybookTestSupport
 import Testing
 
-/// What becomes of values that are confidential.
+/// The treatment of confidential values.
 @Suite struct ConfidentialTests {
     private static let model = ManagedObjectModel(entities: [
         EntityDescription(

@@ -5,7 +5,7 @@ import DaybookSnapshotStore
 import DaybookTestSupport
 import Testing
 
-/// What two states differ in.
+/// The differences between two states.
 @Suite struct DifferenceTests {
     @Test(arguments: 1...10)
     func `differences are those of the two worlds`(seed: UInt64) throws {

@@ -5,7 +5,7 @@ import DaybookSnapshotStore
 import DaybookTestSupport
 import Testing
 
-/// What the formats have in common that write an event for each change, and what each has to itself.
+/// The common and the specific parts of the formats that write an event for each change.
 @Suite struct EventFormatTests {
     /// The events of an export.
     private static func events(

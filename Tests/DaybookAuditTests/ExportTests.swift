@@ -5,7 +5,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// What the formats write.
+/// The output of the formats.
 @Suite struct ExportTests {
     @Test(arguments: ["jsonl", "csv", "json-patch", "cloudevents", "debezium", "ocsf"])
     func `an export is the same as ever`(name: String) throws {

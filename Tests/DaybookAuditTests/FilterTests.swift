@@ -5,7 +5,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// Which records a filter lets through.
+/// The records that pass a filter.
 @Suite struct FilterTests {
     private func sequences(
         _ filter: AuditFilter, _ direction: AuditReader.Direction = .oldestFirst

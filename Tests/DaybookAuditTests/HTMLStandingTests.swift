@@ -5,7 +5,7 @@ import DaybookSnapshotStore
 import DaybookTestSupport
 import Testing
 
-/// What a report says on how the journal stands.
+/// The state of the journal in a report.
 @Suite struct HTMLStandingTests {
     private let story: TemporaryStore
     private let key: SigningKey

@@ -6,8 +6,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// The audit report: what stands in the file. What a browser makes of it, `Tools/check-exports/html`
-/// looks at.
+/// The audit report as a file. `Tools/check-exports/html` checks it in a browser.
 @Suite struct HTMLTests {
     @Test func `the records of a report are those of the native export`() throws {
         let story = try AtlasStory.write()
@@ -84,7 +83,7 @@ import Testing
 
         let page = try Page(of: temporary.store)
 
-        // Nothing but the texts differs: there is no new element, comment or section.
+        // Only the texts differ: there is no new element, comment or section.
         let expected = try Page(of: harmless.store)
         #expect(page.tags == expected.tags)
         #expect(!page.html.unicodeScalars.contains { $0 == "\u{2028}" || $0 == "\u{2029}" })
@@ -142,7 +141,7 @@ import Testing
         #expect(Set(files.map(\.pathExtension)) == ["js", "css", "html"])
         for file in files {
             let text = try String(contentsOf: file, encoding: .utf8)
-            // In the page the last line end of the script and of a style is left out.
+            // The page omits the last line end of the script and of each style.
             let parts = page.html.split(
                 separator: text.dropLast(), omittingEmptySubsequences: false)
             #expect(parts.count == 2, "\(file.lastPathComponent)")
@@ -209,7 +208,7 @@ struct Page {
         html = try #require(String(validating: bytes, as: UTF8.self))
     }
 
-    /// What the groups of a pattern stand for, wherever it fits.
+    /// The groups of a pattern at every match.
     func all(_ pattern: Regex<(Substring, Substring)>) -> [String] {
         html.matches(of: pattern.dotMatchesNewlines()).map { String($0.output.1) }
     }
@@ -225,15 +224,15 @@ struct Page {
             .replacing("\\u2029", with: "\u{2029}")
     }
 
-    /// What must be there.
+    /// The totals.
     var totals: String? {
         all(/<script type="application\/json" id="totals">(.*?)<\/script>/).first
     }
 
-    /// The tags and comments, with the places at which a reader of HTML sees them.
+    /// The tags and comments, with their offsets, as an HTML parser sees them.
     var tags: [String] { all(/(<[!\/a-zA-Z][^\s>]*)/) }
 
-    /// The section on how the journal stands, without line breaks.
+    /// The section on the state of the journal, without line breaks.
     var standing: String {
         let text = all(/(<section class="standing.*?<\/section>)/).first ?? ""
         return text.split(whereSeparator: \.isWhitespace).joined(separator: " ")

@@ -117,9 +117,9 @@ import Testing
     }
 }
 
-/// What an object was after an entry, read from the store without the formats.
+/// The state of an object after an entry, read from the store without the formats.
 enum StateJSON {
-    /// Everything that is kept of the object, null included; empty when there was none.
+    /// All stored properties of the object, null included; empty if there was none.
     static func members(
         of object: ObjectID, at sequence: SequenceNumber, in store: Store
     ) throws -> [String: JSONValue] {

@@ -4,9 +4,9 @@ import DaybookSnapshotStore
 import DaybookTestSupport
 import Testing
 
-/// Exports that go on where an earlier one ended.
+/// Exports that continue earlier ones.
 @Suite struct ResumingTests {
-    /// Two streams for git are put together by git: see `GitFormatTests`.
+    /// Git itself joins two streams for git: see `GitFormatTests`.
     private static let formats = AuditFormats.all
         .filter { type(of: $0).canResume && !type(of: $0).writesFile && !($0 is GitFormat) }
         .map { type(of: $0).name }

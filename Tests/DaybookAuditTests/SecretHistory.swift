@@ -3,8 +3,8 @@ import DaybookObjectModel
 import DaybookSnapshotStore
 import DaybookTestSupport
 
-/// A store with a random history of objects with confidential texts, which are told apart from all
-/// other text.
+/// A store with a random history of objects with confidential texts, which differ from all other
+/// text.
 struct SecretHistory {
     static let model = ManagedObjectModel(entities: [
         EntityDescription(
@@ -22,7 +22,7 @@ struct SecretHistory {
     ])
 
     let temporary: TemporaryStore
-    /// Every confidential text that was ever there.
+    /// Every confidential text of the history.
     private(set) var secrets: Set<String> = []
     /// A text that is not confidential.
     let open = "Eastwing"

@@ -96,7 +96,7 @@ import Testing
         var parameters: [String: String]
         var text: String
 
-        /// What a change says, as ``SyslogFormatTests/values(of:)`` has it.
+        /// The values of a change, in the form of ``SyslogFormatTests/values(of:)``.
         var values: [String: String] {
             var values: [String: String] = [:]
             for (name, value) in parameters where name.hasPrefix("property.") {

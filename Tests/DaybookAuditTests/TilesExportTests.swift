@@ -127,7 +127,7 @@ import Testing
         }
         #expect(after["checkpoint"] != before["checkpoint"])
         #expect(summary.previousSize == 300)
-        // Of 0, 1 and 2: the first stands as it is.
+        // Of 0, 1 and 2: the first is unchanged.
         #expect(summary.bundles == 2)
         #expect(after["tile/entries/001"]?.isEmpty == false)
         #expect(after["tile/entries/002.p/88"]?.isEmpty == false)

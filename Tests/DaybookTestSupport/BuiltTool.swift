@@ -1,8 +1,8 @@
 package import Foundation
 
-/// The executables of this package, as the build left them beside the test bundle.
+/// The executables of this package, which the build puts beside the test bundle.
 package enum BuiltTool {
-    /// Where the executable of that name is, whichever scratch folder the build uses.
+    /// The location of the executable with that name, in any scratch folder.
     package static func url(_ name: String) -> URL {
         let bundle = ProcessInfo.processInfo.arguments.first { $0.hasSuffix(".xctest") }
         let neighbours = [

@@ -1,12 +1,12 @@
 package import Foundation
 
-/// Another process, whose output is read while it runs and which can be killed at any moment.
+/// A child process, whose output is read while it runs and which can be killed at any moment.
 package final class ChildProcess {
-    /// How a process ended.
+    /// The end of a process.
     package enum Ending: Sendable, Hashable {
-        /// By itself, with a code.
+        /// It exited with a code.
         case exited(Int32)
-        /// By a signal.
+        /// A signal ended it.
         case killed(Int32)
     }
 
@@ -25,7 +25,7 @@ package final class ChildProcess {
     ///   - arguments: Its command line without its name.
     ///   - input: The file on its standard input; nil for a pipe that ``write(_:)`` fills.
     ///   - environment: Variables set in addition to those of the test.
-    /// - Throws: What Foundation throws when it cannot be started.
+    /// - Throws: Foundation's error when it cannot be started.
     package init(
         _ executable: URL, _ arguments: [String], input: URL? = nil,
         environment: [String: String] = [:]
@@ -59,9 +59,9 @@ package final class ChildProcess {
         return (lines, try child.talk(), child.wait())
     }
 
-    // MARK: - Talking with it
+    // MARK: - Input and output
 
-    /// The next whole line of its output; nil at the end. A line cut off by a kill is left out.
+    /// The next complete line of its output; nil at the end. A line cut off by a kill is left out.
     package func nextLine() -> String? {
         while true {
             if let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
@@ -76,7 +76,7 @@ package final class ChildProcess {
         }
     }
 
-    /// Waits until it has written something, and keeps that for later.
+    /// Waits until it has written something, and keeps it for later.
     package func waitForOutput() {
         guard buffer.isEmpty, !isAtEnd else { return }
         let more = output.fileHandleForReading.availableData
@@ -84,7 +84,7 @@ package final class ChildProcess {
         buffer.append(contentsOf: more)
     }
 
-    /// All whole lines up to the end of its output.
+    /// All complete lines up to the end of its output.
     package func remainingLines() -> [String] {
         var lines: [String] = []
         while let line = nextLine() { lines.append(line) }
@@ -101,7 +101,7 @@ package final class ChildProcess {
         try input?.fileHandleForWriting.close()
     }
 
-    /// What it wrote to its standard error so far.
+    /// Its standard error so far.
     package func talk() throws -> String {
         String(decoding: try Data(contentsOf: talkFile), as: UTF8.self)
     }
@@ -120,7 +120,7 @@ package final class ChildProcess {
         #endif
     }
 
-    /// Kills it at once, wherever it is.
+    /// Kills it immediately, whatever it is doing.
     package func kill() {
         send(SIGKILL)
     }

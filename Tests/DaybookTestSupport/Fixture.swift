@@ -13,7 +13,7 @@ package enum Fixture {
         try Data(contentsOf: folder.appending(path: name))
     }
 
-    /// Compares what came out with a golden file, byte for byte.
+    /// Compares output with a golden file, byte for byte.
     ///
     /// Under `RECORD_FIXTURES=1` the file is written instead, and the test fails all the same, so
     /// that nobody takes a recording for a success.

@@ -1,12 +1,12 @@
 package import DaybookSnapshotStore
 
-/// A store with a random history, and what it should say.
+/// A store with a random history, and its expected states.
 package struct RandomHistory {
     /// The store.
     package let temporary: TemporaryStore
-    /// What it should say at every sequence number.
+    /// Its expected state at every sequence number.
     package private(set) var reference: ReferenceModel
-    /// More steps from the same seed.
+    /// The source of further steps from the same seed.
     package var random: RandomWorld
 
     /// The store.

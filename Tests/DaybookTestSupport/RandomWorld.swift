@@ -1,6 +1,6 @@
 package import DaybookObjectModel
 
-/// Changes objects of the sample model at random, never against the rules.
+/// Changes objects of the sample model at random, always within the rules.
 package struct RandomWorld {
     private var generator: SeededGenerator
     private let schema: Schema

@@ -1,16 +1,16 @@
 package import DaybookJournalLog
 package import DaybookObjectModel
 
-/// What a store should say: every state it ever had, kept whole in a list.
+/// The expected states of a store: every state it ever had, in a list.
 ///
-/// It knows nothing of rows, versions or indexes, and reads the past by looking it up.
+/// It has no rows, versions or indexes, and reads the past by looking it up.
 package struct ReferenceModel: Sendable {
     /// All objects at one sequence number.
     package typealias World = [ObjectID: ObjectState]
 
     private var worlds: [World] = [[:]]
 
-    /// Starts with nothing at sequence number 0.
+    /// Starts empty at sequence number 0.
     package init() {}
 
     /// The last sequence number.
@@ -22,10 +22,10 @@ package struct ReferenceModel: Sendable {
     /// The objects as of a sequence number.
     package func world(at sequence: SequenceNumber) -> World { worlds[Int(sequence.rawValue)] }
 
-    /// Adds an entry after which the objects are these.
+    /// Adds an entry with the objects after it.
     package mutating func append(_ world: World) { worlds.append(world) }
 
-    /// The objects that refer to one through a property, and its members, found by asking all.
+    /// The objects that refer to one through a property, found by searching all.
     package static func referrers(
         to object: ObjectID, _ property: SchemaProperty, in world: World, _ schema: Schema
     ) -> [ObjectID] {

@@ -18,7 +18,7 @@ extension Store {
         return property
     }
 
-    /// An insert with some values and members; the others are the defaults.
+    /// An insert with some values and members, and defaults for the others.
     package func insert(
         _ object: ObjectID, _ values: [String: Value] = [:], members: [String: [Member]] = [:]
     ) -> Change {
@@ -57,7 +57,7 @@ extension Store {
         return Change(object: object, kind: .update(edits: [], members: [edit]))
     }
 
-    /// A delete of an object as it stands now.
+    /// A delete of an object in its present state.
     package func delete(_ object: ObjectID) throws -> Change {
         let state = try read { try $0.state(of: object) } ?? ObjectState(values: [])
         let members = state.members.sorted { $0.key < $1.key }.map { property, members in
@@ -70,7 +70,7 @@ extension Store {
 }
 
 extension Store {
-    /// Everything that is in the store now.
+    /// All objects of the store now.
     package func world() throws -> ReferenceModel.World {
         try read { snapshot in
             var objects: [ObjectID] = []

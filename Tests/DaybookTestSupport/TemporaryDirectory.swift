@@ -1,8 +1,8 @@
 package import Foundation
 
-/// A folder of its own for one test, removed with everything in it when it is no longer used.
+/// A folder for one test, removed with its content when it is no longer used.
 package final class TemporaryDirectory: Sendable {
-    /// Where the folder is.
+    /// The location of the folder.
     package let url: URL
 
     /// Makes an empty folder.

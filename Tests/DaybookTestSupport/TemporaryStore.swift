@@ -3,14 +3,14 @@ package import DaybookSnapshotStore
 package import Foundation
 internal import Synchronization
 
-/// A store in a folder of its own that goes away with this value.
+/// A store in its own folder, which is removed with this value.
 ///
-/// Its clock counts and its identifiers are counted, so that two stores that are written alike are
-/// alike byte for byte. Strict mode is on unless told otherwise.
+/// Its clock and its identifiers are counters, so that the same writes make two stores equal byte
+/// for byte. Strict mode is on unless told otherwise.
 package final class TemporaryStore: Sendable {
     /// The folder; tests may put more files into it.
     package let folder: URL
-    /// Where the store is.
+    /// The path of the store.
     package let path: String
     /// The store.
     package let store: Store
@@ -29,7 +29,7 @@ package final class TemporaryStore: Sendable {
             try store.close()
             try FileManager.default.removeItem(at: folder)
         } catch {
-            // The system clears its temporary folder by itself.
+            // The system clears its temporary folder itself.
             return
         }
     }
@@ -44,8 +44,8 @@ package final class TemporaryStore: Sendable {
 }
 
 extension StoreOptions {
-    /// Options with a clock that advances by a millisecond whenever it is asked, counted
-    /// identifiers, and strict mode.
+    /// Options with a clock that advances by a millisecond at every reading, counted identifiers,
+    /// and strict mode.
     package static func counting(
         verification: Verification = .afterCommit, durability: Durability = .relaxed
     ) -> StoreOptions {
@@ -61,7 +61,7 @@ extension StoreOptions {
     }
 }
 
-/// Counts on from a number, from any thread.
+/// Counts from a number, on any thread.
 package final class Counter: Sendable {
     private let value: Mutex<Int64>
     private let step: Int64

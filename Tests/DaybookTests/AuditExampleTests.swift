@@ -4,7 +4,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// The examples of `DaybookAudit`, as a program meets it that has `Daybook` as well.
+/// The examples of `DaybookAudit`, in a program that also uses `Daybook`.
 @Suite struct AuditExampleTests {
     final class Employee: ManagedObject {
         @Attribute var name: String = ""
@@ -43,7 +43,7 @@ import Testing
         }
         // end of example
 
-        // The insert is of long ago.
+        // The insert was long ago.
         #expect(raises == ["Employee/1": -5000])
 
         // example

@@ -3,7 +3,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// The example of the page for those who come from Core Data.
+/// The example of the page *Coming from Core Data*.
 @Suite struct CoreDataExampleTests {
     final class Country: ManagedObject {
         @Attribute var name: String = ""
@@ -30,7 +30,7 @@ import Testing
             try editor.save()
         } catch let error as StoreError where error.code == .conflict {
             print(error.conflicts)  // 'name' of Country/1 was changed by both sides.
-            try editor.mergeChanges()  // what is pending stays, on top of the parent's value
+            _ = try editor.mergeChanges()  // what is pending stays, on top of the parent's value
             try editor.save()
         }
         // end of example

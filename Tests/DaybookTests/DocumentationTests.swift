@@ -4,9 +4,9 @@ import Testing
 /// Every Swift example in the README, the documentation and the comments of some types stands, word
 /// for word, in a test of this folder that runs it.
 ///
-/// In the tests an example is what lies between `// example` and `// end of example`, without the
-/// indentation. An example whose parts cannot stand together in one file's scope (types, then
-/// statements) goes on after `// example, continued`, with an empty line between the parts.
+/// In the tests an example is the text between `// example` and `// end of example`, without the
+/// indentation. An example whose parts cannot be in one scope of a file (types, then statements)
+/// continues after `// example, continued`, with an empty line between the parts.
 @Suite struct DocumentationTests {
     @Test func `every example of the README is run by a test`() throws {
         let examples = try Examples.inTests()
@@ -123,7 +123,7 @@ enum Examples {
         return blocks
     }
 
-    /// An example without its imports, which stand at the head of a test's file.
+    /// An example without its imports, which are at the top of the test's file.
     private static func withoutImports(_ lines: [String]) -> [String] {
         Array(lines.drop { $0.hasPrefix("import ") || $0.isEmpty })
     }

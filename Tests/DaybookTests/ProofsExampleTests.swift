@@ -4,7 +4,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// The examples of the page on proofs, one after the other.
+/// The examples of the page on proofs, in order.
 @Suite struct ProofsExampleTests {
     final class Country: ManagedObject {
         @Attribute var name: String = ""

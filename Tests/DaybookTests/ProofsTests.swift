@@ -4,7 +4,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// What the library refuses to sign, prove and verify.
+/// Refusals to sign, prove and verify.
 @Suite struct ProofsTests {
     final class Country: ManagedObject {
         @Attribute var name: String = ""
@@ -125,7 +125,7 @@ import Testing
             refusal { _ = try store.consistencyProof(from: notes[4], to: notes[0]) } == .mismatch)
     }
 
-    // MARK: - Checkpoints by themselves
+    // MARK: - Automatic checkpoints
 
     /// Adds the store again with a policy, saves a country for each name, and removes the store.
     private func save(_ names: [String], under policy: CheckpointPolicy) throws {
@@ -143,7 +143,7 @@ import Testing
         try coordinator.remove(store)
     }
 
-    /// Puts a copy of the store from an earlier time in its place while `body` has changed it.
+    /// Replaces the store by an earlier copy after `body` has changed it.
     private func bringBack(_ body: () throws -> Void) throws {
         let older = folder.url.appendingPathComponent("older.daybook")
         try FileManager.default.copyItem(at: store.url, to: older)

@@ -2,8 +2,8 @@ import Daybook
 import Foundation
 import Testing
 
-/// The README's first program, with what it says checked. `Tools/check-readme` builds it as it stands there, in a
-/// package of its own; here its imports are those of the file.
+/// The README's first program, with its output checked. `Tools/check-readme` builds it unchanged,
+/// in its own package; here its imports are those of the file.
 @Suite struct ReadmeExampleTests {
     // example
     final class Department: ManagedObject {

@@ -3,7 +3,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// The examples of the page on stacks, one after the other.
+/// The examples of the page on stacks, in order.
 @Suite struct StacksExampleTests {
     // example
     final class Country: ManagedObject {

@@ -3,7 +3,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// The examples of the page on time travel, one after the other.
+/// The examples of the page on time travel, in order.
 @Suite struct TimeTravelExampleTests {
     final class Country: ManagedObject {
         @Attribute(.unique) var alpha2: String
@@ -92,7 +92,7 @@ import Testing
         }
         // end of example
 
-        try context.mergeChanges()
+        _ = try context.mergeChanges()
         #expect(turkey.flag == "🇹🇷")
         #expect(turkey.name == "Türkiye")
 

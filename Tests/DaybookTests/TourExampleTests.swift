@@ -3,7 +3,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// The examples of the tour, one after the other on one store.
+/// The examples of the tour, in order, on one store.
 @Suite struct TourExampleTests {
     // example
     final class Country: ManagedObject {
@@ -99,7 +99,7 @@ import Testing
             row[\.name] = code.1
         }
         let loaded = try context.execute(batch, note: "Second list")
-        try context.mergeChanges()
+        _ = try context.mergeChanges()
         // end of example
 
         #expect(loaded.count == 3)

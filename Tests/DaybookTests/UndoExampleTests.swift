@@ -3,7 +3,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// The examples of the page on undo, one after the other.
+/// The examples of the page on undo, in order.
 @Suite struct UndoExampleTests {
     final class Country: ManagedObject {
         @Attribute var name: String = ""
@@ -101,7 +101,7 @@ import Testing
 
         let again = try PersistentContainer(url, model: [Country.self, City.self])
         try going(on: again.viewContext, with: turkeyID)
-        try container.viewContext.mergeChanges()
+        _ = try container.viewContext.mergeChanges()
         #expect(turkey.name == "Turkey")
         turkey.flag = nil
         try container.viewContext.save()
@@ -113,7 +113,7 @@ import Testing
         try container.restore(turkeyID, at: .sequence(flagged))  // with the values it had then
         // end of example
 
-        try container.viewContext.mergeChanges()
+        _ = try container.viewContext.mergeChanges()
         let back = try container.viewContext.existingObject(with: turkeyID)
         #expect((back as? Country)?.flag == "🇹🇷")
         #expect((back as? Country)?.cities.count == 1)

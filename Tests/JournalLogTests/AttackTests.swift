@@ -3,8 +3,8 @@ import DaybookLMDB
 import DaybookTestSupport
 import Testing
 
-/// What has broken other logs, tried on this one. What the command says of each stands in
-/// `ProofAttackTests` of ToolTests and `TamperedStoreTests` of RecoveryTests.
+/// Attacks that have broken other logs, tried on this one. `ProofAttackTests` of ToolTests and
+/// `TamperedStoreTests` of RecoveryTests show the command's reaction to each.
 @Suite struct AttackTests {
     private let key: SigningKey
 
@@ -12,7 +12,7 @@ import Testing
         key = try SigningKey.random(name: "example.org/ledger")
     }
 
-    /// A journal of small entries; those from one on may be other ones.
+    /// A journal of small entries, which may differ from some entry on.
     private func journal(
         _ count: Int, otherFrom changed: Int? = nil, clock: (Int) -> Int64 = { Int64($0) }
     ) throws -> TemporaryJournal {
@@ -107,7 +107,7 @@ import Testing
     @Test func `Attack 1: of two histories with the same ends only one fits a root`() throws {
         let honest = try journal(300)
         let forged = try journal(300)
-        // As a faked linear proof would have it: both ends as they were, the middle another.
+        // Like a forged linear proof: both ends as before, the middle changed.
         for number: UInt64 in 101...199 { try rewrite(forged, number) }
 
         let size: UInt64 = 300
@@ -132,7 +132,7 @@ import Testing
 
         let growth = try growth(forged, from: 300, to: 320)
 
-        // By itself the forgery is sound, and its signature is right.
+        // By itself the forgery is consistent, and its signature is valid.
         #expect(try forged.findings() == [])
         try signed(newer).verify(with: key.verifierKey)
         #expect(try root(forged, 300) != older.root)
@@ -149,13 +149,13 @@ import Testing
             try !proof(honest, of: 50, amongFirst: 300).leads(from: leaf(forged, 50), to: known))
         #expect(
             try !proof(forged, of: 50, amongFirst: 300).leads(from: leaf(forged, 50), to: known))
-        // What was before the change is still what it was, and still proved by the honest tree only.
+        // The entries before the change are unchanged, and still only the honest tree proves them.
         #expect(try leaf(honest, 49) == leaf(forged, 49))
         #expect(
             try !proof(forged, of: 49, amongFirst: 300).leads(from: leaf(forged, 49), to: known))
     }
 
-    // MARK: - 3. Cut off, and continued
+    // MARK: - 3. Truncated and continued
 
     @Test
     func `Attack 3: a journal that was cut off is sound by itself and too short for a checkpoint`()
@@ -214,7 +214,7 @@ import Testing
             }
             #expect(error?.code == .unsigned)
         }
-        // A note that nobody signed cannot even be read.
+        // A note without a signature cannot even be read.
         let unreadable = #expect(throws: ProofError.self) {
             try SignedNote(checkpoint.note.description)
         }
@@ -249,7 +249,7 @@ import Testing
         }
     }
 
-    // MARK: - 6. Second preimages, places, encodings, keys
+    // MARK: - 6. Second preimages, positions, encodings, keys
 
     @Test func `Attack 6: a node of the tree cannot be passed off as an entry`() throws {
         let file = try journal(4)
@@ -263,7 +263,7 @@ import Testing
 
         #expect(proof.leads(from: .node(leaves[0], leaves[1]), to: known))
         #expect(!proof.leads(from: .ofEntry(forged), to: known))
-        // And the size in the checkpoint would have to be the forger's, too.
+        // The size in the checkpoint would have to be the forger's, too.
         let note = try signed(Checkpoint(origin: key.verifierKey.name, size: 4, root: known))
         let error = #expect(throws: ProofError.self) { try EntryProof(proof, note) }
         #expect(error?.code == .mismatch)
@@ -334,7 +334,7 @@ import Testing
             InclusionProof(index: 4, size: 11, hashes: tree.path(4)), note
         ).description
         let hash = NoteLines(good)[2]
-        // The last character before the padding carries two bits that mean nothing.
+        // The last character before the padding has two unused bits.
         let stray = "\(hash.dropLast(2))\(NoteLines.neighbour(of: hash.dropLast().last))="
         let root = NoteLines(note.description)[2]
         let broken = "\(hash.prefix(20))\n\(hash.dropFirst(20))"

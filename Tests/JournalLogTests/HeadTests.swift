@@ -3,7 +3,7 @@ import DaybookLMDB
 import DaybookTestSupport
 import Testing
 
-/// Where the journal ends, which it says twice.
+/// The end of the journal, which is recorded twice.
 struct HeadTests {
     private func head(_ file: TemporaryJournal) throws -> SequenceNumber {
         try file.environment.read { try file.journal.head(in: $0) }

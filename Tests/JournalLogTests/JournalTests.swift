@@ -64,8 +64,8 @@ import Testing
         #expect(try store.record("journal", TemporaryJournal.key(1)) == entry.digest.bytes)
     }
 
-    // 57 bytes of header stand before the payload; an entry above 2,000 bytes is split every
-    // 65,520 bytes.
+    // 57 bytes of header precede the payload; an entry above 2,000 bytes is split every 65,520
+    // bytes.
     @Test(arguments: [
         (0, 1), (1, 1), (1_943, 1), (1_944, 1), (65_463, 1), (65_464, 2), (65_465, 2),
         (130_983, 2), (130_984, 3), (300_000, 5),

@@ -3,7 +3,7 @@ import DaybookLMDB
 import DaybookTestSupport
 import Testing
 
-/// A tree that holds all its leaves, straight from the words of RFC 6962, 2.1.
+/// A tree that holds all its leaves, straight from the text of RFC 6962, 2.1.
 struct NaiveTree {
     let leaves: [Digest]
 
@@ -45,7 +45,7 @@ struct NaiveTree {
                 + [root(range.lowerBound..<middle)]
     }
 
-    /// The root of a whole subtree, as the tree asks for it.
+    /// The root of a complete subtree, as the tree requests it.
     func node(_ level: Int, _ index: UInt64) -> Digest {
         root(Int(index << UInt64(level))..<Int((index + 1) << UInt64(level)))
     }
@@ -58,7 +58,7 @@ struct NaiveTree {
 }
 
 @Suite struct MerkleTreeTests {
-    /// The roots over the first n of these leaves, as Certificate Transparency's tests have them.
+    /// The roots over the first n of these leaves, from Certificate Transparency's tests.
     private static let knownLeaves: [[UInt8]] = [
         [], [0x00], [0x10], [0x20, 0x21], [0x30, 0x31], [0x40, 0x41, 0x42, 0x43],
         [0x50, 0x51, 0x52, 0x53, 0x54, 0x55, 0x56, 0x57], Array(0x60...0x6F),

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The lines of a note, and what a forger does with them.
+/// The lines of a note, and a forger's changes to them.
 struct NoteLines {
     private let lines: [String]
 

@@ -25,7 +25,7 @@ import Testing
                 bytes.insert(contentsOf: bytes[min(place, other)..<max(place, other)], at: place)
             case 6: bytes.swapAt(place, other)
             default:
-                // Whole lines change places, or come twice.
+                // Whole lines are swapped or repeated.
                 var lines = bytes.split(separator: 10, omittingEmptySubsequences: false)
                 let line = Int.random(in: lines.indices, using: &generator)
                 let target = Int.random(in: lines.indices, using: &generator)
@@ -86,7 +86,7 @@ import Testing
                 let found = try SignedNote(text).checkpoint(signedBy: key.verifierKey)
                 #expect(found == checkpoint, "seed \(seed), round \(round): \(text)")
             } catch {
-                // Also what is not signed must never stop the program.
+                // Unsigned input must never stop the program either.
                 do {
                     _ = try Checkpoint(text)
                 } catch {

@@ -3,7 +3,7 @@ import DaybookLMDB
 import DaybookTestSupport
 import Testing
 
-/// Entries in a row of which only those are read that stand in one record.
+/// Reads only those entries of a range that are single records.
 struct ShortEntriesTests {
     private struct Found: Equatable {
         let sequence: UInt64
@@ -34,7 +34,7 @@ struct ShortEntriesTests {
         }
     }
 
-    // With the 57 bytes before the payload, 1,943 are the most that stand in a leaf page.
+    // With the 57 bytes before the payload, 1,943 is the maximum for a leaf page.
     private static let lengths = [3, 70_000, 0, 1_943, 1_944, 300_000, 65_000, 200_000, 1, 70_000]
     private static let shortPlaces = [0, 2, 3, 8]
 
@@ -90,7 +90,7 @@ struct ShortEntriesTests {
         #expect(reading.counter.records == 10)
     }
 
-    /// What is changed of the second of three entries.
+    /// The change to the second of three entries.
     enum Change: CaseIterable, Sendable {
         case version, number, recordingTime, previous, length, payload, missingPayload, header
         case chunk, digest, missingDigest, shortDigest
@@ -134,7 +134,7 @@ struct ShortEntriesTests {
     }
 }
 
-/// Reads, and counts the records that walks go over.
+/// Reads, and counts the records that are walked.
 private struct CountingReading: Reading {
     final class Counter {
         var records = 0

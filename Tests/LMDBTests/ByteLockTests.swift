@@ -59,7 +59,7 @@ struct ByteLockTests {
     }
 
     @Test func `a lock that the system refuses for another reason is not waited for`() throws {
-        let lock = ByteLock(LockPlace.writing, of: -1, FilePath(path), .writing)
+        let lock = ByteLock(LockOffset.writing, of: -1, FilePath(path), .writing)
 
         let refusal = #expect(throws: LMDBError.self) {
             try lock.take(LockWait(LockPatience(limit: .seconds(600))))
@@ -111,7 +111,7 @@ struct ByteLockTests {
     @Test func `who opens a file while another is about to mark it tries again`() throws {
         try Self.put(try Self.open(path), "one")
         let other = daybook_open(path, O_RDONLY)
-        #expect(daybook_lock_open_file(other, daybook_shared, LockPlace.wishes + 7, 1) == 0)
+        #expect(daybook_lock_open_file(other, daybook_shared, LockOffset.wishes + 7, 1) == 0)
         let questions = Mutex(0)
         let patience = LockPatience(limit: nil) {
             // Who came first has found another lock file in the end, and goes.
@@ -150,7 +150,7 @@ struct ByteLockTests {
         // The locks of the open file are still there.
         await #expect(processExitsWith: .success) { [path = path + "-lock" as String] in
             let descriptor = daybook_open(path, O_RDWR)
-            precondition(daybook_lock(descriptor, daybook_exclusive, LockPlace.everybody, 1) != 0)
+            precondition(daybook_lock(descriptor, daybook_exclusive, LockOffset.everybody, 1) != 0)
         }
         withExtendedLifetime(environment) {}
     }

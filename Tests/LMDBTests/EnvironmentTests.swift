@@ -256,7 +256,7 @@ import Testing
 
     // MARK: - Permissions
 
-    /// Leaves the rights of the superuser, if it has them, for those of nobody.
+    /// Drops the superuser's rights, if it has them, for those of the user `nobody`.
     private static func dropRights() {
         if geteuid() == 0 { precondition(setgid(65_534) == 0 && setuid(65_534) == 0) }
     }

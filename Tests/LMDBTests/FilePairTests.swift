@@ -3,8 +3,8 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// One data file and one lock file belong together, whoever opens them by whatever name. Exit tests are
-/// the other process.
+/// One data file and one lock file belong together, whatever process opens them by whatever name.
+/// Exit tests are the other process.
 @Suite(.serialized)
 struct FilePairTests {
     private let directory: TemporaryDirectory
@@ -36,7 +36,7 @@ struct FilePairTests {
         return try environment.read { try $0.count(table) }
     }
 
-    /// Refuses to go on, in the other process, unless opening is refused.
+    /// Fails in the other process unless opening is refused.
     private static func expectInUse(
         _ path: String, readOnly: Bool = false, saying words: String...
     ) throws {
@@ -121,7 +121,7 @@ struct FilePairTests {
             func openAndCopyDescriptors() throws -> [Int32] {
                 let environment = try Self.open(path)
                 try Self.put(environment, "one")
-                // As a fork leaves them in the child.
+                // As in the child after a fork.
                 return withExtendedLifetime(environment) {
                     (3..<64 as Range<Int32>).map { dup($0) }
                 }
@@ -230,7 +230,7 @@ struct FilePairTests {
         try Self.put(environment, "one")
     }
 
-    // MARK: - A file that goes away
+    // MARK: - A file that disappears
 
     @Test(arguments: ["deleted", "moved"])
     func `nothing is written to a file that was taken away while it was open`(how: String) throws {
@@ -263,7 +263,7 @@ struct FilePairTests {
         #expect(refusal?.code == .replaced)
         let sameProcess = #expect(throws: LMDBError.self) { try Self.open(path) }
         #expect(sameProcess?.code == .alreadyOpen)
-        // The lock file of the old one tells which transaction comes next.
+        // The lock file of the old one has the number of the next transaction.
         await #expect(processExitsWith: .success) { [path = path as String] in
             let environment = try Self.open(path)
             for number in 10...14 { try Self.put(environment, "\(number)") }
@@ -341,12 +341,12 @@ struct FilePairTests {
     }
 }
 
-/// A file or folder shown at a second place, as containers have it, until this value goes.
+/// A file or folder mounted at a second location, as in containers, until this value is released.
 private final class BindMount {
     let path: String
 
     convenience init(_ source: String, onFile path: String) throws {
-        // Both must be there to be mounted.
+        // Both must exist to be mounted.
         for path in [source, path] { try Data().write(to: URL(fileURLWithPath: path)) }
         try Data().write(to: URL(fileURLWithPath: source + "-lock"))
         try self.init(source, on: path)

@@ -2,13 +2,13 @@ import Testing
 
 @testable import DaybookLMDB
 
-/// For how long a group waits for others, by a clock that stands still unless it is told. All times
-/// are in nanoseconds.
+/// The waiting time of a group, by a clock that stands still unless advanced. All times are in
+/// nanoseconds.
 @Suite struct GroupPatienceTests {
     private var patience = GroupPatience()
     private var now: UInt64 = 5_000_000_000
 
-    /// A group that takes a while to commit and is not waited for.
+    /// A group that takes some time to commit and does not wait.
     private mutating func runGroup(
         _ count: Int, leaving countWaiting: Int = 0, committing duration: UInt64 = 400_000
     ) {
@@ -19,12 +19,12 @@ import Testing
 
     /// A group of one that expects a second one.
     ///
-    /// - Returns: Whether it waited, in vain.
+    /// - Returns: Whether it waited in vain.
     private mutating func runAlone() -> Bool {
         let wait = patience.wait(having: 1, at: now)
         if let wait {
             now += wait.nanoseconds
-            patience.noteNobodyCame(at: now)
+            patience.recordVainWait(at: now)
         }
         now += 400_000
         patience.end(having: 1, expecting: 2, at: now)
@@ -141,7 +141,7 @@ import Testing
         runGroup(1, leaving: 7)
 
         for number in 0..<100 {
-            // One is there at once, the others come one by one, every ten microseconds.
+            // One is there immediately, the others come one by one, every ten microseconds.
             let start = now
             var count = 1
             patience.beginAlone(at: now)

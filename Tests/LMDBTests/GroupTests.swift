@@ -5,7 +5,7 @@ import Testing
 
 @testable import DaybookLMDB
 
-/// Writes that come together, and the room that a file keeps ahead.
+/// Writes that come together, and the room reserved in a file.
 @Suite struct GroupTests {
     let directory: TemporaryDirectory
     let environment: Environment
@@ -48,7 +48,7 @@ import Testing
             let key = "key \(number)".bytes
             try environment.write { transaction in
                 try transaction.put(table, key.span.bytes, key.span.bytes, .upsert)
-                // Whoever comes first waits until all others stand in line.
+                // The first writer waits until all others are queued.
                 while try transaction.count(table) == 1, writer.waitingCount < 8 { sched_yield() }
             }
         }
@@ -96,7 +96,7 @@ import Testing
                     if attempts.add() == 1 {
                         while writer.waitingCount < 1 { sched_yield() }
                     } else {
-                        // The other one goes on while this one is still at it.
+                        // The other one continues while this one is still writing.
                         while refusals.count < 1 { sched_yield() }
                     }
                 }
@@ -135,7 +135,7 @@ import Testing
         try onThreads(2) { thread in
             if thread == 0 {
                 try environment.write { transaction in
-                    seen.note(transaction.remembered)
+                    seen.append(transaction.remembered)
                     try transaction.put(table, "a".bytes.span.bytes, "1".bytes.span.bytes, .upsert)
                     transaction.remember(within)
                     if attempts.add() == 1 {
@@ -146,7 +146,7 @@ import Testing
                 while attempts.count < 1 { sched_yield() }
                 #expect(throws: Refusal.self) {
                     try environment.write { transaction in
-                        seen.note(transaction.remembered)
+                        seen.append(transaction.remembered)
                         try transaction.put(
                             table, "b".bytes.span.bytes, "1".bytes.span.bytes, .upsert)
                         transaction.remember(Knowledge())
@@ -155,15 +155,15 @@ import Testing
                 }
             }
         }
-        try environment.write { seen.note($0.remembered) }
+        try environment.write { seen.append($0.remembered) }
 
         let expected = [before, within, before, within].map(ObjectIdentifier.init)
         #expect(seen.all == expected)
     }
 
-    // MARK: - Company
+    // MARK: - Waiting for others
 
-    /// A time that passes when it is told to.
+    /// A clock that advances on request.
     private final class Time: Sendable {
         private let time = Mutex<UInt64>(5_000_000_000)
 
@@ -174,10 +174,10 @@ import Testing
         }
     }
 
-    /// Does what the environment does: takes in who comes, until nobody does, and commits, for a
+    /// Acts like the environment: accepts requests until none comes, and commits, for a
     /// millisecond.
     ///
-    /// - Returns: How many were answered.
+    /// - Returns: The number of answered requests.
     @discardableResult
     private static func write(
         _ group: [WriteRequest], _ joining: (Int) -> [WriteRequest], _ time: Time
@@ -197,7 +197,7 @@ import Testing
     private func writeTogether(_ writer: Writer, _ time: Time) throws {
         try onThreads(2) { _ in
             writer.run(WriteRequest { _ in }) { group, joining in
-                // Whoever comes first waits until the other stands in line.
+                // The first writer waits until the other is queued.
                 while writer.waitingCount < 1 { sched_yield() }
                 Self.write(group, joining, time)
             }
@@ -206,7 +206,7 @@ import Testing
 
     /// Has one request written.
     ///
-    /// - Returns: How many were, together with it.
+    /// - Returns: The number of requests written together with it.
     private func writeAlone(_ writer: Writer, _ time: Time) -> Int {
         var count = 0
         writer.run(WriteRequest { _ in }) { count = Self.write($0, $1, time) }
@@ -222,7 +222,7 @@ import Testing
         let counts = Counter()
 
         try onThreads(2) { thread in
-            // The second one comes when the first has nothing left to do but to wait.
+            // The second one comes when the first can only wait.
             while thread == 1, !writer.isAwaitingOthers { sched_yield() }
             writer.run(WriteRequest { _ in }) { group, joining in
                 counts.add(Self.write(group, joining, time))
@@ -268,7 +268,7 @@ import Testing
         let (waits, heard) = (Counter(), Counter())
         let clock = Writer.Clock(now: { time.now }) { bell, _ in
             if waits.add() == 1 {
-                // It rings, but nobody hears it: the time was over before.
+                // It rings, but is not heard: the time was already over.
                 bell.wait()
                 bell.signal()
             } else if bell.wait(timeout: .now()) == .success {
@@ -329,7 +329,7 @@ import Testing
         #expect(statistics.fileSize <= pages * statistics.pageSize)
     }
 
-    /// A file in which one write has given up some 3,000 pages, and how far it goes.
+    /// A file in which one write has freed some 3,000 pages, and its length.
     private func giveUpPages() throws -> EnvironmentStatistics {
         for _ in 0..<2 {
             try environment.write { [table] transaction in
@@ -412,20 +412,20 @@ private final class Counter: Sendable {
 
     var count: Int { value.load(ordering: .acquiring) }
 
-    /// Counts, and tells how many there are now.
+    /// Counts, and returns the new count.
     @discardableResult
     func add(_ number: Int = 1) -> Int {
         value.add(number, ordering: .acquiringAndReleasing).newValue
     }
 }
 
-/// What was remembered, as one body after another saw it.
+/// The remembered knowledge, as each body saw it.
 private final class Seen: Sendable {
     private let seen = Mutex<[ObjectIdentifier?]>([])
 
     var all: [ObjectIdentifier?] { seen.withLock { $0 } }
 
-    func note(_ knowledge: (any AnyObject & Sendable)?) {
+    func append(_ knowledge: (any AnyObject & Sendable)?) {
         seen.withLock { $0.append(knowledge.map { ObjectIdentifier($0) }) }
     }
 }

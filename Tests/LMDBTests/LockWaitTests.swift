@@ -5,7 +5,7 @@ import Testing
 
 @testable import DaybookLMDB
 
-/// Waiting for a process that holds a lock and does not go on.
+/// Waiting for a process that holds a lock and is stopped.
 @Suite(.serialized)
 struct LockWaitTests {
     private let directory: TemporaryDirectory
@@ -54,8 +54,8 @@ struct LockWaitTests {
                 try transaction.put(table, bytes.span.bytes, bytes.span.bytes, .upsert)
             }
         }
-        // On a thread of its own: tests that wait for the end of a pipe which the stopped process has
-        // inherited can hold every thread of the pool until it goes on.
+        // On a thread of its own: tests that wait for the end of a pipe that the stopped process
+        // has inherited can hold every thread of the pool until it continues.
         try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
             let thread = Thread {
                 while access(note, F_OK) != 0 { sched_yield() }
@@ -65,7 +65,7 @@ struct LockWaitTests {
                         let process = try #require(Int32(String(decoding: bytes, as: UTF8.self)))
                         defer {
                             Self.letGoOn(process, note)
-                            // It may be about to stop once more.
+                            // It may be about to stop again.
                             while kill(process, SIGCONT) == 0 { sched_yield() }
                         }
                         while try !Self.isStopped(process) { sched_yield() }
@@ -79,7 +79,7 @@ struct LockWaitTests {
 
     private static func stop(_ note: String) throws {
         try Data("\(getpid())".utf8).write(to: URL(fileURLWithPath: note), options: .atomic)
-        // Whoever started it may let it go on once.
+        // The process that started it may continue it once.
         while access(note + ".go", F_OK) != 0 { _ = raise(SIGSTOP) }
     }
 
@@ -110,7 +110,7 @@ struct LockWaitTests {
 
     @Test func `who waits without end goes on with the writer`() async throws {
         try await whileStopped { path, _, letGoOn in
-            // Asked at each pause, so the writer goes on while this one waits.
+            // Called at each pause, so the writer continues while this one waits.
             let patience = LockPatience(limit: nil) {
                 letGoOn()
                 return false

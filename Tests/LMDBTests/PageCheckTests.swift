@@ -10,8 +10,8 @@ import Testing
         directory = try TemporaryDirectory()
     }
 
-    /// Everything a reader of the file can learn: all records in order, and whether each is found
-    /// under its key.
+    /// Everything that a reader of the file can see: all records in order, and whether each is
+    /// found under its key.
     private func content(_ path: String, _ tables: [String]) throws -> [String: [Record]] {
         let environment = try Environment.open(
             at: path, options: EnvironmentOptions(tables: tables, create: false, readOnly: true))
@@ -114,8 +114,8 @@ import Testing
         withExtendedLifetime(environment) {}
     }
 
-    /// The law: whatever byte is changed, either the check finds damage, or the file reads as
-    /// before but for one record's bytes, which digests above this layer cover.
+    /// The law: for any changed byte, either the check finds damage, or the file reads as before
+    /// except for one record's bytes, which digests above this layer cover.
     @Test func `a changed byte is found or changes one record at most`() throws {
         let tables = ["a", "b"]
         let path = try makeFile("file", seed: 11, commits: 4, keys: 90, tables: tables)
@@ -133,7 +133,7 @@ import Testing
                 counts.found += 1
                 continue
             }
-            // Reading the file is slow; most bytes left are in values and unused space.
+            // Reading the file is slow; most remaining bytes are in values and unused space.
             let isStructure = offset % 4_096 < 64
             guard isStructure || Int.random(in: 0..<40, using: &random) == 0 else { continue }
             counts.read += 1
@@ -165,7 +165,7 @@ import Testing
         return changes
     }
 
-    /// How many records differ; a table that is gone is told when the file is opened.
+    /// The number of records that differ; a missing table is reported when the file is opened.
     private func differences(
         between sound: [String: [Record]], andFileAt path: String, _ tables: [String]
     ) throws -> Int {

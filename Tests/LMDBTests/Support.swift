@@ -30,7 +30,7 @@ func onAnotherThread(_ body: @escaping @Sendable () throws -> Void) throws {
     if let error = box.value.withLock({ $0 }) { throw error }
 }
 
-/// Runs `body` on several threads at once and waits for all.
+/// Runs `body` on several threads concurrently and waits for all.
 func onThreads(_ count: Int, _ body: @escaping @Sendable (_ thread: Int) throws -> Void) throws {
     let box = ErrorBox(Mutex(nil))
     let done = DispatchGroup()

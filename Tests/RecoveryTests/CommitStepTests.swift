@@ -4,7 +4,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// Stops, or refuses, every single call to the operating system with which a save reaches the disk.
+/// Stops, or refuses, every system call with which a save reaches the disk.
 @Suite(.serialized)
 struct CommitStepTests {
     /// The calls with which LMDB changes a file. The counts are per thread, and one thread writes.
@@ -41,7 +41,7 @@ struct CommitStepTests {
             number += 1
         }
 
-        // The last round went through untouched; a call that is never made leaves only that one.
+        // The last round was not disturbed; for a call that is never made there is only that round.
         #expect(number <= Self.callsMaximum, "\(call) has more steps than are tried")
         if call == "fdatasync" { #expect(number > 3) }
     }
@@ -61,16 +61,16 @@ struct CommitStepTests {
                 try Self.writeInput(recorder),
                 under: Self.wrapper(strace, call, "error=\(error)", number))
             try recorder.check(ran.acknowledged, entriesFrom: SequenceNumber(3))
-            // A save whose very last step failed leaves a first page that nobody reads, and that
-            // the next save writes over.
+            // A save whose very last step failed leaves a first page that is not used, and that the
+            // next save overwrites.
             let findings = try recorder.findings()
             #expect(findings.allSatisfy { $0.contains("the next save") }, "\(call) \(number)")
             #expect(findings.count <= 1, "\(call) \(number): \(findings)")
             try Self.recordMore(recorder)
             #expect(try recorder.findings() == [], "\(call) \(number)")
             if ran.ending == .exited(0), ran.acknowledged.count == Self.entries.count { break }
-            // After a full disk the store goes on; after a failure of the last step, or any other,
-            // it must be opened again, and says so.
+            // After a full disk the store stays usable; after a failure of the last step, or any
+            // other, it must be opened again, and says so.
             let isFull = error == "ENOSPC" && !ran.talk.contains("open it again")
             let code: Int32 = isFull ? 2 : 3
             let remedies = isFull ? ["Make room"] : ["open it again", "while opening"]
@@ -141,9 +141,9 @@ struct CommitStepTests {
         try Self.recordMore(recorder)
     }
 
-    // MARK: - What is recorded
+    // MARK: - Recorded entries
 
-    /// A small entry, one whose value takes pages of its own, and one that fills several pages.
+    /// A small entry, one whose value has its own pages, and one that fills several pages.
     private static let entries = [
         Recorder.entry("first"),
         Recorder.entry("long", note: String(repeating: "daybook ", count: 2_000)),
@@ -192,7 +192,7 @@ struct CommitStepTests {
 }
 
 extension String {
-    /// Whether this is what the command says when it fails: one line, a full sentence.
+    /// Whether this has the form of the command's errors: one line, a full sentence.
     var isOneErrorLine: Bool {
         hasPrefix("error: ") && hasSuffix(".\n") && filter { $0 == "\n" }.count == 1
     }

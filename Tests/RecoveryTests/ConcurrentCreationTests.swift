@@ -4,7 +4,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// Several who make the same store at the same time.
+/// Several processes that make the same store at the same time.
 @Suite(.serialized)
 struct ConcurrentCreationTests {
     private let directory: TemporaryDirectory
@@ -21,7 +21,8 @@ struct ConcurrentCreationTests {
     @Test func `a late init leaves the store that others made meanwhile as it is`() throws {
         let late = try ChildProcess(
             BuiltTool.daybook, ["init", recorder.path, "--model", "-"])
-        // No pipe holds so much: when all of it is written, the command has found no file and reads.
+        // No pipe holds this much: when all of it is written, the command has found no file and
+        // reads.
         try late.write(String(repeating: " ", count: 1 << 20))
         try recorder.makeStore()
         let recorded = try recorder.record(
@@ -89,7 +90,7 @@ struct ConcurrentCreationTests {
             default: [words[0], recorder.path, "--into", new]
             }
 
-        // The name is found taken by the very call that would have given it.
+        // The call that would have given the name finds it taken.
         let ran = try ChildProcess.run(
             strace,
             [

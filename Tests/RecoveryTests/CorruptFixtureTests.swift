@@ -6,7 +6,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// A store kept as a file, and the reports on damage done to it.
+/// A store kept as a fixture, and the reports on damage to it.
 struct CorruptFixtureTests {
     private static let name = "corrupt/sample.daybook"
     private static let file = Fixture.folder.appending(path: name)
@@ -47,7 +47,7 @@ struct CorruptFixtureTests {
             flipped[damage.offset] ^= 1
             try flipped.write(to: URL(fileURLWithPath: path))
             let ran = try ChildProcess.run(BuiltTool.daybook, ["verify", path])
-            // Bytes that nobody reads may change: the older first page, and room left by deletes.
+            // Unused bytes may change: the older first page, and room left by deletes.
             if ran.ending == .exited(0) {
                 #expect(try DamageSample.readContent(path) == earlier, "\(damage)")
             } else {
@@ -62,7 +62,7 @@ struct CorruptFixtureTests {
         try Fixture.expect(Data(reports.utf8), equals: "corrupt/reports.txt")
     }
 
-    /// Places of every kind: first pages, page headers, and each copy of some texts.
+    /// Offsets of every kind: first pages, page headers, and each copy of some texts.
     private static func damages(of bytes: Data) -> [(name: String, offset: Int)] {
         let fields = [
             ("magic number", 16), ("format version", 20), ("map size", 38), ("page size", 41),

@@ -18,7 +18,7 @@ struct CrashTests {
         var checked = SequenceNumber(1)
         var inWriting = 0
         // A store that stays open keeps the lock file alive: the next writer inherits a lock whose
-        // owner is dead. Without one the lock file is begun anew.
+        // owner is dead. Without one a new lock file is made.
         var witness: Store?
 
         for run in 1...200 {

@@ -4,13 +4,13 @@ import DaybookSnapshotStore
 import DaybookTestSupport
 import Foundation
 
-/// A small store in which everything occurs, and all that can be read from it.
+/// A small store with every feature, and everything that can be read from it.
 enum DamageSample {
     /// Makes the store: inserts, updates, deletes, moved relationships, an undo, values that are
     /// unique, indexed, null, and long enough for pages of their own.
     ///
-    /// It has at least so many entries, those above 8 being small updates: from 64 on their times
-    /// stand in a table.
+    /// It has at least `entries` entries, those above 8 being small updates: from 64 on their times
+    /// are in a table.
     static func make(at path: String, entries: UInt64 = 8) throws {
         let store = try Store.create(
             at: path, model: .sample, options: .counting(durability: .relaxed))
@@ -72,7 +72,7 @@ enum DamageSample {
         try store.close()
     }
 
-    /// Everything that the reading commands can print, line by line.
+    /// The output of all reading commands, line by line.
     static func read(_ path: String) throws -> String {
         let store = try Store.open(at: path, options: StoreOptions(isReadOnly: true))
         let counts = try store.statistics()
@@ -83,7 +83,7 @@ enum DamageSample {
             """
     }
 
-    /// The same without what depends on how the pages came to be laid out.
+    /// The same without details that depend on the layout of pages.
     static func readContent(_ path: String) throws -> String {
         let store = try Store.open(at: path, options: StoreOptions(isReadOnly: true))
         var text = "\(store.uuid) \(store.createdAt)\n"
@@ -125,13 +125,13 @@ enum DamageSample {
         return text
     }
 
-    /// Whether the state after an entry, and what undoes it, are read: of many small updates some
-    /// will do.
+    /// Whether the state after an entry, and its undo, are read: for many small updates a sample
+    /// suffices.
     private static func isRead(_ number: UInt64, _ head: SequenceNumber) -> Bool {
         number <= 8 || number % 32 == 0 || number == head.rawValue
     }
 
-    /// A state in words; the members sorted, so that the same state gives the same words.
+    /// A state as text; the members are sorted, so that the same state gives the same text.
     private static func describe(_ state: ObjectState?) -> String {
         guard let state else { return "nothing" }
         let members = state.members.sorted { $0.key < $1.key }.map { property, members in

@@ -5,12 +5,12 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// Flips bytes of a store and compares what can be read with what `verify` says.
+/// Flips bytes of a store and compares reading it with the result of `verify`.
 ///
-/// All of it happens in another process, so that damage which stops a program is a failure of one
+/// All of it happens in another process, so that damage that ends a process is a failure of one
 /// byte and not the end of the tests.
 struct DamageTests {
-    /// How many bytes each part tries; `DAYBOOK_FLIPS` sets another number, or `all`.
+    /// The number of bytes that each part tries; `DAYBOOK_FLIPS` sets another number, or `all`.
     private static let sampleCount = 500
     private static let parts = 2
 
@@ -20,7 +20,7 @@ struct DamageTests {
     ) async throws {
         let directory = try TemporaryDirectory()
         let sound = directory.path("sound.daybook")
-        // So many that some times stand in a table, and some in the journal only.
+        // Enough that some times are in a table, and some only in the journal.
         try DamageSample.make(at: sound, entries: 66)
         let bytes = try Data(contentsOf: URL(fileURLWithPath: sound))
         let seed = TestSeed.value &+ UInt64(part)
@@ -29,7 +29,7 @@ struct DamageTests {
         var found = 0
         var problems: [String] = []
 
-        // Each child goes on behind the byte that stopped the one before.
+        // Each child continues after the byte that ended the one before.
         while !flips.isEmpty, problems.count < 20 {
             let task = DamageTask(folder: directory.url.path, sound: sound, flips: flips)
             try task.save()
@@ -57,7 +57,7 @@ struct DamageTests {
         }
         let count = wish.flatMap { Int($0) } ?? sampleCount
         let sample = (0..<count).map { _ in
-            // Room that was never used is mostly zeros, and of no interest.
+            // Unused room is mostly zeros, and of no interest.
             let places = (0..<3).map { _ in Int.random(in: bytes.indices, using: &generator) }
             return Flip(places.first { bytes[$0] != 0 } ?? places[0], &generator)
         }
@@ -70,7 +70,7 @@ struct Flip: Codable, Sendable, CustomStringConvertible {
     let offset: Int
     let mask: UInt8
 
-    /// A change of one bit, or of all, at a place.
+    /// A change of one bit, or of all, at an offset.
     init(_ offset: Int, _ generator: inout SeededGenerator) {
         self.offset = offset
         let kind = Int.random(in: 0...9, using: &generator)
@@ -92,13 +92,13 @@ struct Flip: Codable, Sendable, CustomStringConvertible {
     }
 }
 
-/// What one child does, handed over in files.
+/// The task of one child, passed in files.
 struct DamageTask: Codable, Sendable {
     let folder: String
     let sound: String
     let flips: [Flip]
 
-    /// How far a child came and what it found.
+    /// The progress and the findings of a child.
     struct Report {
         var done = 0
         var found = 0
@@ -117,7 +117,7 @@ struct DamageTask: Codable, Sendable {
             DamageTask.self, from: try Data(contentsOf: URL(fileURLWithPath: folder + "/task")))
     }
 
-    /// What the child wrote: a line for each byte it was done with.
+    /// The output of the child: a line for each finished byte.
     func report() throws -> Report {
         let text = try String(contentsOfFile: folder + "/log", encoding: .utf8)
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
@@ -126,7 +126,7 @@ struct DamageTask: Codable, Sendable {
             problems: lines.filter { !$0.isEmpty && $0 != Self.found }.map(String.init))
     }
 
-    /// Flips one byte after the other in a copy.
+    /// Flips byte after byte in a copy.
     func run() throws {
         let bytes = try Data(contentsOf: URL(fileURLWithPath: sound))
         let expected = try DamageSample.read(sound)
@@ -142,7 +142,7 @@ struct DamageTask: Codable, Sendable {
         }
     }
 
-    /// What is wrong with how a flipped byte is treated; nil when all is well.
+    /// The fault in the treatment of a flipped byte; nil for none.
     private func problem(
         with flip: Flip, at path: String, _ expected: String
     ) throws -> String? {
@@ -153,7 +153,7 @@ struct DamageTask: Codable, Sendable {
             return error.message.contains("\n") ? "\(flip): \(error)".oneLine : Self.found
         }
         if report.findings.contains(where: \.place.isEmpty) { return "\(flip): no place" }
-        // What is found need not be read; what is not found must read as before.
+        // A byte that is found need not be readable; one that is not found must read as before.
         if !report.findings.isEmpty { return Self.found }
         if !report.isSound { return "\(flip): only gaps" }
         do {

@@ -2,7 +2,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// Files that are told of: what they hold, their name and their folder are on the disk before.
+/// Files that are reported: their content, their name and their folder are on the disk before.
 @Suite struct DurableNameTests {
     /// A command that makes a file and says so.
     struct Making: Sendable, CustomTestStringConvertible {
@@ -42,7 +42,7 @@ import Testing
         let strace = try #require(BuiltTool.system("strace"), "strace must be installed.")
         let env = try #require(BuiltTool.system("env"))
         let trace = directory.path("trace")
-        // What a folder is called in the trace has no symbolic links in it.
+        // The names of folders in the trace have no symbolic links.
         let folder = directory.url.resolvingSymlinksInPath().path
 
         let ran = try ChildProcess.run(
@@ -72,7 +72,7 @@ import Testing
             calls[..<naming].contains { call in
                 call.contains(" sync()") || call.contains("fsync(") && !isSynced(call)
             }, "\(calls)")
-        // Copies are checked by a process that talks to the first one meanwhile.
+        // A second process, which talks to the first, checks copies meanwhile.
         let process = try #require(calls[naming].split(separator: " ").first)
         let said = calls.firstIndex { call in
             call.hasPrefix(process)

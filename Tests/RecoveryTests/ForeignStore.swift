@@ -5,9 +5,9 @@ import DaybookSnapshotStore
 import DaybookTestSupport
 import Foundation
 
-/// LMDB files that another program wrote, or a later version of this one.
+/// LMDB files of another program, or of a later version of this one.
 enum ForeignStore {
-    /// Somebody else's tables.
+    /// Another program's tables.
     static func make(at path: String, tables: [String]) throws {
         let environment = try Environment.open(
             at: path, options: EnvironmentOptions(tables: tables))
@@ -18,7 +18,7 @@ enum ForeignStore {
         }
     }
 
-    /// A store whose format is one that no version of today knows.
+    /// A store with a format that no present version knows.
     static func makeNewer(at path: String) throws {
         let store = try Store.create(at: path, model: .sample)
         try store.close()

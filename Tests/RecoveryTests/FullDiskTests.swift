@@ -5,7 +5,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// What happens when there is no room.
+/// Behaviour on a full disk.
 @Suite(.serialized)
 struct FullDiskTests {
     /// Entries that fill a couple of megabytes.
@@ -18,7 +18,7 @@ struct FullDiskTests {
     {
         let directory = try TemporaryDirectory()
         let mounted = try MountedMemory(in: directory, bytes: 3 << 20)
-        // Where nothing may be mounted, a limit on the length of files stands for the full disk.
+        // Where mounting is not allowed, a limit on the length of files stands in for a full disk.
         let recorder = Recorder(in: mounted?.url ?? directory.url)
         try recorder.makeStore()
         let ballast = recorder.directory.appendingPathComponent("ballast")
@@ -116,7 +116,7 @@ struct FullDiskTests {
             getrlimit(resourceFileSize, &unlimited)
             var none = unlimited
             none.rlim_cur = 0
-            // Listeners are called between the save and the write that lets its pages be used.
+            // Listeners are called between the save and the write that makes its pages reusable.
             let subscription = store.subscribe { [none] _ in
                 var none = none
                 setrlimit(resourceFileSize, &none)
@@ -219,11 +219,11 @@ extension Snapshot {
     }
 }
 
-/// A file system in memory, as small as a test needs it, unmounted with this value.
+/// A file system in memory, as small as a test needs, unmounted with this value.
 private final class MountedMemory {
     let url: URL
 
-    /// Mounts one; nil where that is not allowed.
+    /// Mounts one; nil if that is not allowed.
     init?(in directory: TemporaryDirectory, bytes: Int) throws {
         url = directory.url.appendingPathComponent("memory", isDirectory: true)
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)

@@ -2,7 +2,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// Commands whose calls of the system are refused, one after the other.
+/// Commands whose system calls are refused, one by one.
 @Suite(.serialized)
 struct InjectedFailureTests {
     private static let commands = [
@@ -15,7 +15,7 @@ struct InjectedFailureTests {
         ["bisect", "items.daybook", "--run", "false"],
     ]
 
-    /// What is refused, and with which error.
+    /// The refused call, and the error.
     private static let refusals = [
         ("pread64", "EIO"), ("pwrite64", "ENOSPC"), ("fsync", "EIO"), ("fdatasync", "EIO"),
         ("ftruncate", "ENOSPC"), ("linkat", "EIO"), ("mkdir", "ENOSPC"), ("pipe2", "EMFILE"),
@@ -38,7 +38,7 @@ struct InjectedFailureTests {
                 let (ran, wasRefused) = try Self.run(
                     words, in: directory, "inject=\(call):error=\(error):when=\(number)", call)
                 guard wasRefused else { break }
-                // Before its first own step a program can only end as the loader does.
+                // Before its first own step, only the loader determines how a program ends.
                 if ran.talk.contains("loading shared libraries") { continue }
                 refused += 1
                 let place = "\(call) \(number)"
@@ -77,7 +77,7 @@ struct InjectedFailureTests {
             .subtracting(["new-lock"])
     }
 
-    /// Runs a command, and tells whether a call of it was refused.
+    /// Runs a command, and returns whether one of its calls was refused.
     private static func run(
         _ words: [String], in directory: TemporaryDirectory, _ injection: String, _ call: String
     ) throws -> (

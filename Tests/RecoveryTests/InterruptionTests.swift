@@ -2,7 +2,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// Commands that make files and are ended in the middle of it.
+/// Commands that are ended while they make files.
 @Suite(.serialized)
 struct InterruptionTests {
     private static let makings = [
@@ -34,8 +34,8 @@ struct InterruptionTests {
             let ran = try Self.run(words, in: directory, call, "signal=\(signal)")
             let left = try Self.files(in: directory).subtracting(before)
             if ran.ending == .killed(signal) { interrupted += 1 }
-            // What is imported is there already; and it may be the process that checks a copy which the
-            // signal meets.
+            // The imported entries are there already; and the signal may reach the process that
+            // checks a copy.
             let endings: [ChildProcess.Ending] = [
                 .killed(signal), words[0] == "import" ? .exited(5) : .exited(0), .exited(4),
             ]
@@ -60,7 +60,7 @@ struct InterruptionTests {
             let ran = try Self.run(words, in: directory, call, "signal=KILL")
             let left = try Self.files(in: directory).subtracting(before)
             if ran.ending == .killed(SIGKILL) { killed += 1 }
-            // What was written without a name is gone with the process.
+            // A nameless file disappears with the process.
             if words.contains("html") || words[0] == "keygen" {
                 #expect(left.isSubset(of: ["new"]), "\(call): \(left)")
             }
@@ -88,7 +88,7 @@ struct InterruptionTests {
         #expect(try Self.files(in: directory).subtracting(before) == ["new"])
     }
 
-    // MARK: - What is run
+    // MARK: - Commands
 
     private static func prepare(_ directory: TemporaryDirectory) throws -> Set<String> {
         let recorder = Recorder(in: directory.url)
@@ -104,7 +104,7 @@ struct InterruptionTests {
         return try files(in: directory)
     }
 
-    /// Runs a command that a signal meets at its second call of a kind.
+    /// Runs a command that a signal reaches at its second call of a kind.
     private static func run(
         _ words: [String], in directory: TemporaryDirectory, _ call: String, _ injection: String
     ) throws -> (lines: [String], talk: String, ending: ChildProcess.Ending) {
@@ -120,7 +120,7 @@ struct InterruptionTests {
             ] + words, input: directory.url.appending(path: "export"))
     }
 
-    /// Everything in the folder and in the temporary one, but the lock file of the store.
+    /// All files in the folder and in the temporary one, except the lock file of the store.
     private static func files(in directory: TemporaryDirectory) throws -> Set<String> {
         let temporary = try FileManager.default.contentsOfDirectory(
             atPath: directory.path("temporary"))
@@ -135,7 +135,7 @@ struct InterruptionTests {
         }
     }
 
-    /// What stands under the name that was wanted is all that it should be.
+    /// The file under the requested name is complete.
     private static func expectWhole(
         _ names: Set<String>, _ words: [String], in directory: TemporaryDirectory
     ) throws {

@@ -4,7 +4,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// What `record --output jsonl` says of an entry once it is durable.
+/// The acknowledgement of an entry by `record --output jsonl` once it is durable.
 struct Acknowledgement: Codable, Hashable, Sendable {
     let sequence: UInt64
     let digest: String
@@ -14,7 +14,7 @@ struct Acknowledgement: Codable, Hashable, Sendable {
     }
 }
 
-/// The command that records, and the changes that the tests feed it.
+/// The recording command, and its input in the tests.
 ///
 /// Every entry inserts two items, one referring to the other, so that half an entry would show.
 struct Recorder {
@@ -79,7 +79,7 @@ struct Recorder {
         return (try Acknowledgement.parse(ran.lines), ran.talk, ran.ending)
     }
 
-    // MARK: - What is there
+    // MARK: - Checks
 
     /// Opens the store, checks that every acknowledged entry is in the journal under its digest,
     /// and that every entry is whole.
@@ -102,7 +102,7 @@ struct Recorder {
         return try store.head()
     }
 
-    /// What is wrong with the store; empty when nothing is.
+    /// The faults of the store; empty for none.
     func findings() throws -> [String] {
         let report = try Store.verify(path: path)
         return report.findings.map { "\($0.place): \($0.message)" } + report.gaps
@@ -110,7 +110,7 @@ struct Recorder {
 }
 
 extension Store {
-    /// How many entries there are, in a store that is opened for this question only.
+    /// The number of entries in a store that is opened only to count them.
     static func head(of path: String) throws -> SequenceNumber {
         let store = try Store.open(at: path, options: StoreOptions(isReadOnly: true))
         let head = try store.head()

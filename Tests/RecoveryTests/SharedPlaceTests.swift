@@ -7,8 +7,8 @@ import Foundation
 import Synchronization
 import Testing
 
-/// One store and several programs: under other names, in other containers, stopped, with the file taken
-/// away. Nothing that was acknowledged is lost, nobody dies, and nobody waits for ever.
+/// One store and several programs: under other names, in other containers, stopped, with the file
+/// removed. No acknowledged save is lost, no process crashes, and none waits for ever.
 @Suite(.serialized)
 struct SharedPlaceTests {
     private let directory: TemporaryDirectory
@@ -24,7 +24,7 @@ struct SharedPlaceTests {
         try ChildProcess(BuiltTool.daybook, ["record", path, "--output", "jsonl"])
     }
 
-    /// Records one entry with a program that goes on.
+    /// Records one entry with a program that keeps running.
     private func save(_ name: String, with child: ChildProcess) throws -> Acknowledgement {
         try child.write(Recorder.entry(name))
         let line = try #require(child.nextLine())
@@ -61,6 +61,29 @@ struct SharedPlaceTests {
         #expect(try recorder.findings() == [])
     }
 
+    @Test func `of two recorders that come by two names at once, one gets in`() throws {
+        let link = directory.path("hard.daybook")
+        try FileManager.default.linkItem(atPath: recorder.path, toPath: link)
+        var promises: [Acknowledgement] = []
+
+        for round in 1...20 {
+            let children = try [recorder.path, link].enumerated().map { side, path in
+                let name = "\(side)-\(round)"
+                let input = try recorder.writeInput([Recorder.entry(name)], to: name)
+                return try ChildProcess(
+                    BuiltTool.daybook, ["record", path, "--output", "jsonl"], input: input)
+            }
+            for child in children {
+                promises += try Acknowledgement.parse(child.remainingLines())
+            }
+            let endings = children.map { $0.wait() }
+            #expect(endings.contains(.exited(0)), "\(round): \(endings)")
+        }
+
+        try recorder.check(promises)
+        #expect(try recorder.findings() == [])
+    }
+
     @Test func `two recorders by a symbolic link and by the name itself lose nothing`() throws {
         let link = directory.path("link.daybook")
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: recorder.path)
@@ -83,7 +106,7 @@ struct SharedPlaceTests {
         #expect(!FileManager.default.fileExists(atPath: link + "-lock"))
     }
 
-    // MARK: - The file goes away
+    // MARK: - The file disappears
 
     @Test(arguments: ["deleted", "replaced"])
     func `a recorder whose file was taken away acknowledges nothing more`(how: String) throws {
@@ -158,7 +181,7 @@ struct SharedPlaceTests {
         #expect(try recorder.findings() == [])
     }
 
-    // MARK: - A lock that is not given back
+    // MARK: - A lock that is not released
 
     /// Runs `body` while this process is in the middle of a write.
     private func whileWriting(_ body: () throws -> Void) throws {
@@ -244,7 +267,7 @@ struct SharedPlaceTests {
             let child = try ChildProcess(
                 BuiltTool.daybook,
                 ["tail", recorder.path, "--cursor", "mailer", "--output", "jsonl"])
-            // It moves the cursor after it has handed over what there is.
+            // It moves the cursor after it has handed over the existing entries.
             #expect(child.nextLine() != nil)
 
             child.send(SIGTERM)

@@ -6,15 +6,15 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// What a knowing hand changes in a store, and what `daybook verify` says of it.
+/// Skilled tampering with a store, and the reaction of `daybook verify`.
 struct TamperedStoreTests {
-    /// A record that somebody with a tool for LMDB changes.
+    /// A record changed with a tool for LMDB.
     struct Forgery: Sendable, CustomTestStringConvertible {
         let what: String
         let table: String
         /// Which record, counted from the first.
         let place: Int
-        /// What the report must say.
+        /// The expected report.
         let said: [String]
 
         var testDescription: String { what }

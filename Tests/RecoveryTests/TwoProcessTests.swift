@@ -19,7 +19,7 @@ struct TwoProcessTests {
             while try PingPong.goesOn(store, when: 1, until: end) { sched_yield() }
             try store.close()
         }
-        // On a thread of its own: tests that wait for the end of a pipe which the other process has
+        // On a thread of its own: tests that wait for the end of a pipe that the other process has
         // inherited can hold every thread of the pool until it ends.
         let store = temporary.store
         try await withCheckedThrowingContinuation { (turns: CheckedContinuation<Void, any Error>) in
@@ -59,8 +59,8 @@ struct TwoProcessTests {
                 SaveRequest(changes: [store.update(skill, "title", from: old, to: new)]))
         }
 
-        // Each entry leaves about half a kilobyte. Were the dead reader still heeded, no page
-        // would be used again, and each entry would cost about ten pages.
+        // Each entry leaves about half a kilobyte. If the dead reader still counted, no page would
+        // be reused, and each entry would cost about ten pages.
         let growth = try store.statistics().fileSize - sizeBefore
         #expect(growth < 4 << 20, "\(growth) bytes")
     }
@@ -123,15 +123,15 @@ struct TwoProcessTests {
     }
 }
 
-/// Two processes that save in turns, each entry larger than what fits the map it began with.
+/// Two processes that save in turns, with entries that outgrow their initial maps.
 enum PingPong {
     static let turns: UInt64 = 120
 
     static let options = StoreOptions(
         initialMapSize: 256 << 10, durability: .relaxed, verification: .off)
 
-    /// When waiting for the other process makes no sense any more. It may start late where many tests
-    /// run at once.
+    /// The end of waiting for the other process. It may start late when many tests run
+    /// concurrently.
     static var end: ContinuousClock.Instant { .now + .seconds(1_200) }
 
     /// Saves if the number of entries leaves `remainder` when divided by two.

@@ -5,9 +5,9 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// Files that are no stores, or not any more: one sentence, the right code, no byte touched.
+/// Files that are not stores, or no longer: one sentence, the right code, no byte changed.
 struct UnfitFileTests {
-    /// Every command that opens a store, with what it needs besides.
+    /// Every command that opens a store, with its other arguments.
     private static let commands: [[String]] = [
         ["record"], ["log"], ["show", "STORE", "1"], ["fetch", "STORE", "Item"],
         ["history", "STORE", "Item/1"], ["diff", "STORE", "1", "2"], ["undo", "STORE", "2"],
@@ -81,7 +81,7 @@ struct UnfitFileTests {
     }
 }
 
-/// What may stand where a store is looked for.
+/// The kinds of files at the path of a store.
 enum UnfitFile: CaseIterable, Sendable {
     case missing
     case empty
@@ -112,7 +112,7 @@ enum UnfitFile: CaseIterable, Sendable {
         }
     }
 
-    /// What must stay the same: a file's bytes, or that there is none.
+    /// The state that must not change: a file's bytes, or its absence.
     func content(of path: String) throws -> Data? {
         switch self {
         case .missing:

@@ -5,7 +5,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// The page number at which LMDB finds the journal, changed to that of any other page.
+/// The number of the journal's root page in LMDB, changed to that of any other page.
 struct WrongRootTests {
     private static func makeStore(at path: String) throws {
         let store = try Store.create(
@@ -59,7 +59,7 @@ private struct Pages {
         self.bytes = bytes
     }
 
-    /// Where the file says what the table of the journal is like, and its root.
+    /// The offset of the record of the journal's table and its root.
     var journalRecord: (offset: Int, root: UInt64)? {
         let metas = [0, Self.size].map { (root: $0 + 128, transaction: $0 + 144) }
         let newest = metas.max {
@@ -80,7 +80,7 @@ private struct Pages {
         return nil
     }
 
-    /// Every page that could be the root of a small tree, and how deep that would be.
+    /// Every page that could be the root of a small tree, and its depth.
     var trees: [(root: UInt64, depth: Int)] {
         stride(from: 2 * Self.size, to: bytes.count, by: Self.size).compactMap { page in
             let number: UInt64 = bytes.number(at: page)

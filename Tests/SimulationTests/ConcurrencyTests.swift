@@ -104,7 +104,7 @@ import Testing
 
         #expect(reports.failures.withLock { $0 } == [])
         try first.performAndWait {
-            try first.mergeChanges()
+            _ = try first.mergeChanges()
             let person = try #require(try first.existingObject(with: id) as? Person)
             #expect(person.first == "\(rounds)")
             #expect(person.last == "\(rounds)")

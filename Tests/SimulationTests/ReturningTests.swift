@@ -51,7 +51,7 @@ import Testing
             let room = try read(ids.room, as: Room.self, in: ours)
             try delete(ids.room, in: root)
             _ = try root.performAndWait { try root.save() }
-            try ours.mergeChanges()
+            _ = try ours.mergeChanges()
             #expect(room.isDeleted)
             #expect(person.room == nil)
             try root.performAndWait {
@@ -304,7 +304,7 @@ import Testing
             let team = try read(ids.team, as: Team.self, in: ours)
             try delete(ids.team, in: root)
             _ = try root.performAndWait { try root.save() }
-            try ours.mergeChanges()
+            _ = try ours.mergeChanges()
             #expect(team.people.isEmpty)
             try root.performAndWait {
                 root.undo()

@@ -76,7 +76,7 @@ import Testing
             try ours.save()
             ours.undo()
             _ = try theirs.performAndWait { try theirs.save() }
-            try ours.mergeChanges()
+            _ = try ours.mergeChanges()
 
             #expect(plan.steps == [])
             #expect(step.plan == nil)
@@ -95,7 +95,7 @@ import Testing
                 try theirs.save()
             }
 
-            try ours.mergeChanges()
+            _ = try ours.mergeChanges()
 
             #expect(plan.steps == [steps[1], steps[2]])
             #expect(other.steps == [steps[0]])
@@ -150,7 +150,7 @@ import Testing
                 try twin(steps[0], in: theirs).plan = try twin(other, in: theirs)
                 try theirs.save()
             }
-            try ours.mergeChanges()
+            _ = try ours.mergeChanges()
 
             ours.undo()
 

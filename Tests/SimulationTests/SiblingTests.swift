@@ -49,7 +49,7 @@ import Testing
             ours.undo()
             try change(badge) { badge, _ in badge.team = try twin(team) }
 
-            try ours.mergeChanges()
+            _ = try ours.mergeChanges()
 
             #expect(team.badges == [badge])
         }
@@ -89,7 +89,7 @@ import Testing
             ours.delete(room)
             ours.processPendingChanges()
             try change(room) { room, _ in room.label = "theirs" }
-            try ours.mergeChanges()
+            _ = try ours.mergeChanges()
 
             ours.undo()
 
@@ -131,7 +131,7 @@ import Testing
             ours.delete(mentor)
             try ours.save()
 
-            try ours.mergeChanges()
+            _ = try ours.mergeChanges()
 
             #expect(person.mentor == nil)
             #expect(!ours.hasChanges)
@@ -151,7 +151,7 @@ import Testing
             ours.mergePolicy = .mergeByPropertyObjectTrump
             try ours.save()
 
-            try ours.mergeChanges()
+            _ = try ours.mergeChanges()
 
             #expect(plan.title == "theirs")
             #expect(plan.steps.isEmpty)
@@ -170,7 +170,7 @@ import Testing
             }
             room.label = "ours"
 
-            try ours.mergeChanges()
+            _ = try ours.mergeChanges()
 
             #expect(!room.isDeleted)
             #expect(room.label == "ours")
@@ -191,7 +191,7 @@ import Testing
                 try theirs.save()
             }
 
-            try ours.mergeChanges()
+            _ = try ours.mergeChanges()
             try ours.save()
 
             #expect(room.label == "same")
@@ -302,7 +302,7 @@ import Testing
             ours.processPendingChanges()
             room.team = team
             try change(team) { team, theirs in theirs.delete(team) }
-            try ours.mergeChanges()
+            _ = try ours.mergeChanges()
             #expect(room.hasChanges)
 
             ours.undo()
@@ -377,7 +377,7 @@ import Testing
             try ours.save()
 
             try theirs.performAndWait {
-                try theirs.mergeChanges()
+                _ = try theirs.mergeChanges()
                 #expect(try twin(plan).steps.isEmpty)
                 #expect(try twin(step).plan == nil)
             }

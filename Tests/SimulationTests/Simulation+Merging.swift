@@ -23,11 +23,11 @@ extension Simulation {
         case 2 where shape.contexts[index].parent == nil && !hasEdits(index):
             let number = UInt64(int(1...worlds.count))
             say(index, "merge through \(number)")
-            try contexts[index].mergeChanges(through: SequenceNumber(number))
+            _ = try contexts[index].mergeChanges(through: SequenceNumber(number))
         default: break
         }
         say(index, "merge")
-        try contexts[index].mergeChanges()
+        _ = try contexts[index].mergeChanges()
         let isChild = shape.contexts[index].parent != nil
         try absorb(nil, index, telling: isChild ? mailbox.mergedIDs : entryObjects(index))
         sights[index].isFresh = true
@@ -75,7 +75,7 @@ extension Simulation {
         else { return }
         say(index, "merge what was saved last")
         counts["merge by notification", default: 0] += 1
-        try contexts[index].mergeChanges(fromContextDidSave: lastSave)
+        _ = try contexts[index].mergeChanges(fromContextDidSave: lastSave)
     }
 
     private func hasEdits(_ index: Int) -> Bool {

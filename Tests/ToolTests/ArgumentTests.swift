@@ -1,6 +1,6 @@
 import Testing
 
-/// Command lines that are wrong, and what the tool says about them.
+/// Wrong command lines, and the tool's messages.
 @Suite struct ArgumentTests {
     @Test(arguments: [
         (["fecth"], "There is no command 'fecth'; did you mean 'fetch'?"),

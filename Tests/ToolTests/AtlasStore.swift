@@ -22,7 +22,7 @@ struct AtlasStore {
         return try Tool.run(words, input: input, in: folder.url)
     }
 
-    /// Runs the tool and compares everything that comes out with a golden file.
+    /// Runs the tool and compares its whole output with a golden file.
     func expect(
         _ line: String, equals name: String, sourceLocation: SourceLocation = #_sourceLocation
     ) throws {

@@ -8,7 +8,7 @@ import FoundationXML
 
 /// The benchmark at its smallest scale: that it runs, checks its results and prints its table.
 @Suite struct BenchmarkSmokeTests {
-    /// What all contenders do, and what Daybook alone does.
+    /// The work of all contenders, and that of Daybook alone.
     private static let shared = [
         "a", "a8", "b", "b'", "f", "c", "c1", "c'", "c''", "h", "h'", "d", "e", "f'", "g", "g'",
     ]
@@ -162,7 +162,7 @@ import FoundationXML
         #expect(run.output.isEmpty)
     }
 
-    // MARK: - What it prints
+    // MARK: - Output
 
     private struct MergingReport: Decodable {
         let sizes: [Int]
@@ -224,7 +224,7 @@ import FoundationXML
     }
 }
 
-/// Reads a chart as a browser would.
+/// Reads a chart like a browser.
 private final class ChartReader: NSObject, XMLParserDelegate {
     private(set) var isWellFormed = false
     private(set) var attributes: [String: String] = [:]

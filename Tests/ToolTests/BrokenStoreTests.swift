@@ -2,7 +2,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// What the reading commands do with files that are no stores, or no longer what was written.
+/// The reading commands on files that are not stores, or are damaged.
 @Suite struct BrokenStoreTests {
     private static let lines = [
         "log STORE", "show STORE 4", "history STORE Subdivision/5", "diff STORE 2 head",
@@ -51,7 +51,7 @@ import Testing
         let atlas = try AtlasStore()
         let file = atlas.folder.url.appending(path: "atlas.daybook")
         var bytes = try Data(contentsOf: file)
-        // The note of entry 4 stands nowhere but in the journal.
+        // The note of entry 4 is only in the journal.
         let note = Data("A name that was missing".utf8)
         var altered = 0
         while let place = bytes.range(of: note) {

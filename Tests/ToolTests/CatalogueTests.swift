@@ -2,7 +2,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// `Tools/catalogue` on a small repository of its own.
+/// `Tools/catalogue` on a small repository.
 @Suite struct CatalogueTests {
     private struct Repository {
         let folder: TemporaryDirectory
@@ -31,7 +31,7 @@ import Testing
     }
 
     private static let list = "S1 The first.\nF10 The tenth.\nWE2 An example.\n"
-    /// Put together, so that the script does not take these for tests of its own repository.
+    /// Assembled, so that the script does not take these for tests of its own repository.
     private static let keyword = "func"
     private static let tests = """
         @Test \(keyword) `S1 F10 two at once`() throws {
@@ -43,7 +43,7 @@ import Testing
     private static let two = "S1 F10 two at once"
     private static let sarit = "WE2 Sarit Smith: an example that failed before"
 
-    /// What the test library writes of a test and how it ended, the suite around it left out.
+    /// The test library's line for the end of a test, without its suite.
     private static func events(_ name: String, _ kind: String, symbol: String) -> String {
         """
         {"kind":"test","payload":{"displayName":"\(name)","id":"T/\(name)","kind":"function","name":"x"},"version":0}

@@ -2,19 +2,19 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// Commands that are started without standard input, output or error.
+/// Commands started without standard input, output or error.
 @Suite struct ClosedDescriptorTests {
-    /// Every way to close some of the three, as the shell writes it.
+    /// Every way to close some of the three, in shell syntax.
     private static let closings = [
         "<&-", ">&-", "2>&-", "<&- >&-", "<&- 2>&-", ">&- 2>&-", "<&- >&- 2>&-",
     ]
 
-    /// A command: its words, and what it does with the three.
+    /// A command: its words, and its use of the three.
     struct Line: Sendable, CustomTestStringConvertible {
         let words: String
         var reads = false
         var prints = true
-        /// What the command makes or changes; the store otherwise.
+        /// The file that the command makes or changes; otherwise the store.
         var writes = "library.daybook"
 
         var testDescription: String { words }

@@ -2,9 +2,9 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// What Daybook asks of memory, disk and digests, counted, which no busy machine can spoil.
+/// Counts of memory, disk and digest operations, which a busy machine cannot distort.
 ///
-/// The bounds stand with their reasons in one table, `Tools/daybook-counts/Bounds.swift`.
+/// The bounds and their reasons are in one table, `Tools/daybook-counts/Bounds.swift`.
 @Suite(.enabled("Nothing can be counted in this build.") { try CountingTool.canCount() })
 struct CountTests {
     @Test func `every count stays within its bound`() throws {
@@ -19,7 +19,8 @@ struct CountTests {
         let counts = try Self.counts(ran.lines)
         #expect(counts["syncsPerSavedInsert"] == 1)
         #expect(counts["syncsPerSavedUpdate"] == 1)
-        // The object's values alone are over 90 bytes; all of the entry, taken twice, would be over 300.
+        // The object's values alone are over 90 bytes; the whole entry, hashed twice, would be over
+        // 300.
         let digested = try #require(counts["digestedBytesPerSavedInsert"])
         #expect((100...300).contains(digested))
     }
@@ -27,7 +28,7 @@ struct CountTests {
     @Test func `what is counted is there to be counted`() throws {
         let ran = try CountingTool.run(["--objects", "2000"])
 
-        // An interposed function that nobody calls would count nothing, and keep every bound.
+        // An interposed function that is never called would count nothing, and keep every bound.
         let counts = try Self.counts(ran.lines)
         for name in [
             "bytesOfFault", "bytesOfObject", "allocationsPerFault", "allocationsPerNewObject",
@@ -56,7 +57,7 @@ struct CountTests {
 
 /// The tool `daybook-counts`.
 private enum CountingTool {
-    /// Not with another C library than glibc, nor under a sanitizer.
+    /// Not with a C library other than glibc, nor under a sanitizer.
     static func canCount() throws -> Bool {
         try run(["--objects", "100"]).ending != .exited(3)
     }

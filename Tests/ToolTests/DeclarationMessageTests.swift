@@ -2,10 +2,10 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// What the compiler says to declarations that a beginner writes.
+/// The compiler's messages for declarations that beginners write.
 ///
-/// Each line with a mistake stands in one file that is checked once, with the message that it must
-/// have behind `// error:`.
+/// All lines with mistakes are in one file, which is checked once; each has its expected message
+/// after `// error:`.
 @Suite struct DeclarationMessageTests {
     private static let source = #"""
         import Daybook
@@ -77,29 +77,14 @@ import Testing
         """#
 
     @Test func `each mistake of a declaration has a sentence that says what to write`() throws {
-        let compiler = try #require(Self.compiler, "swiftc is looked for where 'PATH' says.")
-        let folder = try ScratchFolder()
-        let file = folder.url.appendingPathComponent("Declarations.swift")
-        try Self.source.write(to: file, atomically: true, encoding: .utf8)
-        let root = URL(fileURLWithPath: #filePath)
-            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        let headers = try FileManager.default.contentsOfDirectory(
-            atPath: root.appendingPathComponent("Sources").path
-        ).filter { $0.hasPrefix("C") }
-        let modules = Tool.url.deletingLastPathComponent().appendingPathComponent("Modules")
-
-        let result = try ChildProcess.run(
-            compiler,
-            ["-typecheck", "-swift-version", "6", "-diagnostic-style", "llvm", "-I", modules.path]
-                + headers.flatMap { ["-I", root.appendingPathComponent("Sources/\($0)").path] }
-                + [file.path])
+        let talk = try Self.talk(about: Self.source)
 
         let lines = Self.source.split(separator: "\n", omittingEmptySubsequences: false)
         var expected = 0
         for (index, line) in lines.enumerated() {
             guard let mark = line.range(of: "// error: ") else { continue }
             let sentence = line[mark.upperBound...]
-            let said = result.talk.split(separator: "\n").filter {
+            let said = talk.split(separator: "\n").filter {
                 $0.contains("Declarations.swift:\(index + 1):") && $0.contains(" error: ")
             }
             #expect(said.contains { $0.contains(sentence) }, "\(line)\n\(said)")
@@ -108,8 +93,55 @@ import Testing
         #expect(expected == 12)
         let fine = lines.firstIndex { $0.contains("None of these") } ?? lines.endIndex
         for (index, line) in lines.enumerated() where index > fine {
-            #expect(!result.talk.contains("Declarations.swift:\(index + 1):"), "\(line)")
+            #expect(!talk.contains("Declarations.swift:\(index + 1):"), "\(line)")
         }
+    }
+
+    @Test func `a merge whose conflicts nobody looks at is warned of`() throws {
+        let talk = try Self.talk(
+            about: """
+                import Daybook
+                import Foundation
+
+                func merge(_ context: ManagedObjectContext, _ save: Notification) throws {
+                    try context.mergeChanges()
+                    try context.mergeChanges(fromContextDidSave: save)
+                    let conflicts = try context.mergeChanges()
+                    guard conflicts.isEmpty else { return }
+                    _ = try context.mergeChanges(fromContextDidSave: save)
+                }
+                """)
+
+        let warned = talk.split(separator: "\n").filter { $0.contains(" warning: ") }
+        #expect(warned.count == 2, "\(talk)")
+        for (line, call) in [
+            (5, "mergeChanges(through:)"), (6, "mergeChanges(fromContextDidSave:)"),
+        ] {
+            #expect(
+                warned.contains {
+                    $0.contains("swift:\(line):") && $0.contains("'\(call)' is unused")
+                })
+        }
+    }
+
+    /// What the compiler says to a file of a program that uses the library.
+    private static func talk(about source: String) throws -> String {
+        let compiler = try #require(compiler, "swiftc is looked for where 'PATH' says.")
+        let folder = try ScratchFolder()
+        let file = folder.url.appendingPathComponent("Declarations.swift")
+        try source.write(to: file, atomically: true, encoding: .utf8)
+        let root = URL(fileURLWithPath: #filePath)
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let headers = try FileManager.default.contentsOfDirectory(
+            atPath: root.appendingPathComponent("Sources").path
+        ).filter { $0.hasPrefix("C") }
+        let modules = Tool.url.deletingLastPathComponent().appendingPathComponent("Modules")
+        return try ChildProcess.run(
+            compiler,
+            ["-typecheck", "-swift-version", "6", "-diagnostic-style", "llvm", "-I", modules.path]
+                + headers.flatMap { ["-I", root.appendingPathComponent("Sources/\($0)").path] }
+                + [file.path]
+        ).talk
     }
 
     private static let compiler = (ProcessInfo.processInfo.environment["PATH"] ?? "")

@@ -2,7 +2,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// Names of files as the operating system has them: any bytes.
+/// File names as the operating system allows them: any bytes.
 @Suite struct FileNameTests {
     @Test func `two names that are not UTF-8 do not become one store`() throws {
         let folder = try ScratchFolder()

@@ -2,9 +2,9 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// What a terminal gets to see of texts that would command it.
+/// Texts that would command a terminal, as it shows them.
 @Suite struct HiddenOutputTests {
-    /// Repaints the terminal, sets its title, turns letters round, hides what follows.
+    /// Repaints the terminal, sets its title, reverses letters, hides the rest.
     private static let hostile =
         "a\u{1B}[31mred\u{9B}2J\u{7}b\u{202E}c\u{2066}d\u{200F}e\u{85}f\rg'h"
     private let folder: ScratchFolder
@@ -33,7 +33,7 @@ import Testing
         try #require(recorded.status == 0, "\(recorded.talk)")
     }
 
-    /// Hidden characters but for those that lay text out.
+    /// Hidden characters except those for layout.
     private func hidden(in text: String) -> [UInt32] {
         let layout: Set<UInt32> = [0x09, 0x0A]
         return text.replacing("\r\n", with: "\n").replacing("\r\n", with: "\n").unicodeScalars.map(

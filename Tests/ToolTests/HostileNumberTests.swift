@@ -2,7 +2,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// Numbers and dates at the ends of what can be written. None of them may stop the tool.
+/// Numbers and dates at the limits of their forms. None of them may crash the tool.
 @Suite struct HostileNumberTests {
     private let folder: ScratchFolder
 
@@ -36,7 +36,7 @@ import Testing
             in: folder.url)
     }
 
-    /// Whether the tool has come to an end of its own, with a word if something was wrong.
+    /// Whether the tool has ended normally, with a message if something was wrong.
     private func isOrderly(_ result: ToolResult) -> Bool {
         (0...5).contains(result.status)
             && (result.status < 2 || result.talk.contains("error: "))

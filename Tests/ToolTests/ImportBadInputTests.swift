@@ -2,11 +2,11 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// What `import` says of bad input: the line, what is wrong, what would be right.
+/// The messages of `import` for bad input: the line, the mistake, the remedy.
 ///
 /// The golden files hold the command line, the input and the answer.
 @Suite struct ImportBadInputTests {
-    /// Stands before each bad line: an entry to keep, and one that is open.
+    /// Precedes each bad line: an entry to keep, and an open one.
     private static let good =
         event("c", after: #"{"alpha2":"XA","name":"kept"}"#, lsn: 5) + "\n"
         + event("c", after: #"{"alpha2":"XB","name":"open"}"#, lsn: 6) + "\n"
@@ -79,7 +79,7 @@ import Testing
             "$ daybook \(command)\n" + Self.good + line + "\n--- standard output\n" + result.text
             + "--- standard error\n" + result.talk + "--- exit \(result.status)\n"
         try Fixture.expect(Data(text.utf8), equals: "cli/import/\(name).txt")
-        // The entries before it stay, nothing of the bad one does.
+        // The entries before it stay, but nothing of the bad one.
         let countries = try atlas.run("fetch STORE Country")
         #expect(countries.text.contains("kept"))
         #expect(!countries.text.contains("XC"))

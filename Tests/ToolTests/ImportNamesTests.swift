@@ -2,9 +2,9 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// Rows of different tables that the source calls by one name.
+/// Rows of different tables with the same name in the source.
 @Suite struct ImportNamesTests {
-    /// An envelope of the stream `shop`, of a table that is called as its entity is.
+    /// An envelope of the stream `shop`, of a table with the name of its entity.
     private func event(
         _ op: String, _ table: String, before: String = "null", after: String = "null",
         at place: Int
@@ -114,7 +114,7 @@ import Testing
         #expect(try rows(of: "Order", in: shop)[0].contains(#""number":8"#))
     }
 
-    // MARK: - How far each table has come
+    // MARK: - Positions of tables
 
     @Test func `B5 a table that comes after another is not taken for imported`() throws {
         let shop = try ImportShop()

@@ -2,7 +2,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// A stream that the atlas was exported to, and a new store of the same model, `copy.daybook`.
+/// A stream exported from the atlas, and a new store of the same model, `copy.daybook`.
 struct ImportStory {
     private let atlas: AtlasStore
     /// The stream.
@@ -17,7 +17,7 @@ struct ImportStory {
         try #require(made.status == 0, "\(made.talk)")
     }
 
-    /// Runs the tool; the stream is on its standard input unless something else is given.
+    /// Runs the tool; its standard input is the stream unless another input is given.
     func run(_ line: String, input: Data? = nil) throws -> ToolResult {
         try atlas.run(line, input: input ?? stream)
     }
@@ -63,7 +63,7 @@ struct ImportShop {
         try run("import shop.daybook -f debezium \(options)", input: input)
     }
 
-    /// A customer of the state with which a stream begins.
+    /// A customer of the initial state of a stream.
     func state(of email: String) -> String {
         envelope("r", before: "null", after: #"{"email":"\#(email)"}"#, at: 100)
     }
@@ -122,8 +122,8 @@ struct EnvelopeSteps {
         }
     }
 
-    /// What the objects of this store are called in another one that was written alike: the inserts
-    /// of a step stand in the same order in both.
+    /// The names of this store's objects in another store with the same history: the inserts of a
+    /// step are in the same order in both.
     func names(of other: EnvelopeSteps) -> [String: String] {
         var names: [String: String] = [:]
         for (own, others) in zip(steps, other.steps) {

@@ -2,7 +2,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// Change streams of other stores that become entries.
+/// Entries from the change streams of other stores.
 @Suite struct ImportTests {
     // MARK: - Round trips
 
@@ -82,7 +82,7 @@ import Testing
         let whole = try ImportStory(exportingAs: format)
         try #require(try whole.run("import copy.daybook -f \(format)").status == 0)
         let story = try ImportStory(exportingAs: format)
-        // Within a step of the source, which is then dropped.
+        // Inside of a step of the source, which is then dropped.
         let cut = story.stream.prefix(story.stream.count * 2 / 3)
 
         let first = try story.run("import copy.daybook -f \(format)", input: cut)
@@ -161,7 +161,7 @@ import Testing
         #expect(try story.head() == before)
     }
 
-    // MARK: - What connectors write
+    // MARK: - Output of connectors
 
     @Test func `envelopes of connectors are understood`() throws {
         let shop = try ImportShop()

@@ -2,7 +2,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// A store of books in a folder of its own, recorded by the tool itself.
+/// A store of books in its own folder, recorded by the tool itself.
 struct LibraryStore {
     /// What is in the store: two shelves, two people, three books, one disc.
     static let content = """
@@ -43,7 +43,7 @@ struct LibraryStore {
         try Tool.run(words, input: input.map { Data($0.utf8) }, in: folder.url)
     }
 
-    /// Records lines; quiet, because progress is no part of what is tested.
+    /// Records lines; quiet, because progress is not tested.
     func record(_ lines: String, _ options: [String] = []) throws -> ToolResult {
         try run(["record", "library.daybook"] + options, input: lines)
     }
@@ -55,7 +55,7 @@ struct LibraryStore {
         return try #require(Int(match.1))
     }
 
-    /// Runs the tool and compares input and everything that comes out with a golden file.
+    /// Runs the tool and compares its input and whole output with a golden file.
     func expect(
         _ words: [String], input: String? = nil, equals name: String,
         sourceLocation: SourceLocation = #_sourceLocation

@@ -2,7 +2,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// Stores that leave by export and come back by load.
+/// Stores that are exported and loaded again.
 @Suite struct MovingCommandTests {
     private let atlas: AtlasStore
 

@@ -5,7 +5,7 @@ import Testing
 /// Long text on a terminal.
 @Suite struct PagerTests {
     private let atlas: AtlasStore
-    /// A pager that shows that it was there.
+    /// A pager that leaves a trace.
     private let marking = ["DAYBOOK_PAGER": "sed s/^/P:/"]
 
     init() throws {

@@ -2,7 +2,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// The attacks of `AttackTests` on the command: what it says, and how it ends.
+/// The attacks of `AttackTests` on the command: its messages and exit codes.
 @Suite struct ProofAttackTests {
     private let library: LibraryStore
 
@@ -36,7 +36,7 @@ import Testing
         try library.run(["verify", "library.daybook"] + options)
     }
 
-    /// Makes the store anew with another past of at least as many entries.
+    /// Makes the store again with a different past of at least as many entries.
     private func forgePast() throws {
         for name in ["library.daybook", "library.daybook-lock"] {
             let path = file(name)
@@ -69,7 +69,7 @@ import Testing
             "tiles", "library.daybook", "--into", "tiles", "--checkpoint", "first.checkpoint",
         ])
 
-        // The forger's own checkpoint tells nothing: only one from before does.
+        // The forger's own checkpoint proves nothing: only an earlier one does.
         #expect(own.status == 0)
         for result in [old, next, proof, tiles] {
             #expect(result.status == 1)
@@ -209,7 +209,7 @@ import Testing
 
         var testDescription: String { "\(words[0]) \(option)" }
 
-        /// The command line with another file in the place of the one it should have.
+        /// The command line with the wrong file.
         func line(with name: String) -> [String] {
             var line = words
             if let place = line.firstIndex(of: option) {
@@ -271,7 +271,7 @@ import Testing
             try bytes?.write(to: file(name))
             let result = try library.run(bad.line(with: name))
 
-            // A store that is none is unreadable; an entry that is another one is a finding.
+            // A file that is not a store is unreadable; a different entry is a finding.
             let expected: Set<Int32> =
                 switch bad.option {
                 case "library.daybook": [3]

@@ -2,7 +2,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// Checkpoints and proofs, and the attacks that they are for.
+/// Checkpoints and proofs, and the attacks that they prevent.
 @Suite struct ProofCommandTests {
     private let library: LibraryStore
 

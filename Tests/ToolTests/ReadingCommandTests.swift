@@ -2,7 +2,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// What log, show, history, diff, model and stats print.
+/// The output of log, show, history, diff, model and stats.
 @Suite struct ReadingCommandTests {
     private let atlas: AtlasStore
 

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The README's tour of the command, run as it stands there.
+/// The README's tour of the command, run word for word.
 @Suite struct ReadmeSessionTests {
     @Test func `every command of the README prints what stands under it`() throws {
         let readme = try Readme()
@@ -30,12 +30,12 @@ import Testing
 private struct Readme {
     private let lines: [String]
 
-    /// A command and what it prints.
+    /// A command and its output.
     struct Step {
         let command: String
         var output: String
 
-        /// Whether that was printed; a line of `…` stands for any lines.
+        /// Whether this was the output; a line of `…` stands for any lines.
         func fits(_ text: String) -> Bool {
             var rest = text[...]
             let parts = output.components(separatedBy: "…\n")

@@ -2,11 +2,11 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// What `record` says of bad input: the line, what is wrong, what would be right.
+/// The messages of `record` for bad input: the line, the mistake, the remedy.
 ///
 /// The golden files hold the input and the answer.
 @Suite struct RecordBadInputTests {
-    /// Stands before each bad line, so that there is an entry to keep and one to drop.
+    /// Precedes each bad line, so that there is an entry to keep and one to drop.
     private static let good = """
         {"op":"insert","entity":"Shelf","values":{"label":"kept"}}
         {"op":"save"}

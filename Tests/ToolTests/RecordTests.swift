@@ -2,7 +2,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// What `record` makes of good input.
+/// The entries of `record` for good input.
 @Suite struct RecordTests {
     private let library: LibraryStore
 

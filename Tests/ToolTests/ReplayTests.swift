@@ -2,7 +2,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// Replays that stop, check, and go step by step.
+/// Replays that stop, check, and run step by step.
 @Suite struct ReplayTests {
     private let atlas: AtlasStore
 

@@ -2,7 +2,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// `export --format html` with what the command is given for it.
+/// `export --format html` with its options.
 @Suite struct ReportCommandTests {
     private let library: LibraryStore
 

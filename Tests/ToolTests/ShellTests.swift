@@ -174,10 +174,10 @@ import Testing
 
         session.wait(for: "atlas> ")
         try session.type(keys)
-        // An end that no completion makes, so that all of the line has been echoed.
+        // An end that no completion makes, so that the whole line has been echoed.
         try session.type("\u{1}# \u{5}!\r")
         session.wait(for: "atlas> ")
-        // The line is a remark now; the history gives it back as a whole.
+        // The line is a comment now; the history returns it as a whole.
         try session.type("\u{10}")
         session.wait(for: "# \(expected)!")
         try session.type("\u{15}.quit\r")

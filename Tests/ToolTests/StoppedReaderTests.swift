@@ -2,7 +2,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// Somebody who has begun to read what a command prints, and stops.
+/// A reader that has begun to read the output of a command, and stops.
 @Suite struct StoppedReaderTests {
     private static let count = 1500
     private static let saves = 400

@@ -78,7 +78,7 @@ import Testing
         try recordShelves(["wanted 0"])
         let follower = try follower(["log", "-f", "-n", "1", "--grep", "wanted"])
         defer { follower.kill() }
-        // Once this has come it follows; what is saved before may be the one entry it begins with.
+        // After this it follows; an earlier save may be the one entry it begins with.
         #expect(try #require(follower.nextLine()).contains("wanted 0"))
 
         try recordShelves(["C", "wanted 1", "D", "wanted 2"])
@@ -207,7 +207,7 @@ import Testing
             if !again.isEmpty { repeated += 1 }
         }
 
-        // A call that is never made proves nothing; the meta page is always written.
+        // A call that is never made would prove nothing; the meta page is always written.
         if call == "pwrite64" { #expect(repeated > 0) }
     }
 

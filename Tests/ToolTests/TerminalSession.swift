@@ -2,7 +2,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// The tool at a terminal, which is what `script` gives it, and somebody who types.
+/// The tool at a terminal, provided by `script`, and its user's input.
 final class TerminalSession {
     private let process = Process()
     private let input = Pipe()
@@ -15,13 +15,13 @@ final class TerminalSession {
     ///
     /// - Parameters:
     ///   - line: The command line after the tool's name, as a shell reads it.
-    ///   - folder: Where it runs.
+    ///   - folder: Its working directory.
     ///   - environment: Variables set in addition to those of the test.
     /// - Throws: What Foundation throws when `script` cannot be started.
     init(_ line: String, in folder: URL, environment: [String: String] = [:]) throws {
-        // Whatever goes wrong, it is over after five minutes; a busy machine needs more than one. The
-        // tool takes the shell's place: a shell that waits for it, as dash does, would end by the
-        // Control-C that the tool outlives, and its exit code would hide the tool's.
+        // In any case it ends after five minutes; a busy machine needs more than one. The tool
+        // replaces the shell: a shell that waits for it, as dash does, would be ended by the
+        // Control-C that the tool survives, and its exit code would hide the tool's.
         process.executableURL = URL(fileURLWithPath: "/usr/bin/timeout")
         process.arguments = [
             "-k", "1", "300", "script", "-qefc", "exec '\(Tool.url.path)' \(line)",
@@ -40,7 +40,7 @@ final class TerminalSession {
         try process.run()
     }
 
-    /// Reads until a text has appeared after the one that was waited for last.
+    /// Reads until a text appears after the one found last.
     func wait(for text: String, sourceLocation: SourceLocation = #_sourceLocation) {
         while true {
             let rest = transcript.unicodeScalars.dropFirst(seen)
@@ -60,7 +60,7 @@ final class TerminalSession {
 
     /// Types keys.
     func type(_ keys: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
-        // To write where nobody reads would end the tests by a signal.
+        // Writing without a reader would end the tests with a signal.
         guard process.isRunning else {
             Issue.record(
                 "It is over: \(transcript.debugDescription)", sourceLocation: sourceLocation)

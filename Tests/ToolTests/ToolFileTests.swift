@@ -82,7 +82,7 @@ import Testing
         #expect(full.status == 2)
         #expect(full.talk.contains("No space left on device"))
         #expect(!exists("a.key"))
-        // Whether the reader is gone already when the key is printed is a matter of luck.
+        // The reader may or may not be gone when the key is printed.
         #expect(closed.status == (exists("b.key") ? 0 : 2))
     }
 

@@ -1,7 +1,7 @@
 import DaybookTestSupport
 import Foundation
 
-/// What a run of the tool left behind.
+/// The result of a run of the tool.
 struct ToolResult: Sendable {
     let status: Int32
     let output: Data
@@ -12,19 +12,19 @@ struct ToolResult: Sendable {
     var lines: [String] { text.split(separator: "\n").map(String.init) }
 }
 
-/// Runs the tool as people and scripts do: as a process of its own.
+/// Runs the tool like people and scripts do: as a process.
 enum Tool {
-    /// The tool as the build left it.
+    /// The built tool.
     static let url = BuiltTool.daybook
 
     /// Runs the tool to its end.
     ///
     /// - Parameters:
     ///   - arguments: The command line after the tool's name.
-    ///   - input: What stands on its standard input; nothing when nil.
+    ///   - input: Its standard input; empty when nil.
     ///   - environment: Variables set in addition to those of the test.
     ///   - directory: The folder it runs in.
-    /// - Returns: What it wrote and how it ended; a signal counts as 128 and its number.
+    /// - Returns: Its output and its exit code; a signal counts as 128 plus its number.
     /// - Throws: What Foundation throws when the tool cannot be started.
     static func run(
         _ arguments: [String], input: Data? = nil, environment: [String: String] = [:],
@@ -53,7 +53,7 @@ enum Tool {
         variables["NO_COLOR"] = nil
         process.environment = variables.merging(environment) { $1 }
 
-        // Files, not pipes: no end can wait for the other, however much is written.
+        // Files, not pipes: neither side can block the other, however much is written.
         let scratch = try ScratchFolder()
         defer { withExtendedLifetime(scratch) {} }
         let source = scratch.url.appendingPathComponent("input")
@@ -73,7 +73,7 @@ enum Tool {
     }
 }
 
-/// A folder that goes away with its last user.
+/// A folder that is removed with its last user.
 final class ScratchFolder: Sendable {
     let url: URL
 

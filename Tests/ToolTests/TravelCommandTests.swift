@@ -2,7 +2,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// What blame, bisect, tag, document and the forms of diff print.
+/// The output of blame, bisect, tag, document and the forms of diff.
 @Suite struct TravelCommandTests {
     private let atlas: AtlasStore
 

@@ -2,7 +2,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// What undo, redo and restore do with several entries, with later ones and with deleted objects.
+/// Undo, redo and restore with several entries, with later ones and with deleted objects.
 @Suite struct UndoCommandTests {
     /// Entry 4 renames a book and entry 5 deletes another.
     private static let edits = """

@@ -2,7 +2,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// Stores that cannot be used: one sentence, the right exit code, the file as it was.
+/// Unusable stores: one sentence, the right exit code, the file unchanged.
 @Suite struct UnusableStoreTests {
     /// Every command that opens a store, without the store.
     static let commands: [[String]] = [
@@ -29,7 +29,7 @@ import Testing
             line, input: #"{"op":"insert","entity":"Shelf","values":{"label":"X"}}"#)
 
         #expect(result.status == status, "\(line)", sourceLocation: sourceLocation)
-        // Findings of a check stand on standard output, a refusal on standard error.
+        // Findings of a check go to standard output, a refusal to standard error.
         let said = result.talk + result.text
         #expect(said.contains(part), "\(line): \(said)", sourceLocation: sourceLocation)
         if !result.talk.isEmpty, words != ["verify"] {
@@ -84,7 +84,7 @@ import Testing
     /// Makes the store say that it has another format than the one there is, 1.
     private func setFormat(_ format: UInt8) throws {
         var bytes = try library.bytes
-        // The number stands behind its name, and a digest of both behind the number.
+        // The number follows its name, and a digest of both follows the number.
         let name = Data("format".utf8)
         let digest = try Tool.shell(
             "printf 'format\\0\\0\\0\\\(format)' | sha256sum | xxd -r -p"
@@ -174,7 +174,7 @@ import Testing
     }
 }
 
-/// What the user who runs the tests may do. Root is refused no file, so another user is borrowed.
+/// The rights of the user who runs the tests. Root is refused no file, so another user is used.
 private enum Privileges {
     static let asNobody = "setpriv --reuid=65534 --regid=65534 --clear-groups"
 

@@ -2,7 +2,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// The check of a store, attacked itself.
+/// Attacks on the check of a store itself.
 @Suite struct VerificationProcessTests {
     private let library: LibraryStore
     private var file: URL { library.folder.url.appending(path: "library.daybook") }
@@ -52,8 +52,8 @@ import Testing
             """)
         try #require(made.status == 0, "\(made.talk)")
 
-        // Only the process that checks may open the store, and it opens it for one reading: the first one
-        // follows no other process, and sees it never.
+        // Only the checking process may open the store, and it opens it for one read: the tracer
+        // does not follow child processes, and never sees it.
         let result = try shell(
             """
             '\(strace.path)' -qq -o trace -e trace=open,openat,openat2 \\
@@ -98,7 +98,7 @@ import Testing
                     $DAYBOOK backup library.daybook copy
                 """)
 
-            // The first process is ended by the signal, or the second, or nobody.
+            // The signal ends the first process, or the second, or none.
             #expect([137, 4, 0].contains(result.status), "\(number): \(result.talk)")
             #expect(!result.talk.contains("not sound"), "\(number): \(result.talk)")
             if result.status == 4 { ended += 1 }
@@ -107,7 +107,7 @@ import Testing
         #expect(ended > 0)
     }
 
-    /// Verifies while a signal meets the first reading of a page.
+    /// Verifies while a signal arrives at the first read of a page.
     private func injecting(_ injection: String) throws -> ToolResult {
         let strace = try #require(BuiltTool.system("strace"), "strace must be installed.")
         return try shell(
@@ -132,7 +132,7 @@ import Testing
             let result = try shell(
                 "rm -f copy; '\(prlimit.path)' --nofile=\(limit) $DAYBOOK \(line) > said")
 
-            // Below some number not even the libraries can be loaded.
+            // Below a certain number not even the libraries can be loaded.
             if result.talk.contains("loading shared libraries") { continue }
             #expect(
                 fine.union([2, 3, 4]).contains(result.status), "\(limit): \(result.talk)")

@@ -2,9 +2,9 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// Texts that change in places.
+/// Texts that change in part.
 @Suite struct WordDifferenceTests {
-    /// One line of JSON that makes a shelf, and one that gives it another label.
+    /// A line of JSON that makes a shelf, and one that changes its label.
     private static func lines(from old: String, to new: String) throws -> String {
         func quoted(_ text: String) throws -> String {
             String(decoding: try JSONEncoder().encode(text), as: UTF8.self)
@@ -19,7 +19,7 @@ import Testing
             """
     }
 
-    /// What `diff` shows of the change.
+    /// The change in `diff`.
     private func difference(
         from old: String, to new: String, _ options: [String] = []
     ) throws -> ToolResult {

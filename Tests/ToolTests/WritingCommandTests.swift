@@ -2,7 +2,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// What init, fetch, replay, undo, redo and verify print.
+/// The output of init, fetch, replay, undo, redo and verify.
 @Suite struct WritingCommandTests {
     // MARK: - init
 
@@ -187,7 +187,7 @@ import Testing
         let file = library.folder.url.appending(path: "library.daybook")
         var bytes = try library.bytes
         let needle = Data("Furniture".utf8)
-        // The note stands in the journal and nowhere else.
+        // The note is only in the journal.
         let place = try #require(bytes.range(of: needle))
         bytes[place.lowerBound] ^= 1
         try bytes.write(to: file)
@@ -203,7 +203,7 @@ import Testing
         let library = try LibraryStore()
         let file = library.folder.url.appending(path: "library.daybook")
         let sound = try library.bytes
-        // Spread over all pages, the first bytes of pages among them.
+        // Spread over all pages, including the first bytes of pages.
         let step = 1_021
         for place in stride(from: 0, to: sound.count, by: step) {
             var bytes = sound

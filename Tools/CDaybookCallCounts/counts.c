@@ -50,7 +50,7 @@ extern void *__libc_realloc(void *, size_t);
 extern void *__libc_memalign(size_t, size_t);
 extern void __libc_free(void *);
 
-// In front of each block stands a word in which the allocator notes its size.
+// The word before each block holds its size.
 static int64_t size_of(void *block) {
     return block ? (int64_t)(malloc_usable_size(block) + sizeof(size_t)) : 0;
 }

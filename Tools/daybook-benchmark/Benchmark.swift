@@ -2,8 +2,8 @@ import Foundation
 
 /// Runs every workload with every contender, in one process, round by round.
 ///
-/// In each round the contenders take turns at each workload, another one first each time, so that
-/// whatever slows the machine for a while slows all of them. Every round has new files.
+/// In each round the contenders take turns at each workload, with a different one first each time,
+/// so that a temporary slowdown of the machine affects all of them. Every round has new files.
 struct Benchmark {
     let options: Options
     private let contenders: [any Contender.Type] = [
@@ -12,8 +12,8 @@ struct Benchmark {
 
     /// Measures everything.
     ///
-    /// - Throws: ``WrongResult`` when a contender did something else than its peers, and what the
-    ///   libraries throw.
+    /// - Throws: ``WrongResult`` when a contender's result differs from its peers', and errors of
+    ///   the libraries.
     func run() throws -> Report {
         let started = ContinuousClock.now
         let workloads = Self.workloads(options)
@@ -38,8 +38,8 @@ struct Benchmark {
         _ round: Int, in folder: URL, _ workloads: [any Workload], _ report: inout Report
     ) throws {
         var stages: [Stage] = []
-        for (place, contender) in chosen.enumerated() {
-            let own = folder.appendingPathComponent("\(place)", isDirectory: true)
+        for (index, contender) in chosen.enumerated() {
+            let own = folder.appendingPathComponent("\(index)", isDirectory: true)
             stages.append(try Stage(contender, in: own, options.scale))
         }
         for (turn, workload) in workloads.enumerated() {
@@ -47,7 +47,7 @@ struct Benchmark {
                 let stage = stages[(step + round + turn) % stages.count]
                 guard workload.concerns(stage.type) else { continue }
                 let figure = try workload.measure(stage)
-                report.note(figure, of: workload, by: stage.type.name)
+                report.record(figure, of: workload, by: stage.type.name)
             }
         }
         for stage in stages { try stage.contender.close() }
@@ -82,7 +82,7 @@ struct Benchmark {
         return Array(all[...end])
     }
 
-    /// What is measured once, of Daybook alone.
+    /// The figures measured once, for Daybook alone.
     private func addTheRest(to report: inout Report) throws {
         let scaling = try Scaling(scaleName: options.scale.name).run()
         let size = scaling.sizes.last ?? 0
@@ -114,12 +114,12 @@ struct Benchmark {
     }
 }
 
-/// One contender in one round: its store, its data, and room for more stores.
+/// One contender in one round: its store, its data, and folders for more stores.
 final class Stage {
     let type: any Contender.Type
     let contender: any Contender
     let folder: URL
-    /// The objects that are inserted.
+    /// The objects to insert.
     let contacts: Contacts
     /// The first of them, changed.
     let revised: Contacts
@@ -140,10 +140,10 @@ final class Stage {
         try Self.makeFolder(name, in: folder)
     }
 
-    /// Where the main store is.
+    /// The location of the main store.
     var mainFolder: URL { folder.appendingPathComponent("main", isDirectory: true) }
 
-    /// Throws when a result is not what it should be.
+    /// Throws when a result is wrong.
     func expect(_ expected: Int, _ what: String, _ found: Int) throws {
         guard expected == found else {
             throw WrongResult(type.name, what, expected: expected, found: found)

@@ -1,6 +1,6 @@
 /// The data of a run: objects of five attributes, the same for every contender.
 ///
-/// Texts have 13, 24 and 40 bytes. They stand ready both as Swift strings and as plain bytes, so
+/// Texts have 13, 24 and 40 bytes. They are prepared both as Swift strings and as plain bytes, so
 /// that no contender pays for making or converting them while it is timed.
 struct Contacts: Sendable {
     static let nameLength = 13
@@ -14,7 +14,7 @@ struct Contacts: Sendable {
     let addresses: [String]
     let ages: [Int]
     let balances: [Double]
-    /// Name, mail and address of each, one after the other.
+    /// Name, mail and address of each, in sequence.
     let texts: [UInt8]
 
     /// Makes objects. Another revision of the same objects differs in mail, age and balance.
@@ -44,7 +44,7 @@ struct Contacts: Sendable {
         self.texts = texts
     }
 
-    /// The places that fall to one of several, which together take each place once.
+    /// The share of indexes of one of several threads, which together cover each index once.
     func share(_ number: Int, of sharers: Int) -> Range<Int> {
         (number * count / sharers)..<((number + 1) * count / sharers)
     }

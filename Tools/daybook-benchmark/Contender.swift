@@ -1,8 +1,8 @@
 import Foundation
 
-/// A system that is measured, with one store in a folder of its own.
+/// A measured system, with one store in its own folder.
 ///
-/// What is not a workload of its own (making the data, checking the results) is never timed.
+/// Work outside of the workloads (making the data, checking the results) is never timed.
 protocol Contender: AnyObject {
     /// The name in the report.
     static var name: String { get }
@@ -12,42 +12,42 @@ protocol Contender: AnyObject {
 
     /// Inserts objects, each in a durable save of its own.
     func insertSingly(_ contacts: Contacts) throws
-    /// Makes ready for ``insertSingly(_:fromThreads:)``, such as with a context for each thread.
+    /// Prepares ``insertSingly(_:fromThreads:)``, for example with a context for each thread.
     func prepareThreads(_ count: Int) throws
-    /// Inserts objects, each in a durable save of its own, from as many threads at once as were made
-    /// ready, each its share.
+    /// Inserts objects, each in its own durable save, from as many concurrent threads as were
+    /// prepared, each its share.
     func insertSingly(_ contacts: Contacts, fromThreads count: Int) throws
     /// Inserts objects in one durable save, with their history.
     func insertTogether(_ contacts: Contacts) throws
-    /// Inserts objects in one durable save, with their history, in the quickest way there is.
+    /// Inserts objects in one durable save, with their history, in the fastest way.
     func insertBatch(_ contacts: Contacts) throws
-    /// Gathers what a program would have at hand when it reads objects at these places: their keys, in
-    /// the order in which they will be read.
+    /// Collects what a program would have when it reads these objects: their keys, in the order of
+    /// reading.
     func prepareToRead(_ order: [Int]) throws
     /// Reads one attribute of each of these objects.
     ///
     /// - Parameters:
-    ///   - order: The places of the objects, as ``prepareToRead(_:)`` was told them last.
+    ///   - order: The indexes of the objects, as last given to ``prepareToRead(_:)``.
     ///   - manner: Whether one read may serve for all of them.
-    /// - Returns: The sum of what was read.
-    /// - Throws: What the library throws.
+    /// - Returns: The sum of the values read.
+    /// - Throws: Errors of the library.
     func readAges(_ order: [Int], _ manner: ReadingManner) throws -> Int
-    /// Has every object in memory at once, as an instance of five attributes, and reads a number and
-    /// a text of each.
+    /// Loads every object into memory, as an instance of five attributes, and reads a number and a
+    /// text of each.
     ///
     /// - Returns: The sums of the numbers and of the lengths of the texts.
-    /// - Throws: What the library throws.
+    /// - Throws: Errors of the library.
     func readAll() throws -> (ages: Int, nameBytes: Int)
-    /// Reads a number and a text of every record, without making instances where the contender can
-    /// do without.
+    /// Reads a number and a text of every record, without making instances if the contender can
+    /// avoid that.
     ///
     /// - Returns: The sums of the numbers and of the lengths of the texts.
-    /// - Throws: What the library throws.
+    /// - Throws: Errors of the library.
     func scanAll() throws -> (ages: Int, nameBytes: Int)
-    /// Has an instance for each of the first objects, unread, of which there is one for each as long
-    /// as somebody holds it; and lets all of them go.
+    /// Makes one unread instance for each of the first objects, unique as long as it is held, and
+    /// releases all of them.
     ///
-    /// - Returns: How many there were, and how many were left.
+    /// - Returns: The number of instances, and the number left after the release.
     func registerAndRelease(_ count: Int) throws -> (held: Int, left: Int)
     /// Gives the first objects a new mail, age and balance in one durable save, with history.
     func updateTogether(_ contacts: Contacts) throws
@@ -55,28 +55,27 @@ protocol Contender: AnyObject {
     func undoLastSave() throws
     /// How many objects there are.
     func count() throws -> Int
-    /// Brings everything into the files that count as the store.
+    /// Writes everything into the files that count as the store.
     func settle() throws
-    /// Lets go of the files.
+    /// Closes the files.
     func close() throws
 }
 
-/// How many objects are read in one read of the store.
+/// The number of objects read in one read transaction.
 enum ReadingManner {
     /// Each object in a read of its own, which sees the newest save.
     case each
-    /// All objects in one read, which sees one state, where the contender has that.
+    /// All objects in one read, which sees one state, if the contender supports that.
     case together
 }
 
 extension Contender {
-    /// Where nothing is quicker.
+    /// The default: there is no faster way.
     func insertBatch(_ contacts: Contacts) throws {
         try insertTogether(contacts)
     }
 
-    /// What a program does by itself over a library that has no objects: a dictionary of weak
-    /// references.
+    /// A program's own registry over a library without objects: a dictionary of weak references.
     func registerAndRelease(_ count: Int) -> (held: Int, left: Int) {
         var registry: [Int: WeakInstance] = [:]
         var instances: [Instance] = []
@@ -96,7 +95,7 @@ extension Contender {
     }
 }
 
-/// What a program makes of a record by itself over a library that has no objects.
+/// A program's own instance of a record over a library without objects.
 final class PlainContact {
     let name: String
     let mail: String
@@ -123,7 +122,7 @@ final class PlainContact {
     }
 }
 
-/// An object that knows which record it stands for.
+/// An object that knows its record.
 private final class Instance {
     let number: Int
 
@@ -136,7 +135,7 @@ private struct WeakInstance {
     weak var instance: Instance?
 }
 
-/// What a contender did was not what it was told to do, so its time means nothing.
+/// A contender's result is wrong, so its time is meaningless.
 struct WrongResult: Error, CustomStringConvertible {
     let description: String
 

@@ -1,15 +1,15 @@
 import Foundation
 
-/// What `daybook-counts` printed: figures that no clock can spoil.
+/// The output of `daybook-counts`: figures that do not depend on a clock.
 struct Counts: Codable {
     /// Bytes of memory that a fault takes, with its share of the registry.
     let bytesOfFault: Double
-    /// Bytes of memory that an object of five attributes takes that has been read.
+    /// Bytes of memory of an object of five attributes that has been read.
     let bytesOfObject: Double
     /// All counts by name.
     let counts: [String: Double]
 
-    /// - Throws: ``UsageError`` when the file is not what `daybook-counts` prints.
+    /// - Throws: ``UsageError`` when the file is not output of `daybook-counts`.
     init(path: String) throws {
         guard let data = FileManager.default.contents(atPath: path) else {
             throw UsageError("'\(path)' cannot be read.")

@@ -1,7 +1,7 @@
 import Daybook
 import Foundation
 
-/// The class that is measured.
+/// The measured class.
 final class Contact: ManagedObject {
     @Attribute var name: String = ""
     @Attribute var mail: String = ""
@@ -46,10 +46,10 @@ final class DaybookContender: Contender {
     }
 
     private static func insertSingly(
-        _ contacts: Contacts, _ places: Range<Int>, in context: ManagedObjectContext
+        _ contacts: Contacts, _ indexes: Range<Int>, in context: ManagedObjectContext
     ) throws {
         try context.performAndWait {
-            for index in places {
+            for index in indexes {
                 make(contacts, index, in: context)
                 try context.save()
             }
@@ -102,7 +102,7 @@ final class DaybookContender: Contender {
         identifiers = context.performAndWait { order.map { contacts[$0].objectID } }
     }
 
-    /// A fault reads by itself, so there are not two manners here.
+    /// A fault reads its own record, so both manners are the same here.
     func readAges(_ order: [Int], _ manner: ReadingManner) throws -> Int {
         precondition(order.count == identifiers.count, "What is read has been prepared.")
         let context = try open().reading
@@ -121,7 +121,7 @@ final class DaybookContender: Contender {
         let context = try open().reading
         return try context.performAndWait {
             var request = FetchRequest<Contact>()
-            // What a program says that is going to read all of them.
+            // The setting of a program that will read all of them.
             request.returnsObjectsAsFaults = false
             var read = (ages: 0, nameBytes: 0)
             for contact in try context.fetch(request) {
@@ -132,7 +132,7 @@ final class DaybookContender: Contender {
         }
     }
 
-    /// Whatever is read is an object here.
+    /// Here every record read is an object.
     func scanAll() throws -> (ages: Int, nameBytes: Int) { try readAll() }
 
     func registerAndRelease(_ count: Int) throws -> (held: Int, left: Int) {

@@ -2,7 +2,7 @@ import CDaybookLMDB
 import CDaybookSQLite
 import Foundation
 
-/// What a run was made on and with.
+/// The machine and the software of a run.
 struct Machine: Encodable {
     let processor: String
     let cores: Int
@@ -16,10 +16,11 @@ struct Machine: Encodable {
     let build: String
     let lmdb: String
     let sqlite: String
-    /// When the run began, as ISO 8601 has it.
+    /// The beginning of the run, in ISO 8601.
     let date: String
 
-    /// - Parameter compiler: How the report names the compiler; nobody can ask it afterwards.
+    /// - Parameter compiler: The name of the compiler in the report, which cannot be determined
+    ///   afterwards.
     init(compiler: String?) {
         let process = ProcessInfo.processInfo
         processor = Self.field("model name", of: "/proc/cpuinfo") ?? "unknown"
@@ -58,15 +59,18 @@ struct Machine: Encodable {
         return line?.split(separator: ":").last.map { $0.trimmingCharacters(in: .whitespaces) }
     }
 
-    /// The kind of the file system that is mounted nearest above a folder.
+    /// The kind of the nearest file system mounted above a folder.
     private static func fileSystem(of folder: String) -> String? {
-        var nearest: (place: Substring, kind: Substring)?
+        var nearest: (mountPoint: Substring, kind: Substring)?
         for line in (text(of: "/proc/self/mounts") ?? "").split(separator: "\n") {
             let fields = line.split(separator: " ")
             guard fields.count > 2 else { continue }
-            let place = fields[1]
-            let isAbove = place == "/" || folder == place || folder.hasPrefix(place + "/")
-            if isAbove, place.count >= nearest?.place.count ?? 0 { nearest = (place, fields[2]) }
+            let mountPoint = fields[1]
+            let isAbove =
+                mountPoint == "/" || folder == mountPoint || folder.hasPrefix(mountPoint + "/")
+            if isAbove, mountPoint.count >= nearest?.mountPoint.count ?? 0 {
+                nearest = (mountPoint, fields[2])
+            }
         }
         return nearest.map { String($0.kind) }
     }

@@ -1,4 +1,4 @@
-/// How much is done in a round.
+/// The amount of work in a round.
 struct Scale: Sendable {
     let name: String
     let singleSaves: Int
@@ -16,7 +16,7 @@ struct Scale: Sendable {
 
     static let names = ["tiny", "small", "full"]
 
-    /// The scale of that name; nil for none.
+    /// The scale with that name; nil for none.
     init?(_ name: String) {
         self.name = name
         switch name {
@@ -45,22 +45,22 @@ struct Scale: Sendable {
     }
 }
 
-/// What the command line asks for.
+/// The options of the command line.
 struct Options: Sendable {
     var rounds = 5
     var scale: Scale
     var isJSON = false
-    /// Whether stores of rising length are asked, in place of the workloads.
+    /// Whether stores of increasing length are measured instead of the workloads.
     var isScaling = false
-    /// Whether merges into contexts of rising size are timed, in place of the workloads.
+    /// Whether merges into contexts of increasing size are measured instead of the workloads.
     var isMerging = false
     /// Whether both come after the workloads.
     var isEverything = false
-    /// What was counted in another run, to stand in the same report.
+    /// The counts of another run, to include in the report.
     var counts: Counts?
-    /// Which time the workloads take is measured.
+    /// The kind of time measured.
     var clock = Stopwatch.Clock.wall
-    /// How the report names the compiler.
+    /// The name of the compiler in the report.
     var compiler: String?
     var jsonPath: String?
     var markdownPath: String?
@@ -109,7 +109,7 @@ struct Options: Sendable {
 
     /// Reads a command line.
     ///
-    /// - Throws: ``UsageError`` that says what is wrong.
+    /// - Throws: ``UsageError`` with the mistake.
     init(_ words: [String]) throws {
         var rest = words[...]
         var scaleName = "small"

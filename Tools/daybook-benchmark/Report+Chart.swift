@@ -1,6 +1,6 @@
-/// The ratios as a picture.
+/// The ratios as a chart.
 extension Report {
-    /// One group of bars: Daybook and LMDB by itself, SQLite being 1.
+    /// One group of bars: Daybook and LMDB alone, relative to SQLite.
     private struct Group {
         let title: String
         let bars: [(contender: String, value: Double)]
@@ -30,8 +30,8 @@ extension Report {
                 "<text class=\"mark\" x=\"\(x)\" y=\"\(bottom + 16)\">"
                 + "\(mark == 1 ? "SQLite = 1" : mark.fixed(0))</text>\n"
         }
-        for (place, group) in groups.enumerated() {
-            svg += Self.drawing(of: group, at: top + place * Self.groupHeight, step)
+        for (index, group) in groups.enumerated() {
+            svg += Self.drawing(of: group, at: top + index * Self.groupHeight, step)
         }
         return svg + "</svg>\n"
     }
@@ -60,11 +60,11 @@ extension Report {
     private static let barsWidth = 370
     private static let groupHeight = 40
 
-    /// Where the scale is labelled: at whole numbers, not too many, and always at 1.
+    /// The labels of the scale: at some whole numbers, and always at 1.
     private static func marks(_ end: Double) -> [Double] {
         let distance = max(1, (end / 6).rounded(.up))
         let marks = Array(stride(from: 0, through: end, by: distance))
-        // What stands too near to the label of 1 gives way.
+        // A label too near to that of 1 is dropped.
         return [1] + marks.filter { $0 == 0 || $0 >= 1 + distance * 0.9 }
     }
 
@@ -116,7 +116,7 @@ extension Report {
         }.joined(separator: " ")
     }
 
-    /// Text that may stand in XML.
+    /// Text escaped for XML.
     static func escaped(_ text: String) -> String {
         var result = ""
         for character in text {

@@ -35,7 +35,7 @@ extension Report {
         [table(), scaling?.table(), merging?.table()].compactMap { $0 }.joined(separator: "\n")
     }
 
-    /// The report as a table in Markdown: medians, ratios and what is asked.
+    /// The report as a table in Markdown: medians, ratios and goals.
     func markdown() -> String {
         let head = ["work"] + contenders + peers.map { "to \($0)" } + ["asked", "met"]
         var rows = [head, head.indices.map { $0 == 0 ? "---" : "---:" }]

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The figures of a run. It can be told as a table, as JSON, as Markdown and as a chart.
+/// The figures of a run, for output as a table, as JSON, as Markdown and as a chart.
 struct Report: Encodable {
     /// The figures of one contender at one workload.
     struct Series: Encodable {
@@ -44,10 +44,10 @@ struct Report: Encodable {
         var series: [Series]
         /// Daybook's median divided by the peer's, by the peer's name.
         var ratios: [String: Double] = [:]
-        /// Whether Daybook does what is asked of it; nil when nothing is, or when it was not measured.
+        /// Whether Daybook meets its goal; nil without a goal, or when it was not measured.
         var isMet: Bool?
 
-        /// The figures of a contender; nil when it does not do such work or was not chosen.
+        /// The figures of a contender; nil when it does not support the workload or was not chosen.
         func series(of contender: String) -> Series? {
             series.first { $0.contender == contender }
         }
@@ -66,18 +66,18 @@ struct Report: Encodable {
 
     let scale: String
     let rounds: Int
-    /// Which time was measured.
+    /// The kind of time measured.
     let clock: Stopwatch.Clock
     let machine: Machine
     let contenders: [String]
     private(set) var lines: [Line] = []
-    /// How times grow with the length of a store.
+    /// The growth of times with the length of a store.
     var scaling: ScalingReport?
-    /// How long a merge takes in contexts of rising size.
+    /// The times of merges in contexts of increasing size.
     var merging: MergingReport?
-    /// What objects take in memory, and other counts.
+    /// The memory of objects, and other counts.
     var counts: Counts?
-    /// How long the whole run took.
+    /// The duration of the whole run.
     var seconds: Double?
 
     init(options: Options, contenders: [String]) {
@@ -98,7 +98,7 @@ struct Report: Encodable {
                 series: contenders.filter(workload.concerns).map { Series(contender: $0.name) }))
     }
 
-    /// Adds what was measured of Daybook alone.
+    /// Adds the figures of Daybook alone.
     mutating func add(
         _ letter: String, _ title: String, _ measure: Measure, _ target: Target?,
         _ samples: [Double]
@@ -110,7 +110,7 @@ struct Report: Encodable {
         lines.append(line)
     }
 
-    mutating func note(_ figure: Double, of workload: any Workload, by contender: String) {
+    mutating func record(_ figure: Double, of workload: any Workload, by contender: String) {
         guard let line = lines.firstIndex(where: { $0.workload == workload.letter }),
             let series = lines[line].series.firstIndex(where: { $0.contender == contender })
         else { return }
@@ -118,7 +118,7 @@ struct Report: Encodable {
         lines[line].compare()
     }
 
-    // MARK: - Telling
+    // MARK: - Output
 
     /// The report as JSON, keys sorted.
     func json() throws -> String {
@@ -138,8 +138,8 @@ extension Int {
     var grouped: String {
         let digits = String(magnitude)
         var text = ""
-        for (place, digit) in digits.enumerated() {
-            if place > 0, (digits.count - place) % 3 == 0 { text.append(",") }
+        for (index, digit) in digits.enumerated() {
+            if index > 0, (digits.count - index) % 3 == 0 { text.append(",") }
             text.append(digit)
         }
         return self < 0 ? "-" + text : text

@@ -1,13 +1,13 @@
 import Foundation
 import Synchronization
 
-/// Threads of the operating system that do the same at once.
+/// Concurrent operating-system threads with the same work.
 ///
-/// A pool would give as many threads as there are cores, and these are to wait for the disk.
+/// A pool would have as many threads as cores, but these wait for the disk.
 enum Threads {
-    /// Runs `body` on so many threads, with the number of each, and waits for all of them.
+    /// Runs `body` on `count` threads, with the number of each, and waits for all of them.
     ///
-    /// - Throws: The first error that one of them threw.
+    /// - Throws: The first error of a thread.
     static func run(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
         let failure = Failure()
         let group = DispatchGroup()
@@ -18,7 +18,7 @@ enum Threads {
                 do {
                     try body(number)
                 } catch {
-                    failure.note(error)
+                    failure.record(error)
                 }
             }
             thread.start()
@@ -30,7 +30,7 @@ enum Threads {
     private final class Failure: Sendable {
         private let first = Mutex<(any Error)?>(nil)
 
-        func note(_ error: any Error) {
+        func record(_ error: any Error) {
             first.withLock { $0 = $0 ?? error }
         }
 

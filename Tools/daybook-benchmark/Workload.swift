@@ -1,9 +1,9 @@
 import Foundation
 import Synchronization
 
-/// What a figure counts.
+/// The unit of a figure.
 enum Measure: String, Codable {
-    /// Things done in a second: more is better.
+    /// Operations per second: more is better.
     case perSecond = "per second"
     /// Bytes on disk: less is better.
     case bytes
@@ -18,9 +18,9 @@ enum Measure: String, Codable {
     var isMoreBetter: Bool { self == .perSecond }
 }
 
-/// What is asked of a figure, and what would be good.
+/// The goal of a figure.
 struct Target: Encodable {
-    /// What is compared with the bounds.
+    /// The value to compare with the bounds.
     enum Basis: String, Encodable {
         /// Daybook's median divided by SQLite's.
         case ratioToSQLite = "ratio to SQLite"
@@ -29,7 +29,7 @@ struct Target: Encodable {
     }
 
     let basis: Basis
-    /// The least, or where less is better the most, that is asked.
+    /// The bound: a minimum, or a maximum where less is better.
     let bound: Double
     let aim: Double?
 
@@ -49,19 +49,19 @@ struct Target: Encodable {
     }
 }
 
-/// One thing that every contender is asked to do.
+/// A workload for every contender.
 protocol Workload {
-    /// How it is called in the report.
+    /// Its name in the report.
     var letter: String { get }
-    /// What is done.
+    /// Its description.
     var title: String { get }
     var measure: Measure { get }
-    /// What is asked of Daybook.
+    /// Daybook's goal.
     var target: Target? { get }
 
-    /// Whether a contender has such a thing at all.
+    /// Whether a contender supports it.
     func concerns(_ contender: any Contender.Type) -> Bool
-    /// Has one contender do it once, and checks that it did.
+    /// Runs it once with one contender, and checks the result.
     func measure(_ stage: Stage) throws -> Double
 }
 
@@ -70,7 +70,7 @@ extension Workload {
 
     func concerns(_ contender: any Contender.Type) -> Bool { true }
 
-    /// How many of `count` things a second `body` does.
+    /// The rate of `body`, which does `count` operations.
     func rate(_ count: Int, _ body: () throws -> Void) rethrows -> Double {
         Double(count) / (try Stopwatch.seconds(body))
     }
@@ -80,10 +80,10 @@ extension Workload {
 enum Stopwatch {
     /// Which time is measured.
     enum Clock: String, Encodable, Sendable {
-        /// As a person sees it.
+        /// Wall-clock time.
         case wall = "wall clock"
-        /// What all threads of the process together spend on processors. Waiting is not seen, and
-        /// neither is what else the machine does.
+        /// The processor time of all threads of the process. It excludes waiting and other
+        /// processes.
         case processor = "processor time"
     }
 
@@ -95,7 +95,7 @@ enum Stopwatch {
         set { measuresProcessor.store(newValue == .processor, ordering: .relaxed) }
     }
 
-    /// How long `body` takes, in seconds.
+    /// The duration of `body` in seconds.
     static func seconds(_ body: () throws -> Void) rethrows -> Double {
         guard clock == .processor else { return seconds(try ContinuousClock().measure(body)) }
         let start = Foundation.clock()

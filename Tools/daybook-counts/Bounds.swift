@@ -1,8 +1,8 @@
-/// The most that each count may be, and what makes it up.
+/// The maximum of each count, and its parts.
 ///
-/// Bounds are what the code needed when they were set, and a little more. Who needs less lowers
-/// them; who needs more says in the reason what for. Allocations have two bounds, as a debug build
-/// makes many that the optimizer takes away.
+/// Bounds are the counts at the time they were set, plus a small margin. Lower them when the code
+/// needs less; when it needs more, say in the reason what for. Allocations have two bounds, because
+/// a debug build makes many that the optimizer removes.
 struct Bound {
     let count: String
     let maximum: Double
@@ -10,7 +10,7 @@ struct Bound {
 
     static let all: [Bound] = [
         // Memory, in bytes.
-        // In a debug build the language's runtime may take another 16 KB meanwhile for what it looks up.
+        // In a debug build the Swift runtime may allocate another 16 KB meanwhile for its lookups.
         .init(
             "bytesOfFault", 165, debug: 175,
             "the instance, which can hold the rows read with its own; its place in the registry"),
@@ -70,7 +70,7 @@ struct Bound {
         self.reason = reason
     }
 
-    /// What is wrong with some counts: a sentence for each that is over its bound, has none, or is
+    /// The faults of some counts: a sentence for each that is over its bound, has no bound, or is
     /// missing.
     static func findings(in counts: [String: Double]) -> [String] {
         let bounded = Set(all.map(\.count))

@@ -3,7 +3,7 @@ import Foundation
 
 /// Counts what Daybook asks of memory, disk and digests, and prints it as JSON.
 ///
-/// Counts do not depend on how busy a machine is, so tests can put bounds on them.
+/// Counts do not depend on the load of a machine, so tests can put bounds on them.
 @main
 struct Command {
     private static let help = """

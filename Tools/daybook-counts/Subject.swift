@@ -26,18 +26,18 @@ final class Member: ManagedObject {
     @Relationship(.nullify) var team: Team?
 }
 
-/// What members belong to.
+/// The owner of members.
 final class Team: ManagedObject {
     @Relationship(inverse: \Member.team) var members: Set<Member>
 }
 
-/// What is counted, step by step, in a store that is filled first.
+/// The counts, step by step, in a store that is filled first.
 struct Subject {
     private let container: PersistentContainer
     private let ids: [ManagedObjectID]
     private var counts: [String: Double] = [:]
 
-    /// How many saves a count of saves is the median of, after as many that are not counted.
+    /// A count of saves is the median of this many, after as many that are not counted.
     private static let saves = 100
     private static let pageBytes = 4096.0
 
@@ -101,7 +101,7 @@ struct Subject {
         let sum = context.performAndWait {
             var contacts: [Contact] = []
             contacts.reserveCapacity(ids.count)
-            // What a context makes once is not the objects'.
+            // A context's one-time allocations do not count for objects.
             _ = (context.object(with: ids[0]) as? Contact)?.age
             moments.append(call_counts_now())
             for id in ids {
@@ -127,11 +127,11 @@ struct Subject {
         precondition(sum > 0, "What was read cannot be nothing.")
         counts["bytesOfFault"] = Double(moments[1].live_bytes - moments[0].live_bytes) / each
         counts["bytesOfObject"] = Double(moments[6].live_bytes - moments[0].live_bytes) / each
-        for (place, name) in [
+        for (index, name) in [
             "Fault", "FiredFault", "NumberRead", "ShortTextRead", "LongTextRead",
         ].enumerated() {
             counts["allocationsPer\(name)"] =
-                Self.allocations(from: moments[place], to: moments[place + 1]) / each
+                Self.allocations(from: moments[index], to: moments[index + 1]) / each
         }
     }
 
@@ -154,7 +154,7 @@ struct Subject {
 
     // MARK: - Saving
 
-    /// Objects inserted, and then updated, each in a durable save of its own.
+    /// Objects inserted, and then updated, each in its own durable save.
     private mutating func countSaves() throws {
         let context = container.newBackgroundContext()
         var contacts: [Contact] = []
@@ -176,15 +176,13 @@ struct Subject {
                 moments.append(call_counts_now())
             }
         }
-        note("Insert", Array(moments[Self.saves...(2 * Self.saves)]))
-        note("Update", Array(moments[(2 * Self.saves)...]))
+        record("Insert", Array(moments[Self.saves...(2 * Self.saves)]))
+        record("Update", Array(moments[(2 * Self.saves)...]))
     }
 
-    /// Objects saved one by one into a store of their own, each with a text too long for a leaf
-    /// page.
+    /// Objects saved one by one into another store, each with a text too long for a leaf page.
     ///
-    /// What is counted is the most that one of them does: now and then a save does something for
-    /// those before it.
+    /// The count is the maximum of one of them: occasionally a save does work for those before it.
     private mutating func countLongSaves(in folder: URL) throws {
         let container = try PersistentContainer(
             folder.appendingPathComponent("long.daybook"), model: [Contact.self])
@@ -203,7 +201,7 @@ struct Subject {
         counts["digestsPerLongSaveAtMost"] = Double(digests.max() ?? 0)
     }
 
-    /// Rows inserted as a batch into a store of their own, that lead nowhere and that lead to an object.
+    /// Rows inserted as a batch into another store, without and with a relationship to an object.
     private mutating func countBatches(in folder: URL, rows: Int) throws {
         let container = try PersistentContainer(
             folder.appendingPathComponent("teams.daybook"), model: [Member.self, Team.self])
@@ -230,8 +228,9 @@ struct Subject {
         counts["allocationsPerRelatedRowOfABatch"] = related / Double(rows)
     }
 
-    /// Notes the medians of what lies between moments: now and then a save does more for those to come.
-    private mutating func note(_ kind: String, _ moments: [call_counts]) {
+    /// Records the medians of the differences between moments: occasionally a save does more for
+    /// later ones.
+    private mutating func record(_ kind: String, _ moments: [call_counts]) {
         func median(_ count: KeyPath<call_counts, UInt64>) -> Double {
             let each = zip(moments, moments.dropFirst())
                 .map { Double($1[keyPath: count] - $0[keyPath: count]) }

@@ -1,6 +1,6 @@
 import DaybookSnapshotStore
 
-/// The tool as a whole: reads the command line, runs a command, tells how it ended.
+/// The tool as a whole: reads the command line, runs a command, and reports the result.
 enum Tool {
     static let version = "0.1.0"
 
@@ -10,14 +10,15 @@ enum Tool {
     /// The opening of the manual page.
     static let discussion = """
         A store is one file. It holds a journal, in which every insert, update and delete is kept \
-        with its old and new values, and tables that are derived from it. The tool needs nothing \
-        but the store: the model is kept in the journal too.
+        with its old and new values, and tables derived from it. The tool needs nothing but the \
+        store: the model is kept in the journal, too.
 
-        Data goes to standard output, talk to standard error. Commands that only read never block \
-        a program that writes.
+        Data goes to standard output, messages to standard error. Commands that only read never \
+        block a program that writes.
 
-        A place in the journal is a sequence number (42), 'head' for the newest entry, a time, or \
-        the name of a tag (see 'daybook help tag'), wherever SEQ|TIME is written. Digits alone are always a sequence number: 2011 is an entry and not a year. A time is a \
+        Wherever SEQ|TIME is written, a sequence number (42), 'head' for the newest entry, a time \
+        or the name of a tag (see 'daybook help tag') can be given. Digits alone are always a \
+        sequence number: 2011 is an entry and not a year. A time is a \
         date (2011-12-15, which begins at midnight) or a date and a time of day \
         (2011-12-15T08:30:00Z, 2011-12-15T08:30+02:00); without a zone it is UTC. A time stands \
         for the latest entry that is not after it.
@@ -84,7 +85,8 @@ enum Tool {
                 .overview(of: CommandList.all, version: version))
     }
 
-    /// Prints what was ready, then why it ends; a reader that is gone does not hide the reason.
+    /// Prints the pending output, then the reason for ending; the reason is reported even if the
+    /// reader is gone.
     private static func report(_ error: any Error, on console: Console) -> ExitCode {
         let failure = ToolError(error)
         do {

@@ -1,5 +1,5 @@
-// What the tool does with a terminal that takes pointers, signals and processes: the door to libedit,
-// the pager, and programs that share the terminal.
+// The tool's use of a terminal as far as it needs pointers, signals and processes: libedit, the
+// pager, and programs that share the terminal.
 //
 // One thread calls all of it. Texts are UTF-8 and end with a zero byte.
 
@@ -29,12 +29,12 @@ typedef struct {
 // that, but what it prints goes to standard error.
 typedef enum { TERMINAL_SHARED, TERMINAL_NO_INPUT, TERMINAL_TALK } terminal_streams;
 
-// Runs the program in this process group, so that it may read from the terminal and is stopped with
-// the keys that stop this process, and waits for its end.
+// Runs the program in this process group, so that it may read from the terminal and the keys that
+// stop this process also stop it, and waits for its end.
 terminal_ending terminal_program_run(terminal_streams streams);
 
-// Starts the program beside this process, with a pipe from its output and an empty input. Returns the
-// descriptor that gives its output, or the negative number of the error.
+// Starts the program beside this process, with a pipe from its output and an empty input. Returns
+// the descriptor of its output, or the negative number of the error.
 int terminal_program_start(void);
 
 // Waits for the end of the program that was started.
@@ -53,7 +53,7 @@ int terminal_signals_catch(terminal_signals signals);
 // Whether one of them has come. Any thread may ask.
 int terminal_signals_came(void);
 
-// Ends this process by a signal, as if nobody had caught it.
+// Ends this process by a signal, as if it had not been caught.
 _Noreturn void terminal_signals_end(int number);
 
 // The pager
@@ -62,42 +62,42 @@ _Noreturn void terminal_signals_end(int number);
 // the number of the error.
 int terminal_pager_start(const char *command);
 
-// Tells the pager that there is no more, waits for its end, and gives standard output back. Returns
-// the pager's exit code, or 0 when there was none.
+// Ends the pager's input, waits for its end, and restores standard output. Returns the pager's exit
+// code, or 0 when there was none.
 int terminal_pager_finish(void);
 
 // Keys
 
-// Lets the terminal give single keys, those for signals among them, and show none. To be called before
-// the user is asked for one.
+// Makes the terminal deliver single keys, including those for signals, without showing them. Call
+// it before asking the user for a key.
 void terminal_keys_begin(void);
 
 // Waits for a key. Returns the byte, -1 at the end of the input, -2 when a signal came in between.
 int terminal_key(void);
 
-// Gives the terminal back as it was.
+// Restores the terminal.
 void terminal_keys_end(void);
 
 // Lines
 
-// Called with what stands before the cursor when the key for completion is pressed; calls
-// `terminal_editor_offer` for each word that the last one could become.
+// Called with the text before the cursor when the key for completion is pressed; calls
+// `terminal_editor_offer` for each completion of the last word.
 typedef void (*terminal_completer)(const char *line);
 
-// Opens the editor of lines with the history of a file, which need not be there. Returns 0, or -1
-// when there is no memory or no terminal.
+// Opens the line editor with the history of a file, which need not exist. Returns 0, or -1 when
+// there is no memory or no terminal.
 int terminal_editor_open(const char *name, const char *history_path, terminal_completer completer);
 
-// Offers a word in place of the one before the cursor. Only inside of a completer.
+// Offers a word to replace the one before the cursor. Only inside of a completer.
 void terminal_editor_offer(const char *word);
 
-// How reading a line ended.
+// The result of reading a line.
 enum { TERMINAL_LINE = 0, TERMINAL_END = 1, TERMINAL_INTERRUPTED = 2 };
 
-// Reads a line. What was read is `terminal_editor_line` then.
+// Reads a line into `terminal_editor_line`.
 int terminal_editor_read(const char *prompt);
 
-// The line that was read last, without its end; valid until the next one is read.
+// The last line read, without its line end; valid until the next one is read.
 const char *terminal_editor_line(void);
 
 // Adds a line to the history.

@@ -7,7 +7,7 @@ internal import Foundation
 
 /// The tables of the format sqlite.
 ///
-/// Everything is written in one piece, which ``finish(in:)`` ends: a file that was not finished is empty.
+/// Everything is written as one unit, which ``finish(in:)`` ends: an unfinished file is empty.
 final class AuditDatabase {
     private let connection: Connection
     private let entries: Statement
@@ -49,10 +49,11 @@ final class AuditDatabase {
 
     /// Adds a change of an entry.
     func append(
-        _ change: AuditChange, _ object: UInt64, number: Int64, place: Int, of record: AuditRecord
+        _ change: AuditChange, _ object: UInt64, number: Int64, position: Int,
+        of record: AuditRecord
     ) throws {
         try changes.run(
-            .integer(number), .integer(record.sequence), .integer(Int64(place)),
+            .integer(number), .integer(record.sequence), .integer(Int64(position)),
             .text(change.operation.rawValue), .text(change.object), .text(change.entity),
             .integer(Int64(clamping: object)), .text(change.cause))
         for field in change.fields {
@@ -94,7 +95,7 @@ final class AuditDatabase {
             .integer(sequence), state == nil ? .null : .text(writer.text))
     }
 
-    /// Adds indexes and views, and ends the writing: the file is on the disk then.
+    /// Adds indexes and views, and commits: then the file is on the disk.
     func finish(in schema: Schema) throws {
         try connection.run(String(cString: audit_sqlite_endings()))
         for view in Self.views(of: schema) { try connection.run(view) }
@@ -162,7 +163,7 @@ extension SQLiteValue {
 }
 
 extension AuditValue {
-    /// The value as a column keeps it.
+    /// The value for a column.
     fileprivate var column: SQLiteValue {
         switch value {
         case .null: .null

@@ -7,11 +7,11 @@ internal import DaybookSnapshotStore
 /// - Lines end with CR LF, the first line names the columns, the text is UTF-8.
 /// - An empty field without quotes is null, `""` is empty text.
 /// - A to-many relationship has a row for each object: in `new` those that join, in `old` those
-///   that leave. Their order is not told.
+///   that leave. Their order is left out.
 /// - An insert or delete of an object without any values, and the setting of a model, have one row
 ///   with no property.
-/// - `recorded` is always given. Values stand as they are: text that begins with `=` is not altered,
-///   so a spreadsheet should be told to read columns as text.
+/// - `recorded` is always given. Values are written unchanged, even text that begins with `=`, so a
+///   spreadsheet should read columns as text.
 /// - A confidential property that is left out has a row with `(confidential)` in `old` and `new`.
 /// - An export that resumes an earlier one does not name the columns again.
 public struct CSVFormat: AuditFormat {
@@ -88,11 +88,11 @@ private struct CSVEncoder: AuditEncoder {
 }
 
 extension AuditValue {
-    /// Null and empty text are two things.
+    /// Null and empty text differ.
     fileprivate var cell: String? { isNull ? nil : text }
 }
 
-/// Fields of one row, as they are written.
+/// The fields of one row.
 private struct CSVRow {
     private var bytes: [UInt8] = []
     private var isEmpty = true
@@ -126,7 +126,8 @@ private struct CSVRow {
 }
 
 extension String {
-    /// Commas, quotes and line ends must be quoted; spaces at an end are, as some readers drop them.
+    /// Commas, quotes and line ends must be quoted; leading and trailing spaces are, too, because
+    /// some readers drop them.
     fileprivate var needsQuotes: Bool {
         isEmpty || first == " " || last == " "
             || utf8.contains {

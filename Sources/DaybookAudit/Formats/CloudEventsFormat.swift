@@ -6,19 +6,19 @@ internal import Foundation
 // | attribute | when | what |
 // |---|---|---|
 // | specversion | always | 1.0 |
-// | id | always | identifier of the store, sequence number, place of the change in its entry |
+// | id | always | identifier of the store, sequence number, position of the change in its entry |
 // | source | always | as the user says, else urn:uuid: and the identifier of the store |
 // | type | always | daybook.insert, daybook.update, daybook.delete, daybook.model |
 // | subject | of a change | the object |
-// | time | if RFC 3339 can say it | when it happened |
+// | time | if RFC 3339 can express it | when it happened |
 // | recordedtime | the same | when it was recorded |
-// | sequence | always | sequence number and place with leading zeros: sorts as text |
+// | sequence | always | sequence number and position with leading zeros: sorts as text |
 // | authtype, authid | if there is an author | unknown, the author |
 // | datacontenttype | always | application/json |
 // | data | always | the entry as in the native form, and of its changes this one |
 //
-// The specification knows no attribute for a note, and lets no attribute hold control characters: so
-// everything stands in "data" as it was said, and an author with such characters only there.
+// The specification has no attribute for a note, and forbids control characters in attributes: so
+// "data" has everything unchanged, and an author with such characters is only there.
 
 /// CloudEvents 1.0 in the JSON format, one event a line for each change.
 public struct CloudEventsFormat: AuditFormat {
@@ -32,7 +32,7 @@ public struct CloudEventsFormat: AuditFormat {
 
     /// Begins an export.
     ///
-    /// - Throws: ``AuditFormatError`` when the source is no URI reference.
+    /// - Throws: ``AuditFormatError`` when the source is not a URI reference.
     public func encoder(for scope: AuditScope) throws -> any AuditEncoder {
         let store = scope.storeIdentifier.uuidString.lowercased()
         let source = scope.options.source ?? "urn:uuid:\(store)"
@@ -55,16 +55,16 @@ private struct CloudEventsEncoder: AuditEncoder {
         var writer = JSONWriter(capacity: record.shown.count * 512 + 512)
         if let model = record.entry.model {
             let json = try JSONValue(parsing: model.json(.oneLine))
-            append(record, place: 0, type: "model", subject: nil, to: &writer) { writer in
+            append(record, position: 0, type: "model", subject: nil, to: &writer) { writer in
                 writer.append("kind", string: record.kind.rawValue)
                 writer.name("model")
                 writer.value(json)
             }
         }
-        for (place, change) in record.places {
+        for (position, change) in record.numberedChanges {
             let change = record.readable(change)
             append(
-                record, place: place, type: change.operation.rawValue, subject: change.object,
+                record, position: position, type: change.operation.rawValue, subject: change.object,
                 to: &writer
             ) { writer in
                 if record.kind != .save { writer.append("kind", string: record.kind.rawValue) }
@@ -76,21 +76,22 @@ private struct CloudEventsEncoder: AuditEncoder {
     }
 
     private func append(
-        _ record: AuditRecord, place: Int, type: String, subject: String?,
+        _ record: AuditRecord, position: Int, type: String, subject: String?,
         to writer: inout JSONWriter, _ data: (inout JSONWriter) -> Void
     ) {
         let entry = record.entry
         let sequence = entry.sequence.rawValue
         writer.object { writer in
             writer.append("specversion", string: "1.0")
-            writer.append("id", string: "\(store)-\(sequence)-\(place)")
+            writer.append("id", string: "\(store)-\(sequence)-\(position)")
             writer.append("source", string: source)
             writer.append("type", string: "daybook.\(type)")
             writer.append("subject", string: subject)
             writer.append("time", string: DateText.internetText(microseconds: entry.time))
             writer.append(
                 "recordedtime", string: DateText.internetText(microseconds: entry.recordedAt))
-            writer.append("sequence", string: "\(sequence.padded(to: 20)).\(place.padded(to: 9))")
+            writer.append(
+                "sequence", string: "\(sequence.padded(to: 20)).\(position.padded(to: 9))")
             if let author = entry.header.author, author.isAttribute {
                 writer.append("authtype", string: "unknown")
                 writer.append("authid", string: author)
@@ -108,7 +109,7 @@ private struct CloudEventsEncoder: AuditEncoder {
 }
 
 extension DateText {
-    /// The time as RFC 3339 has it; nil outside of the years 0000 to 9999, which it cannot say.
+    /// The time in RFC 3339's form; nil outside of the years 0000 to 9999, which it cannot express.
     fileprivate static func internetText(microseconds: Int64) -> String? {
         guard (-62_167_219_200_000_000..<253_402_300_800_000_000).contains(microseconds) else {
             return nil
@@ -118,7 +119,7 @@ extension DateText {
 }
 
 extension BinaryInteger {
-    /// The digits behind zeros.
+    /// The digits after leading zeros.
     fileprivate func padded(to count: Int) -> String {
         let digits = String(self)
         return String(repeating: "0", count: max(0, count - digits.count)) + digits
@@ -126,8 +127,8 @@ extension BinaryInteger {
 }
 
 extension String {
-    /// Whether CloudEvents let an attribute have this value: some text without control characters
-    /// and code points that Unicode keeps for itself.
+    /// Whether CloudEvents allows this value of an attribute: non-empty text without control
+    /// characters and noncharacters.
     fileprivate var isAttribute: Bool {
         !isEmpty
             && unicodeScalars.allSatisfy { scalar in
@@ -137,7 +138,8 @@ extension String {
             }
     }
 
-    /// Whether this is a URI reference by RFC 3986, which has no spaces, quotes and the like.
+    /// Whether this is a URI reference by RFC 3986, which has no spaces, quotes and similar
+    /// characters.
     fileprivate var isReference: Bool {
         let allowed = Set("-._~:/?#[]@!$&'()*+,;=%".utf8)
         return !isEmpty

@@ -16,14 +16,14 @@ internal import Foundation
 // | source.author, note, context, digest | as the entry has them |
 // | op | c, u or d |
 // | ts_ms, ts_us, ts_ns | when it was recorded |
-// | transaction | id: the sequence number; total_order: the place in the entry; |
-// |             | data_collection_order: the place among those of the entity |
+// | transaction | id: the sequence number; total_order: the position in the entry; |
+// |             | data_collection_order: the position among those of the entity |
 //
 // A row has "_id", the name of the object, and then each property that the journal keeps: attributes,
-// to-one relationships as the name of an object, and to-many ones as a list of names in their order.
-// Of the two sides of a relationship one is kept, and the other follows from it. A property without a
-// value is null; a confidential one that is left out is not in the row. The setting of a model is no
-// event, as it changes no row.
+// to-one relationships as the name of an object, and to-many ones as a list of names in order. Only
+// one side of a relationship is kept, and the other follows from it. A property without a value is
+// null; a confidential one that is left out is not in the row. Setting a model is no event, because
+// it changes no row.
 
 /// Change events as Debezium writes them, one envelope a line for each change.
 public struct DebeziumFormat: AuditFormat {
@@ -31,7 +31,7 @@ public struct DebeziumFormat: AuditFormat {
     public static let name = "debezium"
     /// Whole rows before and after each change.
     public static let summary = "an envelope for each change, with whole rows (Debezium)"
-    /// The version of this form, which consumers find in `source.version`.
+    /// The version of this format, which consumers find in `source.version`.
     public static let version = "1.0"
 
     /// The column that holds the name of the object; no property can have this name.
@@ -58,7 +58,7 @@ private struct DebeziumEncoder: AuditEncoder {
     func bytes(of record: AuditRecord, inPass pass: Int) throws -> [UInt8] {
         var writer = JSONWriter(capacity: record.shown.count * 1024)
         let orders = orders(in: record)
-        for (place, change) in record.places {
+        for (position, change) in record.numberedChanges {
             let before = try row(of: change.object, at: record.sequence.previous)
             let after = try row(of: change.object, at: record.sequence)
             writer.object { writer in
@@ -71,8 +71,8 @@ private struct DebeziumEncoder: AuditEncoder {
                 writer.name("transaction")
                 writer.object { writer in
                     writer.append("id", string: record.sequence.description)
-                    writer.append("total_order", integer: place + 1)
-                    writer.append("data_collection_order", integer: orders[place])
+                    writer.append("total_order", integer: position + 1)
+                    writer.append("data_collection_order", integer: orders[position])
                 }
             }
             writer.endLine()
@@ -80,7 +80,7 @@ private struct DebeziumEncoder: AuditEncoder {
         return writer.bytes
     }
 
-    /// The place of each change of an entry among those of its entity, from 1.
+    /// The position of each change of an entry among those of its entity, from 1.
     private func orders(in record: AuditRecord) -> [Int] {
         var counts: [EntityNumber: Int] = [:]
         return record.entry.changes.map { change in
@@ -107,7 +107,7 @@ private struct DebeziumEncoder: AuditEncoder {
         writer.object { writer in
             writer.append(DebeziumFormat.identifier, string: row.name)
             for property in entity.properties where property.isInRows {
-                // What is left out must not look as if it were null.
+                // A value that is left out must not look like null.
                 guard !scope.redaction.omits(property.number) else { continue }
                 writer.name(property.name)
                 if property.isStoredToMany {
@@ -123,7 +123,7 @@ private struct DebeziumEncoder: AuditEncoder {
         }
     }
 
-    // MARK: - Where it comes from
+    // MARK: - Source
 
     private func append(
         sourceOf record: AuditRecord, _ change: Change, to writer: inout JSONWriter
@@ -154,15 +154,15 @@ private struct DebeziumEncoder: AuditEncoder {
 }
 
 extension SchemaProperty {
-    /// Whether a row tells of the property: what follows from the other side of a relationship is
-    /// told there.
+    /// Whether the property is in rows: a relationship that follows from its other side is there
+    /// instead.
     package var isInRows: Bool {
         isPersistent && (slot != nil || isStoredToMany)
     }
 }
 
 extension AuditChange.Operation {
-    /// The letter that Debezium has for it.
+    /// Debezium's letter for it.
     fileprivate var code: String {
         switch self {
         case .insert: "c"

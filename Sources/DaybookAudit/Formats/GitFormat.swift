@@ -11,22 +11,23 @@ internal import DaybookSnapshotStore
 // | `Country/17.json` | the object, a property on each line, null where there is no value |
 // | `model.json` | the model |
 //
-// Trailers: Daybook-Entry, Daybook-Time, Daybook-Recorded, Daybook-Author (if git cannot have the name
-// as it is), Daybook-Context, Daybook-Kind (if not save), Daybook-Undoes, Daybook-Digest.
+// Trailers: Daybook-Entry, Daybook-Time, Daybook-Recorded, Daybook-Author (if git cannot hold the
+// name unchanged), Daybook-Context, Daybook-Kind (if not save), Daybook-Undoes, Daybook-Digest.
 
-/// A history for git: the stream that `git fast-import` reads, with a commit for each entry.
+/// A history for git: a stream for `git fast-import`, with a commit for each entry.
 ///
 /// ```
 /// git init --bare --initial-branch main atlas.git
 /// daybook export atlas.daybook --format git | git -C atlas.git fast-import
 /// ```
 ///
-/// - Each stream ends with `done`, so that git takes no stream that was cut off. One that resumes
-///   an earlier export goes on from `refs/heads/main` as it is in the repository.
-/// - All properties of an object stand in its file, in the order of the model, so the lines of two
-///   versions differ only where values do, and `git blame` names who set a value.
+/// - Each stream ends with `done`, so that git refuses a truncated stream. One that resumes an
+///   earlier export continues from `refs/heads/main` of the repository.
+/// - An object's file has all its properties, in the order of the model, so the lines of two
+///   versions differ only where values differ, and `git blame` names who set a value.
 /// - With a filter, a file is written when a change of its object is exported.
-/// - Git knows whole seconds from 1970 on: a time before stands as 1970, and in full in a trailer.
+/// - Git has whole seconds from 1970 on: an earlier time becomes 1970, and a trailer has it in
+///   full.
 public struct GitFormat: AuditFormat {
     /// `git`.
     public static let name = "git"
@@ -50,12 +51,12 @@ private struct GitEncoder: AuditEncoder {
         self.scope = scope
     }
 
-    /// Says that the stream ends with a word of its own.
+    /// Declares that the stream ends with `done`.
     func opening(ofPass pass: Int) -> [UInt8] {
         Array("feature done\n".utf8)
     }
 
-    /// That word.
+    /// `done`.
     func closing(ofPass pass: Int) -> [UInt8] {
         Array("done\n".utf8)
     }
@@ -92,17 +93,17 @@ private struct GitEncoder: AuditEncoder {
     private static func file(_ state: [StateProperty]) -> [UInt8] {
         guard !state.isEmpty else { return Array("{}\n".utf8) }
         var bytes = Array("{\n".utf8)
-        for (place, property) in state.enumerated() {
+        for (index, property) in state.enumerated() {
             var writer = JSONWriter()
             property.write(to: &writer)
             bytes += Array("  \(JSONValue.string(property.name).text): ".utf8)
             bytes += writer.bytes
-            bytes += place + 1 < state.count ? [0x2c, 0x0a] : [0x0a]
+            bytes += index + 1 < state.count ? [0x2c, 0x0a] : [0x0a]
         }
         return bytes + Array("}\n".utf8)
     }
 
-    /// What git can keep of a time: from 1970 to the end of the year 9999.
+    /// A time within git's range: from 1970 to the end of the year 9999.
     private static func seconds(_ microseconds: Int64) -> Int64 {
         min(max(microseconds / 1_000_000, 0), 253_402_300_799)
     }
@@ -148,12 +149,13 @@ private struct GitEncoder: AuditEncoder {
     }
 }
 
-/// An author as git takes one: `Ada <ada@example.org>`.
+/// An author in git's form: `Ada <ada@example.org>`.
 private struct GitName: CustomStringConvertible {
     /// The name and the address between angle brackets, which may be empty.
     let description: String
 
-    /// A text of that form stays as it is; of others, the signs that git has no place for go.
+    /// A text of that form stays unchanged; from others, the characters that git does not allow are
+    /// removed.
     init(_ author: String?) {
         guard let author else {
             description = "unknown <>"
@@ -170,7 +172,7 @@ private struct GitName: CustomStringConvertible {
             "\(plain.isEmpty ? "unknown" : plain) <\(Self.plain(address).filter { $0 != " " })>"
     }
 
-    /// Whether the author can be told from what git has.
+    /// Whether git's form determines the author.
     func isFaithful(to author: String) -> Bool {
         description == author || description == "\(author) <>" && author != "unknown"
     }
@@ -188,7 +190,7 @@ private struct GitName: CustomStringConvertible {
     }
 }
 
-/// Commands of a fast-import stream, on their way.
+/// Commands of a fast-import stream under construction.
 private struct GitStream {
     private(set) var bytes: [UInt8] = []
 
@@ -197,7 +199,7 @@ private struct GitStream {
         bytes.append(0x0a)
     }
 
-    /// Bytes behind their number.
+    /// Bytes after their count.
     mutating func data(_ data: [UInt8]) {
         line("data \(data.count)")
         bytes += data

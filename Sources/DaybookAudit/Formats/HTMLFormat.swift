@@ -4,15 +4,17 @@ internal import DaybookSnapshotStore
 
 /// The audit report: one file that needs nothing but a browser.
 ///
-/// - The file loads nothing: its style and its script stand in it, and its content security policy
-///   allows no other.
-/// - It says what it is of: the store, the entries, the filters, how many values were kept back, and
-///   whether the journal goes on from ``AuditOptions/checkpoint``, signed by ``AuditOptions/key``.
-/// - The records stand in it as lines of the native export, in blocks that no browser takes for a
-///   program; without JavaScript they are there as text.
+/// - The file loads nothing: it contains its style and its script, and its content security policy
+///   allows no others.
+/// - It states its subject: the store, the entries, the filters, how many values were hidden, and
+///   whether the journal continues from ``AuditOptions/checkpoint``, signed by
+///   ``AuditOptions/key``.
+/// - It has the records as lines of the native export, in blocks that no browser takes for a
+///   program; without JavaScript they are shown as text.
 /// - The same journal and options give the same bytes.
-/// - The whole journal is read before anything is written, whatever the filters, so that it can be
-///   said how it stands; and once more if something is confidential, as what is kept back is told first.
+/// - The whole journal is read before anything is written, whatever the filters, to check it; and
+///   once more if something is confidential, because the report begins with the number of hidden
+///   values.
 public struct HTMLFormat: AuditFormat {
     /// `html`.
     public static let name = "html"
@@ -26,8 +28,8 @@ public struct HTMLFormat: AuditFormat {
 
     /// Begins an export.
     ///
-    /// - Throws: ``AuditFormatError`` when the checkpoint or the key is not one; `StoreError` with
-    ///   code `corrupt` at the first entry that is not what was written.
+    /// - Throws: ``AuditFormatError`` when the checkpoint or the key is malformed; `StoreError`
+    ///   with code `corrupt` at the first entry that is not what was written.
     /// - Complexity: O(*n*) page reads, *n* the size of the journal.
     public func encoder(for scope: AuditScope) throws -> any AuditEncoder {
         HTMLEncoder(HTMLReport(scope, standing: try ReportStanding(scope)))
@@ -36,14 +38,14 @@ public struct HTMLFormat: AuditFormat {
 
 /// Writes the page around the lines of the native export.
 private struct HTMLEncoder: AuditEncoder {
-    /// A block is closed when it is this long, so that the page can be read piece by piece.
+    /// The length at which a block is closed, so that the page can be read piece by piece.
     private static let blockBytes = 1 << 17
 
     private let report: HTMLReport
     private let lines = JSONLinesEncoder()
     private var keptBack = KeptBack()
     private var totals = (entries: 0, changes: 0)
-    /// How much stands in the open block; nil when none is open.
+    /// The size of the open block; nil when none is open.
     private var blockCount: Int?
 
     init(_ report: HTMLReport) {
@@ -79,7 +81,7 @@ private struct HTMLEncoder: AuditEncoder {
         return endOfBlock() + Array(report.closing(totals).html.utf8)
     }
 
-    /// What is kept back is counted first, if anything can be.
+    /// Hidden values are counted first, if there can be any.
     private func isWriting(_ pass: Int) -> Bool { pass == passes - 1 }
 
     private mutating func endOfBlock() -> [UInt8] {
@@ -89,14 +91,14 @@ private struct HTMLEncoder: AuditEncoder {
     }
 }
 
-/// How many changes of confidential properties are not shown as they are.
+/// The number of hidden changes of confidential properties.
 struct KeptBack: Sendable {
     /// Left out.
     private(set) var omitted = 0
-    /// Hashes in their place.
+    /// Replaced by hashes.
     private(set) var hashed = 0
 
-    /// Counts what is kept back of a change.
+    /// Counts the hidden values of a change.
     mutating func add(_ change: AuditChange, _ scope: AuditScope) {
         omitted += change.omitted.count
         guard let entity = scope.schema.entity(named: change.entity) else { return }
@@ -109,7 +111,7 @@ struct KeptBack: Sendable {
 
 extension [UInt8] {
     /// JSON that can stand in a script element: nothing in it ends the element or begins a comment.
-    /// What is escaped can occur in texts only, so the JSON means the same.
+    /// The escaped characters can occur only in texts, so the JSON means the same.
     var escapedForScript: [UInt8] {
         guard contains(where: { $0 == UInt8(ascii: "<") || $0 == 0xe2 }) else { return self }
         var escaped: [UInt8] = []
@@ -122,7 +124,7 @@ extension [UInt8] {
             } else if byte == 0xe2, index + 2 < endIndex, self[index + 1] == 0x80,
                 self[index + 2] == 0xa8 || self[index + 2] == 0xa9
             {
-                // U+2028 and U+2029 end lines for some readers.
+                // U+2028 and U+2029 end lines in some readers.
                 escaped += Array((self[index + 2] == 0xa8 ? "\\u2028" : "\\u2029").utf8)
                 index += 2
             } else {

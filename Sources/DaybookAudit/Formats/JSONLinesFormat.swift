@@ -4,22 +4,22 @@ internal import DaybookSnapshotStore
 
 // | member | when | what |
 // |---|---|---|
-// | sequence | always | the place of the entry |
-// | time | always | when it happened; its recording time if nobody said |
-// | recorded | if somebody said when it happened | its recording time |
+// | sequence | always | the sequence number of the entry |
+// | time | always | when it happened, else its recording time |
+// | recorded | if the author gave another time | its recording time |
 // | author, note, context | if given | text |
 // | base | if not the entry before | the entry that the changes were based on |
 // | undoes | if it undoes any | the entry that is undone, or a list of the first and last of several |
 // | kind | if not save | batch, undo, model |
 // | model | kind model | the model, as `daybook init` takes it |
 // | changes | always | op, object, entity, cause, old, new, added, removed |
-// | digest | unless something in it or before it is kept back | SHA-256 in hexadecimal |
+// | digest | unless a value in it or before it is hidden | SHA-256 in hexadecimal |
 //
 // In a change, "old" and "new" hold values by property: an insert has "new", a delete "old", an
 // update both, with the same properties. Properties without a value are left out of inserts and
-// deletes. "added" and "removed" hold, by to-many relationship, the names of objects, or
-// {"object": …, "order": …} where the relationship has an order. "confidential" lists the properties
-// whose values are left out; a store cannot be loaded from an export that has it.
+// deletes. "added" and "removed" hold, by to-many relationship, the names of objects, or {"object":
+// …, "order": …} if the relationship is ordered. "confidential" lists the properties whose values
+// are left out; a store cannot be loaded from an export that has it.
 
 /// The native export: a JSON object for each entry, from which the same store can be loaded again.
 public struct JSONLinesFormat: AuditFormat {
@@ -28,7 +28,7 @@ public struct JSONLinesFormat: AuditFormat {
     /// The native form.
     public static let summary =
         "every entry whole; a store can be loaded from it"
-    /// A digest can be checked only over all changes of its entry.
+    /// A digest can only be checked over all changes of its entry.
     public static let keepsEntriesWhole = true
 
     /// Makes the format.
@@ -88,7 +88,7 @@ package struct JSONLinesEncoder: AuditEncoder {
             .array([range.lowerBound, range.upperBound].map { .number(String($0.rawValue)) }))
     }
 
-    /// The members that say where, when, who and why.
+    /// The members for sequence number, times, author and note.
     package static func append(headOf record: AuditRecord, to writer: inout JSONWriter) {
         let entry = record.entry
         writer.append("sequence", integer: entry.sequence.rawValue)
@@ -114,24 +114,25 @@ extension JSONWriter {
         if change.operation != .insert {
             name("old")
             object { writer in
-                // By index: a field taken out of the array would be copied with all it refers to.
-                for place in change.fields.indices {
-                    writer.name(change.fields[place].name)
-                    change.fields[place].old.write(to: &writer)
+                // By index: a field taken out of the array would be copied with everything it
+                // refers to.
+                for index in change.fields.indices {
+                    writer.name(change.fields[index].name)
+                    change.fields[index].old.write(to: &writer)
                 }
             }
         }
         if change.operation != .delete {
             name("new")
             object { writer in
-                for place in change.fields.indices {
-                    writer.name(change.fields[place].name)
-                    change.fields[place].new.write(to: &writer)
+                for index in change.fields.indices {
+                    writer.name(change.fields[index].name)
+                    change.fields[index].new.write(to: &writer)
                 }
             }
         }
         append("removed", change.memberships.filter { !$0.removed.isEmpty }, \.removed)
-        // A membership without members stands among those added, so that it is not lost.
+        // A membership without members goes under "added", so that it is not lost.
         append(
             "added",
             change.memberships.filter { !$0.added.isEmpty || $0.removed.isEmpty }, \.added)
@@ -173,7 +174,7 @@ extension JSONWriter {
         self.integer(integer)
     }
 
-    /// Writes a member that is text; nothing when there is none.
+    /// Writes a text member; nothing if there is no text.
     mutating func append(_ name: String, string: String?) {
         guard let string else { return }
         self.name(name)

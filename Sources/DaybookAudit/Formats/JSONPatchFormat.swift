@@ -4,13 +4,13 @@ internal import DaybookSnapshotStore
 /// An array of JSON Patch operations (RFC 6902) for each entry, one a line.
 ///
 /// The line of the first entry makes the document of `daybook document`, without objects; each
-/// further line takes it over to the next state. Every old value is tested before it is replaced or
-/// removed. So whoever applies all lines has the state of the store, and whoever applies them to
-/// another state is told.
+/// further line changes it to the next state. Every old value is tested before it is replaced or
+/// removed. So applying all lines gives the state of the store, and applying them to another state
+/// fails.
 public struct JSONPatchFormat: AuditFormat {
     /// `json-patch`.
     public static let name = "json-patch"
-    /// Patches for one document that is the whole store.
+    /// Patches for one document with the whole store.
     public static let summary = "a JSON Patch for each entry, old values tested (RFC 6902)"
 
     /// Makes the format.

@@ -6,32 +6,32 @@ internal import Foundation
 // | field | what |
 // |---|---|
 // | __REALTIME_TIMESTAMP | when it was recorded, in microseconds |
-// | __MONOTONIC_TIMESTAMP | the number of the entry: the order, not a clock |
+// | __MONOTONIC_TIMESTAMP | the number of the entry: an order, not a clock |
 // | _BOOT_ID | the identifier of the store: its entries belong together |
-// | _SOURCE_REALTIME_TIMESTAMP | when it happened, if somebody said so and it was not before 1970 |
-// | _HOSTNAME | the name of the machine, if the user says it |
-// | MESSAGE, MESSAGE_ID | the change in words, without values; what kind of message it is |
+// | _SOURCE_REALTIME_TIMESTAMP | when it happened, if the author gave a time not before 1970 |
+// | _HOSTNAME | the name of the machine, if given |
+// | MESSAGE, MESSAGE_ID | the change in words, without values; the kind of message |
 // | PRIORITY, SYSLOG_FACILITY, SYSLOG_IDENTIFIER | 5 (notice), 13 (log audit), daybook |
 // | DAYBOOK_SEQUENCE, _TIME, _RECORDED, _AUTHOR, _NOTE, _CONTEXT, _KIND, _UNDOES, _DIGEST | the entry |
 // | DAYBOOK_STORE | the identifier of the store |
 // | DAYBOOK_OPERATION, _OBJECT, _ENTITY, _CAUSE | the change |
 // | DAYBOOK_PROPERTY | the name of a property that changed; once for each |
 // | DAYBOOK_OLD, DAYBOOK_NEW | `name=Turkey`: a property and its value; once for each that has one |
-// | DAYBOOK_REMOVED, DAYBOOK_ADDED | `members=Country/1 Country/2`: who leaves and who joins |
+// | DAYBOOK_REMOVED, DAYBOOK_ADDED | `members=Country/1 Country/2`: former and new members |
 // | DAYBOOK_CONFIDENTIAL | the name of a property whose values are left out; once for each |
 
 /// The journal of systemd, in its export format: an entry for each change.
 ///
 /// `systemd-journal-remote` makes a journal file of it, which `journalctl` reads and filters, as in
-/// `journalctl --file daybook.journal DAYBOOK_OBJECT=Country/17`. The journal keeps no two equal
-/// fields in an entry and not their order, so a value has the name of its property before it.
+/// `journalctl --file daybook.journal DAYBOOK_OBJECT=Country/17`. The journal drops equal fields of
+/// an entry and their order, so the name of its property precedes each value.
 public struct JournaldFormat: AuditFormat {
     /// `journald`.
     public static let name = "journald"
     /// Entries for the journal of systemd.
     public static let summary = "the Journal Export Format of systemd, for journalctl"
 
-    /// The MESSAGE_ID of each kind of message, by what DAYBOOK_OPERATION says.
+    /// The MESSAGE_ID of each kind of message, by the value of DAYBOOK_OPERATION.
     public static let messageIdentifiers = [
         "insert": "0e0366ed28cf45f9a6806bbcf8289813",
         "update": "79af720522e2425da3dcbc4a01cc268d",
@@ -70,7 +70,7 @@ private struct JournaldEncoder: AuditEncoder {
         return fields.bytes
     }
 
-    /// What all changes of an entry say alike.
+    /// The fields that all changes of an entry share.
     private func head(of record: AuditRecord) -> [UInt8] {
         var fields = JournalFields()
         let entry = record.entry
@@ -99,7 +99,7 @@ private struct JournaldEncoder: AuditEncoder {
     }
 }
 
-/// Entries in the export format, on their way.
+/// Entries in the export format under construction.
 private struct JournalFields {
     private(set) var bytes: [UInt8] = []
 
@@ -136,14 +136,14 @@ private struct JournalFields {
         bytes.append(0x0a)
     }
 
-    /// Adds a field, if there is a value; one with control characters in the binary form.
+    /// Adds a field, if there is a value; with control characters, in binary form.
     mutating func append(_ name: String, _ value: String?) {
         guard let value else { return }
         bytes += name.utf8
         if value.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 }) {
             bytes.append(0x0a)
             let count = UInt64(value.utf8.count)
-            for place in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: count >> (place * 8))) }
+            for index in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: count >> (index * 8))) }
         } else {
             bytes.append(UInt8(ascii: "="))
         }

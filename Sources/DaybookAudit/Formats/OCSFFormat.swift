@@ -8,13 +8,13 @@ internal import Foundation
 // | class_uid, category_uid, type_uid | 3004, 3, 300400 and the activity |
 // | activity_id | 1 Create, 3 Update, 4 Delete; 99 when the model is set |
 // | time | when it happened, in milliseconds |
-// | severity_id, status_id | 1 Informational, 1 Success: a journal holds what has been done |
+// | severity_id, status_id | 1 Informational, 1 Success: a journal holds successful changes |
 // | entity | the object; "data" has the old values |
 // | entity_result | the object after an insert or update; "data" has the new values |
 // | actor.user.name | the author |
 // | comment | the note |
 // | metadata | version of OCSF, product, uid, sequence, correlation_uid (the entry), times, log_name |
-// | unmapped | what OCSF has no place for: op, old, new, added, removed, cause, context, digest … |
+// | unmapped | without an OCSF counterpart: op, old, new, added, removed, cause, context, digest … |
 
 /// Events of the Open Cybersecurity Schema Framework: Entity Management, one a line for each change.
 public struct OCSFFormat: AuditFormat {
@@ -40,7 +40,7 @@ private struct OCSFEncoder: AuditEncoder {
     let store: String
     let source: String
 
-    /// What is done to an object, as OCSF numbers it.
+    /// OCSF's numbers of the operations.
     private enum Activity: Int {
         case create = 1
         case update = 3
@@ -72,7 +72,7 @@ private struct OCSFEncoder: AuditEncoder {
         if let model = record.entry.model {
             let json = try JSONValue(parsing: model.json(.oneLine))
             writer.object { writer in
-                append(headOf: record, place: 0, .other, to: &writer)
+                append(headOf: record, position: 0, .other, to: &writer)
                 writer.append("message", string: "set model")
                 writer.name("entity")
                 writer.object { writer in
@@ -85,10 +85,10 @@ private struct OCSFEncoder: AuditEncoder {
             }
             writer.endLine()
         }
-        for (place, change) in record.places {
+        for (position, change) in record.numberedChanges {
             let change = record.readable(change)
             writer.object { writer in
-                append(headOf: record, place: place, Activity(change.operation), to: &writer)
+                append(headOf: record, position: position, Activity(change.operation), to: &writer)
                 writer.append(
                     "message", string: "\(change.operation.rawValue) \(change.object)")
                 append("entity", change, \.old, \.removed, to: &writer)
@@ -105,7 +105,7 @@ private struct OCSFEncoder: AuditEncoder {
     // MARK: - Members
 
     private func append(
-        headOf record: AuditRecord, place: Int, _ activity: Activity, to writer: inout JSONWriter
+        headOf record: AuditRecord, position: Int, _ activity: Activity, to writer: inout JSONWriter
     ) {
         let entry = record.entry
         writer.append("class_uid", integer: Self.classNumber)
@@ -130,11 +130,11 @@ private struct OCSFEncoder: AuditEncoder {
         }
         writer.append("comment", string: entry.header.note)
         writer.name("metadata")
-        writer.object { append(metadataOf: entry, place: place, to: &$0) }
+        writer.object { append(metadataOf: entry, position: position, to: &$0) }
     }
 
     private func append(
-        metadataOf entry: Entry, place: Int, to writer: inout JSONWriter
+        metadataOf entry: Entry, position: Int, to writer: inout JSONWriter
     ) {
         writer.append("version", string: OCSFFormat.version)
         writer.name("product")
@@ -142,7 +142,7 @@ private struct OCSFEncoder: AuditEncoder {
             writer.append("name", string: "Daybook")
             writer.append("vendor_name", string: "Daybook")
         }
-        writer.append("uid", string: "\(store)-\(entry.sequence)-\(place)")
+        writer.append("uid", string: "\(store)-\(entry.sequence)-\(position)")
         writer.append("correlation_uid", string: "\(store)-\(entry.sequence)")
         writer.append("sequence", integer: entry.sequence.rawValue)
         writer.append("log_name", string: source)
@@ -155,7 +155,7 @@ private struct OCSFEncoder: AuditEncoder {
         writer.append("type_id", integer: 99)
     }
 
-    /// The object with one side of what changes of it.
+    /// The object with one side of its changes.
     private func append(
         _ name: String, _ change: AuditChange, _ side: (AuditField) -> AuditValue,
         _ members: (AuditMembership) -> [AuditMembership.Member], to writer: inout JSONWriter
@@ -165,7 +165,7 @@ private struct OCSFEncoder: AuditEncoder {
             writer.append("uid", string: change.object)
             writer.append("name", string: change.object)
             appendType(change.entity, to: &writer)
-            // An update may set a value to null; an insert has none that is.
+            // An update may set a value to null; an insert has no null values.
             let values =
                 change.operation == .update
                 ? change.fields : change.fields.filter { !side($0).isNull }
@@ -187,7 +187,7 @@ private struct OCSFEncoder: AuditEncoder {
         }
     }
 
-    /// The change in full, as the native form has it.
+    /// The change in full, in the native form.
     private func appendUnmapped(
         _ record: AuditRecord, _ change: AuditChange?, to writer: inout JSONWriter
     ) {

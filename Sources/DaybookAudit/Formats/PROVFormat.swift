@@ -15,18 +15,18 @@ internal import Foundation
 // | wasInvalidatedBy | the last version of an object, by the entry that deleted it | |
 //
 // The prefix `store` is the source of the export, else `urn:uuid:` and the identifier of the store;
-// `daybook` says what is known of an entry, `property` the values of a version.
+// `daybook` is the prefix of facts about an entry, `property` of the values of a version.
 
-/// Provenance as the W3C describes it (PROV-JSON): what came from what, by whose doing.
+/// Provenance in the W3C's form (PROV-JSON): what came from what, by whom.
 ///
-/// One document. The records are passed over once for each part of it; what is kept in memory besides
-/// is the set of authors.
+/// One document. The records are read once for each part of it; only the set of authors is kept in
+/// memory.
 public struct PROVFormat: AuditFormat {
     /// `prov`.
     public static let name = "prov"
     /// Versions, entries and authors as W3C PROV.
     public static let summary = "one PROV-JSON document: what came from what, by whom"
-    /// It is one document.
+    /// A single document.
     public static let canResume = false
 
     /// Makes the format.
@@ -67,7 +67,7 @@ private struct PROVEncoder: AuditEncoder {
         return Array((pass == 0 ? "{\n\"prefix\":\(prefixes),\n" + name : name).utf8)
     }
 
-    /// The end of the part; after the activities stand the agents that they are associated with.
+    /// The end of the part; the agents of the activities follow them.
     mutating func closing(ofPass pass: Int) -> [UInt8] {
         var text = "\n}"
         if PROVPart.allCases[pass] == .activity {
@@ -84,7 +84,7 @@ private struct PROVEncoder: AuditEncoder {
         return Array((text + (pass + 1 < passes ? ",\n" : "\n}\n")).utf8)
     }
 
-    /// What an entry has to say in a part.
+    /// The lines of an entry in a part.
     mutating func bytes(of record: AuditRecord, inPass pass: Int) throws -> [UInt8] {
         var text = ""
         switch PROVPart.allCases[pass] {
@@ -95,23 +95,26 @@ private struct PROVEncoder: AuditEncoder {
             }
         case .wasAssociatedWith: text = association(record)
         case .used:
-            for (place, change) in record.places {
-                text += try relation("u", place, record, change, needing: .before) { writer, ends in
+            for (position, change) in record.numberedChanges {
+                text += try relation("u", position, record, change, needing: .before) {
+                    writer, ends in
                     writer.append("prov:activity", record.activity)
                     writer.append("prov:entity", ends.before)
                 }
             }
         case .wasGeneratedBy:
-            for (place, change) in record.places {
-                text += try relation("g", place, record, change, needing: .after) { writer, ends in
+            for (position, change) in record.numberedChanges {
+                text += try relation("g", position, record, change, needing: .after) {
+                    writer, ends in
                     writer.append("prov:entity", ends.after)
                     writer.append("prov:activity", record.activity)
                     writer.append("prov:time", record.commonTime)
                 }
             }
         case .wasDerivedFrom:
-            for (place, change) in record.places {
-                text += try relation("d", place, record, change, needing: .both) { writer, ends in
+            for (position, change) in record.numberedChanges {
+                text += try relation("d", position, record, change, needing: .both) {
+                    writer, ends in
                     writer.append("prov:generatedEntity", ends.after)
                     writer.append("prov:usedEntity", ends.before)
                     writer.append("prov:activity", record.activity)
@@ -119,8 +122,9 @@ private struct PROVEncoder: AuditEncoder {
                 }
             }
         case .wasInvalidatedBy:
-            for (place, change) in record.places where change.operation == .delete {
-                text += try relation("i", place, record, change, needing: .before) { writer, ends in
+            for (position, change) in record.numberedChanges where change.operation == .delete {
+                text += try relation("i", position, record, change, needing: .before) {
+                    writer, ends in
                     writer.append("prov:entity", ends.before)
                     writer.append("prov:activity", record.activity)
                     writer.append("prov:time", record.commonTime)
@@ -176,16 +180,17 @@ private struct PROVEncoder: AuditEncoder {
         }
     }
 
-    /// Which versions a relation is about.
+    /// The versions that a relation needs.
     private enum Need {
         case before
         case after
         case both
     }
 
-    /// A relation of a change, unless one of the versions that it needs is not there.
+    /// A relation of a change, unless one of its versions is missing.
     private mutating func relation(
-        _ letter: String, _ place: Int, _ record: AuditRecord, _ change: Change, needing need: Need,
+        _ letter: String, _ position: Int, _ record: AuditRecord, _ change: Change,
+        needing need: Need,
         _ body: (inout JSONWriter, (before: String, after: String)) -> Void
     ) throws -> String {
         var before = ""
@@ -200,7 +205,7 @@ private struct PROVEncoder: AuditEncoder {
             guard change.operation != .delete else { return "" }
             after = version(change, record.sequence)
         }
-        return member("_:\(letter)\(record.sequence).\(place)") { body(&$0, (before, after)) }
+        return member("_:\(letter)\(record.sequence).\(position)") { body(&$0, (before, after)) }
     }
 
     private func version(_ change: Change, _ sequence: SequenceNumber) -> String {
@@ -234,7 +239,7 @@ extension AuditRecord {
 }
 
 extension String {
-    /// The identifier of the agent who is called so.
+    /// The identifier of the agent with this name.
     fileprivate var agent: String {
         var name = "store:author/"
         for byte in utf8 {

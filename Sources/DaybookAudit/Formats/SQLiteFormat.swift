@@ -24,20 +24,19 @@ internal import DaybookSnapshotStore
 /// - The views `current_Country` and `versions_Country` have a column for each property of the entity.
 /// - Integers, numbers and truth values are numbers, bytes are blobs, all else is text as in JSON.
 /// - `state` is a JSON object with every property, null where there is no value.
-/// - Everything is written in one piece: there is no file, or a whole one. The export cannot be
-///   resumed.
-/// - With a filter, versions are those that the exported changes left behind.
+/// - The file is either complete or not there. The export cannot be resumed.
+/// - With a filter, there are only the versions that the exported changes left.
 public struct SQLiteFormat: AuditFormat {
     /// `sqlite`.
     public static let name = "sqlite"
     /// A database file.
     public static let summary = "a database file with every state of every object; needs --into"
-    /// A database is one whole.
+    /// A database is written as a whole.
     public static let canResume = false
-    /// It is a file.
+    /// The encoder writes the file itself.
     public static let writesFile = true
 
-    /// `DAYB`: what `PRAGMA application_id` says of these files.
+    /// `DAYB`: the `PRAGMA application_id` of these files.
     public static let applicationIdentifier: Int32 = 0x4441_5942
     /// The version of the tables, `PRAGMA user_version`.
     public static let tablesVersion = 1
@@ -47,7 +46,7 @@ public struct SQLiteFormat: AuditFormat {
 
     /// Begins an export.
     ///
-    /// - Throws: ``AuditFormatError`` when no path is given, or something is there already.
+    /// - Throws: ``AuditFormatError`` when no path is given, or it exists already.
     public func encoder(for scope: AuditScope) throws -> any AuditEncoder {
         guard let path = scope.options.path else {
             throw AuditFormatError(
@@ -69,7 +68,7 @@ public struct SQLiteFormat: AuditFormat {
 private struct SQLiteEncoder: AuditEncoder {
     private let scope: AuditScope
     private let path: String
-    /// Where the database is until it is whole.
+    /// The location of the database until it is complete.
     private let draft: DraftFile
     private let database: AuditDatabase
     private var changeCount: Int64 = 0
@@ -84,14 +83,15 @@ private struct SQLiteEncoder: AuditEncoder {
     /// A record, into the tables.
     mutating func bytes(of record: AuditRecord, inPass pass: Int) throws -> [UInt8] {
         try telling { try database.append(record) }
-        for (place, change) in record.places {
+        for (position, change) in record.numberedChanges {
             changeCount += 1
             let readable = record.readable(change)
-            // What is not there any more has no state.
+            // A deleted object has no state.
             let state = try scope.state(of: change.object, at: record.sequence)
             try telling {
                 try database.append(
-                    readable, change.object.number, number: changeCount, place: place, of: record)
+                    readable, change.object.number, number: changeCount, position: position,
+                    of: record)
                 try database.append(
                     version: state, of: readable, change.object.number, at: record.sequence)
             }
@@ -99,7 +99,7 @@ private struct SQLiteEncoder: AuditEncoder {
         return []
     }
 
-    /// Indexes and views, and the file is whole.
+    /// Indexes and views, which complete the file.
     func closing(ofPass pass: Int) throws -> [UInt8] {
         try telling { try database.finish(in: scope.schema) }
         do {
@@ -110,7 +110,7 @@ private struct SQLiteEncoder: AuditEncoder {
         return []
     }
 
-    /// Takes the file away.
+    /// Removes the file.
     func abandon() throws {
         defer { draft.discard() }
         try telling { try database.close() }

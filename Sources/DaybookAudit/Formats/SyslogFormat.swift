@@ -10,18 +10,18 @@ internal import DaybookSnapshotStore
 // | APP-NAME, PROCID | `daybook`, `-` |
 // | MSGID | insert, update, delete or model |
 // | STRUCTURED-DATA | one element, `daybook@32473` |
-// | MSG | the change in words, without values, behind a byte order mark as UTF-8 text must be |
+// | MSG | the change in words, without values, after the byte order mark that UTF-8 text needs |
 //
-// Parameters of the element: seq, time (if TIMESTAMP cannot tell it), recorded (if it is not when it
-// happened), author, note, context, kind (if not save), undoes, digest, object, entity, cause, then for
-// each property that changed, N counting from 1, property.N with old.N and new.N, or added.N and
-// removed.N with names of objects separated by spaces, then confidential with the names of properties
-// whose values are left out. What is null or not given has no parameter.
+// Parameters of the element: seq, time (if TIMESTAMP cannot express it), recorded (if it differs
+// from the time), author, note, context, kind (if not save), undoes, digest, object, entity, cause,
+// then for each property that changed, N counting from 1, property.N with old.N and new.N, or
+// added.N and removed.N with names of objects separated by spaces, then confidential with the names
+// of properties whose values are left out. Null and missing values have no parameter.
 
 /// Syslog messages (RFC 5424), one for each change, one on each line.
 ///
-/// - Messages end with a line feed; octets are not counted. So in values, before the escapes of
-///   RFC 5424, backslashes and control characters are escaped as in JSON (`\\`, `\n`, `\u0085`).
+/// - Messages end with a line feed, without an octet count. So in values, before the escapes of RFC
+///   5424, backslashes and control characters are escaped as in JSON (`\\`, `\n`, `\u0085`).
 /// - An entry that sets the model has one message.
 public struct SyslogFormat: AuditFormat {
     /// `syslog`.
@@ -31,7 +31,7 @@ public struct SyslogFormat: AuditFormat {
 
     /// Facility 13, log audit, and severity 5, notice.
     static let priority = 13 * 8 + 5
-    /// The name of the structured data; 32473 is the number that RFC 5612 sets aside for examples.
+    /// The name of the structured data; 32473 is the number that RFC 5612 reserves for examples.
     static let element = "daybook@32473"
 
     /// Makes the format.
@@ -39,7 +39,7 @@ public struct SyslogFormat: AuditFormat {
 
     /// Begins an export.
     ///
-    /// - Throws: ``AuditFormatError`` when the name of the machine cannot stand in a message.
+    /// - Throws: ``AuditFormatError`` when a message cannot contain the name of the machine.
     public func encoder(for scope: AuditScope) throws -> any AuditEncoder {
         let host = scope.options.host ?? "-"
         guard (1...255).contains(host.utf8.count),
@@ -86,7 +86,7 @@ private struct SyslogEncoder: AuditEncoder {
     }
 }
 
-/// An element of structured data on its way, without the bracket that ends it.
+/// An element of structured data under construction, without its closing bracket.
 private struct StructuredData {
     private(set) var bytes: [UInt8]
     private var propertyCount = 0

@@ -3,40 +3,41 @@ internal import DaybookNewFiles
 internal import DaybookSnapshotStore
 public import Foundation
 
-/// The journal as a folder that anybody can check with tools for transparency logs: the layout of C2SP's
-/// tlog-tiles.
+/// The journal as a folder that anyone can check with tools for transparency logs: the layout of
+/// C2SP's tlog-tiles.
 ///
-/// | path | what it holds |
+/// | path | content |
 /// |---|---|
 /// | `checkpoint` | the signed checkpoint, written last |
 /// | `tile/<L>/<N>[.p/<W>]` | the hashes of a tile: 256 of 32 bytes, or *W* at the right edge |
-/// | `tile/entries/<N>[.p/<W>]` | the entries of a tile, each behind its length in two bytes |
+/// | `tile/entries/<N>[.p/<W>]` | the entries of a tile, each after its length in two bytes |
 /// | `entry/<N>` | an entry alone, for tiles with an entry longer than 65,535 bytes |
 ///
 /// *N* is written in groups of three digits, all but the last behind an `x`: 1234067 is `x001/x234/067`. A
-/// bundle cannot hold an entry longer than 65,535 bytes. Where there is one, all entries of that tile
-/// stand in files of their own instead, under their place counted from 0.
+/// bundle cannot hold an entry longer than 65,535 bytes. Where there is one, all entries of that
+/// tile are single files instead, named by their position from 0.
 ///
 /// ```swift
 /// let tiles = try TilesExport(reader, into: folder, checkpoint: note)
 /// try tiles.write()
 /// ```
 ///
-/// Exported once more under a later checkpoint, the folder is only added to: whole tiles are never written
-/// again, and what an earlier checkpoint needs stays. Each file comes to be under another name and gets
-/// its own when it is whole, the checkpoint last, so an export that was stopped can just be run again.
+/// A later export with a newer checkpoint only adds to the folder: complete tiles are never
+/// rewritten, and files that an earlier checkpoint needs remain. Each file is written under another
+/// name and renamed when it is complete, the checkpoint last, so an interrupted export can simply
+/// be run again.
 public struct TilesExport: Sendable {
-    /// What an export has written.
+    /// The result of an export.
     public struct Summary: Sendable, Hashable {
-        /// How many entries the folder stands for.
+        /// The number of entries in the folder.
         public internal(set) var size: UInt64
-        /// How many it stood for before.
+        /// The number of entries before the export.
         public internal(set) var previousSize: UInt64
-        /// How many tiles of hashes were written.
+        /// The number of tiles of hashes written.
         public internal(set) var tiles = 0
-        /// How many bundles of entries were written.
+        /// The number of bundles of entries written.
         public internal(set) var bundles = 0
-        /// How many entries were written to files of their own, because a bundle cannot hold them or
+        /// The number of entries written to single files, because a bundle cannot hold them or
         /// their neighbours.
         public internal(set) var singleEntries = 0
     }
@@ -46,20 +47,21 @@ public struct TilesExport: Sendable {
     private let note: SignedNote
     private let checkpoint: Checkpoint
 
-    /// How many hashes or entries a tile holds.
+    /// The number of hashes or entries in a tile.
     private static let tileWidth: UInt64 = 256
-    /// The longest entry that two bytes can tell the length of.
+    /// The longest entry whose length fits into two bytes.
     private static let bundledBytesMaximum = Int(UInt16.max)
 
     /// Prepares an export.
     ///
     /// - Parameters:
     ///   - reader: The store.
-    ///   - folder: Where it goes; it is made when it is not there.
-    ///   - note: A signed checkpoint of the store. Entries after it are not exported. Who signed it is
-    ///     not checked; see `SignedNote.verify(with:)`.
-    /// - Throws: `ProofError` with code `mismatch` when the journal does not go on from the checkpoint,
-    ///   with code `malformed` when it is none; `StoreError` when the store cannot be read.
+    ///   - folder: The folder, which is made if necessary.
+    ///   - note: A signed checkpoint of the store. Entries after it are not exported. Its signature
+    ///     is not checked; see `SignedNote.verify(with:)`.
+    /// - Throws: `ProofError` with code `mismatch` when the journal does not continue from the
+    ///   checkpoint, with code `malformed` when it is not a checkpoint; `StoreError` when the store
+    ///   cannot be read.
     public init(_ reader: AuditReader, into folder: URL, checkpoint note: SignedNote) throws {
         try self.init(reader, into: folder.path, checkpoint: note)
     }
@@ -75,14 +77,15 @@ public struct TilesExport: Sendable {
         if let flaw = try reader.store.flaw(of: checkpoint) { throw ProofError(.mismatch, flaw) }
     }
 
-    /// Writes what the folder does not hold yet.
+    /// Writes the missing files.
     ///
-    /// - Parameter progress: Called now and then with how many entries are done, and of how many.
-    /// - Returns: What was written.
-    /// - Throws: `ProofError` with code `mismatch` when the folder is of another journal or already of
-    ///   more entries, with code `malformed` when its checkpoint is none; `StoreError` with code
-    ///   `corrupt` at an entry or hash that is not what was written; what Foundation throws when the
-    ///   folder cannot be written. The folder is then still good for its old checkpoint.
+    /// - Parameter progress: Called occasionally with the number of finished entries and their
+    ///   total.
+    /// - Returns: The result.
+    /// - Throws: `ProofError` with code `mismatch` when the folder is of another journal or already
+    ///   has more entries, with code `malformed` when its checkpoint is not one; `StoreError` with
+    ///   code `corrupt` at an entry or hash that is not what was written; Foundation's error when
+    ///   the folder cannot be written. The folder still fits its old checkpoint then.
     /// - Complexity: O(*k* log *n*) page reads, *k* the number of entries since the folder's checkpoint;
     ///   the memory of one bundle.
     @discardableResult
@@ -102,16 +105,16 @@ public struct TilesExport: Sendable {
             progress(first - min(first, previous), checkpoint.size - previous)
             try writeEntries(index, width, &summary)
         }
-        // The checkpoint stands only for what is on the disk, the folders of the tiles among it.
+        // The checkpoint may cover only what is on the disk, including the folders of the tiles.
         NewFile.syncAll()
         try write(Array(note.description.utf8), to: "checkpoint")
         progress(checkpoint.size - previous, checkpoint.size - previous)
         return summary
     }
 
-    // MARK: - What is there
+    // MARK: - Existing files
 
-    /// How many entries the folder stands for; 0 for one without a checkpoint.
+    /// The number of entries in the folder; 0 without a checkpoint.
     private func previousSize() throws -> UInt64 {
         let file = "\(folder)/checkpoint"
         guard FileManager.default.fileExists(atPath: file) else { return 0 }
@@ -143,8 +146,8 @@ public struct TilesExport: Sendable {
         return before.size
     }
 
-    /// Calls `body` with the tiles of one level that an earlier export has not written whole: index and
-    /// width.
+    /// Calls `body` with the index and width of each tile of a level that an earlier export has not
+    /// completed.
     private func eachTile(
         _ level: Int, after previous: UInt64, _ body: (UInt64, Int) throws -> Void
     ) throws {
@@ -192,7 +195,7 @@ public struct TilesExport: Sendable {
         summary.singleEntries += written
     }
 
-    /// Writes a file whole or not at all.
+    /// Writes a file completely or not at all.
     private func write(_ bytes: [UInt8], to path: String) throws {
         let parts = path.split(separator: "/").dropLast()
         try FileManager.default.createDirectory(
@@ -201,7 +204,7 @@ public struct TilesExport: Sendable {
         try NewFile.replace("\(folder)/\(path)", with: bytes)
     }
 
-    /// The path of a tile: `x001/x234/067`, and for one that is not whole `x001/x234/067.p/12`.
+    /// The path of a tile: `x001/x234/067`, or for a partial one `x001/x234/067.p/12`.
     private static func path(_ index: UInt64, _ width: Int) -> String {
         width == Int(tileWidth) ? path(index) : "\(path(index)).p/\(width)"
     }

@@ -1,11 +1,11 @@
 package import DaybookObjectModel
 
-/// Reads envelopes as Debezium writes them, one a line.
+/// Reads Debezium's envelopes, one a line.
 ///
-/// Understood are bare envelopes and those behind a schema (`{"schema":…,"payload":…}`). Tombstones
-/// (`null`), heartbeats, the bounds of transactions and messages change no row and are passed over.
+/// It accepts bare envelopes and those with a schema (`{"schema":…,"payload":…}`). Tombstones
+/// (`null`), heartbeats, the bounds of transactions and messages change no row and are skipped.
 package struct DebeziumReader: Sendable {
-    /// Whether members of the envelope that are not known are passed over.
+    /// Whether unknown members of the envelope are skipped.
     private let ignoresUnknown: Bool
 
     /// Makes a reader.
@@ -15,7 +15,7 @@ package struct DebeziumReader: Sendable {
 
     /// The event of a line; nil for a line that changes no row.
     ///
-    /// - Throws: ``JSONError`` with the place within the line, what is wrong and what would be right.
+    /// - Throws: ``JSONError`` with the location within the line, the mistake and the remedy.
     package func event(from line: [UInt8]) throws(JSONError) -> ForeignEvent? {
         let json = try JSONValue(parsing: line)
         if json == .null { return nil }
@@ -45,7 +45,7 @@ package struct DebeziumReader: Sendable {
         let envelope = JSONValue.object(members)
         guard let op = envelope["op"] else {
             let names = Set(members.map(\.name))
-            // A heartbeat has nothing but its time; a bound says which transaction begins or ends.
+            // A heartbeat has only its time; a bound names the transaction that begins or ends.
             if names.isSubset(of: ["ts_ms", "ts_us", "ts_ns"]) && !names.isEmpty { return nil }
             if names.contains("status"), names.contains("id") { return nil }
             if names.contains("ddl") || names.contains("tableChanges") {
@@ -108,7 +108,7 @@ package struct DebeziumReader: Sendable {
             var row: [JSONMember] = []
             row.reserveCapacity(members.count)
             for member in members {
-                // Stands for a long value that did not change and was not read.
+                // The placeholder of a long value that did not change and was not read.
                 if member.value == .string("__debezium_unavailable_value") { continue }
                 let value = types[member.name]?.plain(member.value) ?? member.value
                 row.append(JSONMember(member.name, value))
@@ -127,7 +127,7 @@ package struct DebeziumReader: Sendable {
         }
     }
 
-    /// What the schema of an envelope says of the columns whose JSON does not tell it.
+    /// The types in an envelope's schema of the columns whose JSON does not show them.
     private static func types(in schema: JSONValue?) -> [String: DebeziumType] {
         guard case .array(let sides)? = schema?["fields"] else { return [:] }
         var types: [String: DebeziumType] = [:]
@@ -143,7 +143,7 @@ package struct DebeziumReader: Sendable {
 }
 
 extension [JSONMember] {
-    /// The value of the member of that name.
+    /// The value of the member with that name.
     package func first(named name: String) -> JSONValue? {
         first { $0.name == name }?.value
     }

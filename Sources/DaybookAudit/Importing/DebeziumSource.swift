@@ -1,11 +1,11 @@
 internal import DaybookObjectModel
 
-/// What an envelope says of where it comes from.
+/// The source of an envelope.
 struct DebeziumSource {
     private let members: JSONValue
     /// The table of the row.
     let table: ForeignTable
-    /// The names that the table goes by.
+    /// The names of the table.
     let tables: [String]
 
     init(_ envelope: JSONValue) throws(JSONError) {
@@ -39,7 +39,7 @@ struct DebeziumSource {
             time: time, author: members["author"]?.plainText, note: members["note"]?.plainText)
     }
 
-    /// When it happened, in microseconds, by the finest unit that is told.
+    /// When it happened, in microseconds, from the finest unit given.
     private var time: Int64? {
         if let text = members["ts_us"]?.plainText, let time = Int64(text) { return time }
         guard let text = members["ts_ms"]?.plainText, let time = Int64(text) else { return nil }
@@ -47,7 +47,7 @@ struct DebeziumSource {
         return overflow ? nil : microseconds
     }
 
-    /// The place by what the connectors tell of it: PostgreSQL and Db2, MySQL, SQL Server, Oracle,
+    /// The position in the form of each connector: PostgreSQL and Db2, MySQL, SQL Server, Oracle,
     /// MongoDB; else by time.
     private func position(total: String?) -> ForeignPosition? {
         let kinds = [

@@ -1,16 +1,16 @@
 internal import DaybookObjectModel
 internal import Foundation
 
-/// What the JSON of a column stands for where that is another thing than it looks like.
+/// The meaning of a column's JSON, if it is not what it looks like.
 enum DebeziumType {
-    /// A number of units since 1970, so many in a second.
+    /// A number of units since 1970, with this many in a second.
     case time(Int64)
     /// Days since 1970.
     case days
     /// The bytes of a whole number, big-endian, as base64, that counts units of 10 to the minus scale.
     case decimal(scale: Int)
 
-    /// Days that a number of seconds can count; some 2.7 million years to each side.
+    /// The days that fit as a number of seconds: some 2.7 million years in each direction.
     private static let daysRange: ClosedRange<Int64> = -999_999_999...999_999_999
 
     init?(_ column: JSONValue) {
@@ -29,7 +29,7 @@ enum DebeziumType {
         }
     }
 
-    /// The value as JSON that says what it is; nil when it is not what the schema says.
+    /// The value as plain JSON; nil when it does not fit the schema.
     func plain(_ json: JSONValue) -> JSONValue? {
         switch (self, json) {
         case (.days, .number(let text)):

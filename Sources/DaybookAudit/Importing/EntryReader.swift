@@ -1,23 +1,23 @@
 internal import DaybookJournalLog
 package import DaybookObjectModel
 
-/// Reads the lines of a native export as events of another store, to be done again in this one.
+/// Reads the lines of a native export as events of another store, to be repeated in this one.
 ///
-/// Objects get other names there, so every line from the first on must be read, also those whose
-/// entries are there already: they tell which object is meant by which name.
+/// Objects get other names here, so every line from the first on must be read, even those whose
+/// entries are there already: they define the names.
 package struct EntryReader: Sendable {
     private let ignoresUnknown: Bool
     private var stream: String?
     private var previous: UInt64 = 0
 
-    /// Makes a reader that stands before the first line.
+    /// Makes a reader before the first line.
     package init(ignoringUnknown: Bool) {
         ignoresUnknown = ignoringUnknown
     }
 
     /// The events of a line; empty for one that sets the model.
     ///
-    /// - Throws: ``JSONError`` with the place within the line, what is wrong and what would be right.
+    /// - Throws: ``JSONError`` with the location within the line, the mistake and the remedy.
     package mutating func events(from line: [UInt8]) throws(JSONError) -> [ForeignEvent] {
         let members = try members(
             of: try JSONValue(parsing: line),

@@ -1,49 +1,49 @@
 package import DaybookJournalLog
 package import DaybookObjectModel
 
-/// One change of one row, or object, of a store of another kind, as a line of a change stream tells it.
+/// One change of one row, or object, of a foreign store, from a line of a change stream.
 package struct ForeignEvent: Sendable {
-    /// What happens to the row.
+    /// The operation on the row.
     package enum Operation: Sendable, Hashable {
-        /// It comes to be.
+        /// It is inserted.
         case insert
-        /// It changes.
+        /// It is updated.
         case update
-        /// It ceases to be.
+        /// It is deleted.
         case delete
-        /// It is as the event says, which does not tell since when: the start of a stream.
+        /// It has these values at the start of a stream; since when is unknown.
         case read
     }
 
     /// What happens.
     package let operation: Operation
-    /// The table of the row, of which it has its name and its place.
+    /// The table of the row, to which its name and its position belong.
     package let table: ForeignTable
-    /// The names that its table goes by, the shortest first: `country`, `atlas.country`.
+    /// The names of its table, the shortest first: `country`, `atlas.country`.
     package let tables: [String]
-    /// What the source calls the object; nil when only its values tell it from others.
+    /// The source's name of the object; nil if only its values identify it.
     package let name: String?
-    /// Values before the change; nil when they are not told.
+    /// Values before the change; nil when they are unknown.
     package let before: [JSONMember]?
     /// Values after the change; nil when there are none.
     package let after: [JSONMember]?
-    /// Whether the values that an insert leaves out are null, and not just not told.
+    /// Whether the values that an insert omits are null, and not merely unknown.
     package var isWhole = false
-    /// To-many relationships of which only the difference is told.
+    /// To-many relationships with only their differences.
     package var memberships: [ForeignMembership] = []
-    /// Where and when.
+    /// The origin of the event.
     package let origin: ForeignOrigin
 }
 
 /// A table of a stream.
 ///
-/// Rows of different tables may have the same name, and each table may come on a way of its own; so
-/// names, and how far was read, go by table.
+/// Rows of different tables may have the same name, and each table may arrive separately; so names
+/// and positions belong to a table.
 package struct ForeignTable: Sendable, Hashable {
-    /// What the stream is called.
+    /// The name of the stream.
     package let stream: String
-    /// What tells the table from others, of whichever stream: names from the outermost to its own, nil
-    /// for one that is not told.
+    /// The identity of the table within any stream: names from the outermost to its own, nil for an
+    /// unknown one.
     private let path: [String?]
 
     /// Describes a table.
@@ -55,7 +55,7 @@ package struct ForeignTable: Sendable, Hashable {
     /// The name of the table itself.
     package var name: String { path.last.flatMap { $0 } ?? "" }
 
-    /// What tells the table from others, as text.
+    /// The identity of the table, as text.
     package var text: String {
         JSONValue.array(path.map { part in part.map { .string($0) } ?? .null }).text
     }
@@ -63,35 +63,35 @@ package struct ForeignTable: Sendable, Hashable {
 
 /// Objects that join and leave a to-many relationship.
 package struct ForeignMembership: Sendable {
-    /// An object and its place among the others.
+    /// An object and its position.
     package struct Member: Sendable {
-        /// What the source calls the object.
+        /// The source's name of the object.
         package let name: String
-        /// Members stand in rising order.
+        /// Members are in ascending order.
         package let order: Double
     }
 
     /// The name of the relationship.
     package let name: String
-    /// Who joins.
+    /// The new members.
     package var added: [Member] = []
-    /// Who leaves.
+    /// The former members.
     package var removed: [Member] = []
 }
 
-/// Where in its source an event stood, and what is said of it.
+/// The position, time and author of an event in its source.
 package struct ForeignOrigin: Sendable {
-    /// What tells the source from others.
+    /// The name of the stream.
     package let stream: String
-    /// What was saved in one step there; nil when every event stands for itself.
+    /// The step of the source that saved it; nil if every event is a step of its own.
     package let transaction: String?
-    /// The place in the stream; nil when it is not told.
+    /// The position in the stream; nil when unknown.
     package let position: ForeignPosition?
-    /// Whether the event is one of the state in which the stream begins.
+    /// Whether the event belongs to the initial state of the stream.
     package let isSnapshot: Bool
     /// When it happened, in microseconds since 1970.
     package let time: Int64?
-    /// Who did it.
+    /// The author.
     package let author: String?
     /// Why.
     package let note: String?
@@ -101,26 +101,26 @@ package struct ForeignOrigin: Sendable {
     package var undoes: ClosedRange<SequenceNumber>?
 }
 
-/// A place in a change stream. Places of one kind have an order.
+/// A position in a change stream. Positions of one kind have an order.
 package struct ForeignPosition: Sendable, Hashable, CustomStringConvertible {
-    /// What may share a place.
+    /// The events that may share a position.
     package enum Precision: Sendable, Hashable {
-        /// No two events do.
+        /// No two events.
         case event
-        /// Events of one step do.
+        /// Events of one step.
         case step
-        /// Any events do, as those of one moment.
+        /// Any events of one moment.
         case time
     }
 
-    /// What the place is told by, such as `lsn`.
+    /// The form of the position, such as `lsn`.
     package let kind: String
     /// Its parts, the most significant first: digits or text.
     package let parts: [String]
-    /// What may share it.
+    /// The events that may share it.
     package let precision: Precision
 
-    /// Describes a place.
+    /// Describes a position.
     package init(kind: String, parts: [String], _ precision: Precision) {
         self.kind = kind
         self.parts = parts
@@ -132,7 +132,7 @@ package struct ForeignPosition: Sendable, Hashable, CustomStringConvertible {
         "\(kind) \(parts.joined(separator: ", "))"
     }
 
-    /// Whether this place is before, at or after another one; nil when they cannot be compared.
+    /// Whether this position is before, at or after another one; nil when they cannot be compared.
     package func order(to other: ForeignPosition) -> ForeignOrder? {
         guard kind == other.kind else { return nil }
         for (own, others) in zip(parts, other.parts) {
@@ -143,7 +143,7 @@ package struct ForeignPosition: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// How two places lie.
+/// The order of two positions.
 package enum ForeignOrder: Sendable {
     /// The first one comes first.
     case before
@@ -154,12 +154,12 @@ package enum ForeignOrder: Sendable {
 }
 
 extension ForeignPosition {
-    /// The place as text from which it is read again.
+    /// The position as text that can be read back.
     package var text: String {
         JSONValue.array(([kind] + parts).map { .string($0) }).text
     }
 
-    /// Reads a place that ``text`` has written; nil when it is none.
+    /// Reads a position that ``text`` has written; nil if it is not one.
     package init?(text: String) {
         guard case .array(let values)? = try? JSONValue(parsing: Array(text.utf8)) else {
             return nil
@@ -173,7 +173,7 @@ extension ForeignPosition {
 }
 
 extension String {
-    /// Whether a part of a place comes before another one: as numbers when both are.
+    /// Whether a part of a position comes before another one: numerically if both are numbers.
     fileprivate func isBefore(_ other: String) -> Bool {
         guard isNumber, other.isNumber else { return utf8.lexicographicallyPrecedes(other.utf8) }
         let own = drop { $0 == "0" }

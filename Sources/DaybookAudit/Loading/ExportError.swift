@@ -1,18 +1,18 @@
 /// Why an export cannot be loaded.
 package struct ExportError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What kind of mistake it is.
+    /// The kinds of mistakes.
     package enum Kind: Sendable, Hashable {
-        /// The line is not what an export writes.
+        /// An export does not write such a line.
         case malformed
-        /// The line is well written and the entry is not the one that had the digest.
+        /// The line is well-formed, but the entry does not have its digest.
         case mismatch
     }
 
     /// The kind of mistake.
     package let kind: Kind
-    /// The number of the line, from 1; nil when the end of the input is the mistake.
+    /// The number of the line, from 1; nil for a mistake at the end of the input.
     package let line: Int?
-    /// What is wrong and what would be right: full sentences.
+    /// The mistake and the remedy, in full sentences.
     package let message: String
 
     init(_ kind: Kind, line: Int?, _ message: String) {
@@ -21,7 +21,7 @@ package struct ExportError: Error, Sendable, Hashable, CustomStringConvertible {
         self.message = message
     }
 
-    /// The message behind the number of the line.
+    /// The message after the number of the line.
     package var description: String {
         line.map { "line \($0): \(message)" } ?? message
     }

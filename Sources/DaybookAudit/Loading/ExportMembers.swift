@@ -1,11 +1,11 @@
 internal import DaybookJournalLog
 internal import DaybookObjectModel
 
-/// The members of a JSON object of an export, asked for by name and form.
+/// The members of a JSON object of an export, read by name and form.
 struct ExportMembers {
     private let members: [String: JSONValue]
 
-    /// - Throws: ``JSONError`` when it is no object or has a member that is not known.
+    /// - Throws: ``JSONError`` when it is not an object or has an unknown member.
     init(_ json: JSONValue, names: [String]) throws(JSONError) {
         guard case .object(let members) = json else {
             throw JSONError("An object was expected, not \(json.noun).")
@@ -25,7 +25,7 @@ struct ExportMembers {
 
     subscript(name: String) -> JSONValue? { members[name] }
 
-    /// A member that must be there.
+    /// A mandatory member.
     func required<Form>(
         _ name: String, read form: MemberForm<Form>
     ) throws(JSONError) -> Form {
@@ -35,7 +35,7 @@ struct ExportMembers {
         return value
     }
 
-    /// The digest of an entry, which an export leaves out where it keeps values back.
+    /// The digest of an entry, which an export with hidden values leaves out.
     func digest() throws(JSONError) -> Digest {
         guard let digest = try optional("digest", read: .digest) else {
             throw JSONError(
@@ -46,7 +46,7 @@ struct ExportMembers {
         return digest
     }
 
-    /// A member that may be left out.
+    /// An optional member.
     func optional<Form>(
         _ name: String, read form: MemberForm<Form>
     ) throws(JSONError) -> Form? {
@@ -57,7 +57,7 @@ struct ExportMembers {
         return value
     }
 
-    /// The values of a list that must be there.
+    /// The values of a mandatory list.
     func list(_ name: String) throws(JSONError) -> [JSONValue] {
         guard let json = members[name] else {
             throw JSONError("is missing; a list must be there.", at: name)
@@ -92,7 +92,7 @@ struct ExportMembers {
     }
 }
 
-/// What a member looks like and means.
+/// The form and the meaning of a member.
 struct MemberForm<Form> {
     /// With its article.
     let expectation: String

@@ -4,8 +4,8 @@ package import DaybookSnapshotStore
 
 /// Reads the lines that ``JSONLinesFormat`` writes.
 ///
-/// The first line sets the model, under which the others are read. Nothing is guessed: a member that
-/// is not known is an error, as an entry that is only half understood would not be the same entry.
+/// The first line sets the model, under which the others are read. Nothing is guessed: an unknown
+/// member is an error, because an entry that is only half understood would not be the same entry.
 package struct ExportReader: Sendable {
     private var schema: Schema?
     private var previous = Digest.zero
@@ -15,7 +15,7 @@ package struct ExportReader: Sendable {
 
     /// Reads a line.
     ///
-    /// - Throws: ``JSONError`` with the place within the line, what is wrong and what would be right.
+    /// - Throws: ``JSONError`` with the location within the line, the mistake and the remedy.
     package mutating func entry(from line: [UInt8]) throws(JSONError) -> Entry {
         let members = try ExportMembers(
             try JSONValue(parsing: line),

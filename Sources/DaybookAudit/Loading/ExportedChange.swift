@@ -1,6 +1,6 @@
 internal import DaybookObjectModel
 
-/// A change on its way from an export into an entry.
+/// A change from an export, to become part of an entry.
 struct ExportedChange {
     private let members: ExportMembers
     private let schema: Schema
@@ -52,7 +52,7 @@ struct ExportedChange {
 
     // MARK: - Values
 
-    /// All values in slot order; what is left out is null.
+    /// All values in slot order; omitted ones are null.
     private func values(_ side: String, not other: String) throws(JSONError) -> [Value] {
         guard members[other] == nil else {
             throw JSONError("an insert has only \"new\" and a delete only \"old\".", at: other)
@@ -123,17 +123,18 @@ struct ExportedChange {
         var edits: [PropertyNumber: MembershipEdit] = [:]
         for side in ["added", "removed"] {
             for member in try members.object(side, isRequired: false) {
-                let place = "\(side).\(member.name)"
+                let location = "\(side).\(member.name)"
                 let property = try property(member.name, at: side)
                 guard property.isStoredToMany else {
-                    throw JSONError("it is no list that is kept with '\(entity.name)'.", at: place)
+                    throw JSONError(
+                        "it is no list that is kept with '\(entity.name)'.", at: location)
                 }
                 guard case .array(let list) = member.value else {
-                    throw JSONError("a list was expected, not \(member.value.noun).", at: place)
+                    throw JSONError("a list was expected, not \(member.value.noun).", at: location)
                 }
                 var objects: [Member] = []
                 for (index, json) in list.enumerated() {
-                    objects.append(try self.member(json, at: "\(place)[\(index)]"))
+                    objects.append(try self.member(json, at: "\(location)[\(index)]"))
                 }
                 let earlier = edits[property.number]
                 edits[property.number] = MembershipEdit(
@@ -145,9 +146,9 @@ struct ExportedChange {
         return edits.values.sorted { $0.property < $1.property }
     }
 
-    private func member(_ json: JSONValue, at place: String) throws(JSONError) -> Member {
+    private func member(_ json: JSONValue, at location: String) throws(JSONError) -> Member {
         if case .string(let name) = json {
-            return Member(object: try Self.object(name, at: place, in: schema))
+            return Member(object: try Self.object(name, at: location, in: schema))
         }
         do {
             let members = try ExportMembers(json, names: ["object", "order"])
@@ -156,12 +157,12 @@ struct ExportedChange {
                 object: try Self.object(name, at: "object", in: schema),
                 order: try members.required("order", read: .double))
         } catch {
-            throw error.within(place)
+            throw error.within(location)
         }
     }
 
     private static func object(
-        _ name: String, at place: String, in schema: Schema
+        _ name: String, at location: String, in schema: Schema
     ) throws(JSONError) -> ObjectID {
         if let object = schema.object(named: name) { return object }
         let entity = String(name.prefix { $0 != "/" })
@@ -169,12 +170,12 @@ struct ExportedChange {
         throw JSONError(
             "'\(name)' does not name an object, as '\(names.first ?? "Country")/17' does"
                 + (names.contains(entity) ? "." : entity.suggestionOrEnd(among: names)),
-            at: place)
+            at: location)
     }
 }
 
 extension String {
-    /// The end of a sentence, with the name that was probably meant.
+    /// The end of a sentence, with the name probably meant.
     func suggestionOrEnd(among names: [String]) -> String {
         let suggestion = suggestion(among: names)
         return suggestion.isEmpty ? "." : suggestion

@@ -3,10 +3,10 @@ internal import DaybookNewFiles
 internal import DaybookObjectModel
 internal import DaybookSnapshotStore
 
-/// Makes a store of an export, line by line; every entry must come out with the digest it had.
+/// Makes a store from an export, line by line; every entry must get its original digest.
 ///
-/// The store grows in a file beside the one that is wanted and takes its name at the very end, so
-/// that whatever happens there is either the whole store or none.
+/// The store grows in a file beside the requested one and gets its name at the very end, so that in
+/// any case there is either the whole store or none.
 package final class StoreLoader {
     private let path: String
     private let draft: DraftFile
@@ -25,7 +25,7 @@ package final class StoreLoader {
         draft = try Store.draft(for: path)
     }
 
-    /// Appends the entry of a line; an empty line counts and is passed over.
+    /// Appends the entry of a line; an empty line is counted and skipped.
     ///
     /// - Throws: ``ExportError`` with the number of the line; `StoreError` when the file cannot be
     ///   written. ``abandon()`` must follow.
@@ -63,7 +63,7 @@ package final class StoreLoader {
         try Store.place(draft, at: path)
     }
 
-    /// Takes away what was written.
+    /// Removes the unfinished file.
     package func abandon() throws {
         defer { draft.discard() }
         guard let store else { return }
@@ -97,7 +97,7 @@ package final class StoreLoader {
                 "Entry \(entry.sequence) does not fit the entries before it. "
                     + error.description.replacing("\n  ", with: " "))
         } catch let error as StoreError {
-            // The file that grows is no concern of the reader's.
+            // The message must not mention the temporary file.
             let message = error.message.replacing(draft.path, with: path)
             throw StoreError(error.code, message, cause: error.cause, details: error.details)
         }
@@ -105,7 +105,7 @@ package final class StoreLoader {
 }
 
 extension StoreError {
-    /// Whether the entry is to blame, and not the file or the system.
+    /// Whether the entry is at fault, and not the file or the system.
     fileprivate var concernsEntry: Bool {
         [
             .conflict, .validation, .duplicate, .noSuchEntity, .noSuchObject, .objectDeleted,
@@ -115,9 +115,10 @@ extension StoreError {
 }
 
 extension JSONError {
-    /// The mistake as a sentence; the line within a one-line text is left out.
+    /// The mistake as a sentence, without the line number within a one-line text.
     fileprivate var sentence: String {
-        let place = place.hasPrefix("line 1, ") ? String(place.dropFirst("line 1, ".count)) : place
-        return place.isEmpty ? message : "\(place): \(message)"
+        let location =
+            location.hasPrefix("line 1, ") ? String(location.dropFirst("line 1, ".count)) : location
+        return location.isEmpty ? message : "\(location): \(message)"
     }
 }

@@ -1,14 +1,14 @@
 private import CDaybookAuditFiles
 
 extension HTMLReport {
-    /// How the page looks.
+    /// The style of the page.
     static let style = text(String(cString: audit_report_style()))
 
-    /// How it looks where scripts are switched off.
+    /// Its style without scripts.
     static let styleWithoutScript = text(
         String(cString: audit_report_style_without_script()))
 
-    /// What the page does, part by part, in one strict scope.
+    /// The script of the page, part by part, in one strict scope.
     static let script = text(String(cString: audit_report_script()))
 
     /// The views that the script fills.

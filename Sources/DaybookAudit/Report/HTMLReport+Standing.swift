@@ -3,7 +3,7 @@ internal import DaybookObjectModel
 internal import Foundation
 
 extension HTMLReport {
-    /// How the journal stands: the verdict in words, what it rests on, and how to check it.
+    /// The state of the journal: the verdict in words, its basis, and how to check it.
     var standingSection: HTMLText {
         """
         <section class="standing \(look.name)" aria-labelledby="standing">
@@ -63,7 +63,7 @@ extension HTMLReport {
         }
     }
 
-    /// What a checkpoint that fits shows.
+    /// The conclusion from a checkpoint that fits.
     private var covered: HTMLText {
         guard let checkpoint = standing.checkpoint else { return "" }
         let later = scope.head.rawValue - min(scope.head.rawValue, checkpoint.size)
@@ -114,7 +114,7 @@ extension HTMLReport {
         return Self.list(facts)
     }
 
-    /// Whether digests and roots stand in the page.
+    /// Whether the page shows digests and roots.
     private var tellsDigests: Bool { scope.redaction.isEmpty }
 
     private static func list(_ facts: [HTMLText]) -> HTMLText {

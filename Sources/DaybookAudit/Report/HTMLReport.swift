@@ -14,9 +14,9 @@ internal import Foundation
 /// script
 /// ```
 struct HTMLReport: Sendable {
-    /// What the report is of.
+    /// The subject of the report.
     let scope: AuditScope
-    /// Whether the journal is the one it was.
+    /// The state of the journal.
     let standing: ReportStanding
 
     /// Before the lines of a block.
@@ -77,7 +77,7 @@ struct HTMLReport: Sendable {
             """
     }
 
-    /// The name of the file, which says more to people than the identifier.
+    /// The name of the file, which tells people more than the identifier.
     var storeName: String {
         URL(fileURLWithPath: scope.store.path).lastPathComponent
     }
@@ -138,7 +138,7 @@ struct HTMLReport: Sendable {
             || filter.earliest != .min || filter.latest != .max
     }
 
-    /// What the script has to know: which values are names of objects, and what may be missing.
+    /// Data for the script: which values are names of objects, and which entries may be missing.
     private var scopeJSON: String {
         var writer = JSONWriter(capacity: 1024)
         writer.object { writer in
@@ -165,7 +165,7 @@ struct HTMLReport: Sendable {
 }
 
 extension DateText {
-    /// The time of an entry as people read it: `2011-12-15 08:30:00 UTC`.
+    /// The time of an entry for people: `2011-12-15 08:30:00 UTC`.
     static func readable(_ microseconds: Int64) -> String {
         text(microseconds: microseconds).replacing("T", with: " ").replacing("Z", with: " UTC")
     }
@@ -188,7 +188,7 @@ extension KeptBack {
 // MARK: - Policy
 
 extension HTMLReport {
-    /// Nothing is loaded, sent or run but the style and the script that stand in the page.
+    /// Nothing is loaded, sent or run except the style and the script in the page.
     private static let policy: HTMLText = """
         default-src 'none'; style-src \(source(of: style)) \(source(of: styleWithoutScript)); \
         script-src \(source(of: script)); base-uri 'none'; form-action 'none'

@@ -1,4 +1,4 @@
-/// HTML in which whatever is put in as text stays text.
+/// HTML in which inserted text stays text.
 ///
 /// ```swift
 /// let row: HTMLText = "<td>\(name)</td>"  // name may hold anything
@@ -7,7 +7,7 @@ struct HTMLText: Sendable, ExpressibleByStringInterpolation {
     /// The HTML.
     private(set) var html: String
 
-    /// HTML that was written by hand.
+    /// Handwritten HTML.
     init(stringLiteral html: String) {
         self.html = html
     }
@@ -17,17 +17,17 @@ struct HTMLText: Sendable, ExpressibleByStringInterpolation {
         html = stringInterpolation.html
     }
 
-    /// HTML that is made elsewhere, such as a style.
+    /// HTML from elsewhere, such as a style.
     init(trusted html: String) {
         self.html = html
     }
 
-    /// Pieces one after the other.
+    /// Pieces in a row.
     init(_ pieces: [HTMLText], separator: String = "") {
         html = pieces.map(\.html).joined(separator: separator)
     }
 
-    /// Puts texts into HTML.
+    /// Inserts texts into HTML.
     struct Interpolation: StringInterpolationProtocol {
         fileprivate var html = ""
 
@@ -58,8 +58,8 @@ struct HTMLText: Sendable, ExpressibleByStringInterpolation {
 }
 
 extension Unicode.Scalar {
-    /// The scalar as it stands in HTML text and attributes. What cannot be seen and could make a text
-    /// look like another is named.
+    /// The scalar in HTML text and attributes. Invisible characters that could make a text look
+    /// like another are named.
     fileprivate var escaped: String {
         switch self {
         case "&": "&amp;"
@@ -81,7 +81,7 @@ extension Unicode.Scalar {
 }
 
 extension FixedWidthInteger where Self: UnsignedInteger {
-    /// The number in digits, in groups of three.
+    /// The number in groups of three digits.
     var grouped: String {
         var digits = String(self)[...]
         var groups: [Substring] = []

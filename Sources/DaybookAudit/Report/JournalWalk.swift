@@ -1,8 +1,8 @@
 internal import DaybookJournalLog
 internal import DaybookSnapshotStore
 
-/// What a journal is, found out by reading all of it: each entry has the digest that was kept of it
-/// and carries that of the entry before, and the tree over them is the one that is kept.
+/// The result of reading the whole journal: each entry has its stored digest and carries that of
+/// the entry before, and the tree over them is the stored one.
 struct JournalWalk: Sendable {
     /// The last entry.
     let head: SequenceNumber
@@ -12,7 +12,7 @@ struct JournalWalk: Sendable {
     private(set) var digest: Digest?
     /// When the last entry was recorded, in microseconds since 1970.
     private(set) var recordedAt: Int64?
-    /// The root of the tree when it had as many entries as was asked.
+    /// The root of the tree at the requested number of entries.
     private(set) var earlierRoot: Digest?
 
     /// Reads a journal.
@@ -20,7 +20,7 @@ struct JournalWalk: Sendable {
     /// - Parameters:
     ///   - store: The store.
     ///   - head: The last entry to read.
-    ///   - size: After which entry to note the root as well.
+    ///   - size: An earlier number of entries whose root is needed as well.
     /// - Throws: `StoreError` with code `corrupt` at the first entry that is not what was written.
     init(_ store: Store, through head: SequenceNumber, noting size: SequenceNumber? = nil) throws {
         self.head = head
@@ -51,7 +51,7 @@ struct JournalWalk: Sendable {
         }
     }
 
-    /// Why the journal is not the one of a checkpoint, of whose size the root was noted; nil when it is.
+    /// The reason why the journal does not fit a checkpoint of the requested size; nil if it fits.
     func flaw(of checkpoint: Checkpoint) -> String? {
         guard checkpoint.size <= head.rawValue else {
             return "The journal was cut off or put back: the checkpoint is of "
@@ -65,11 +65,11 @@ struct JournalWalk: Sendable {
     }
 }
 
-/// An RFC 6962 tree that grows leaf by leaf; of what is complete only the roots are kept.
+/// An RFC 6962 tree that grows leaf by leaf; only the roots of complete parts are kept.
 private struct TreeGrowth {
     private var peaks: [(level: Int, root: Digest)] = []
 
-    /// The root; of no leaves, the digest of nothing.
+    /// The root; without leaves, the digest of no bytes.
     var root: Digest {
         guard let last = peaks.last else { return Digest.of([]) }
         return peaks.dropLast().reversed().reduce(last.root) { .node($1.root, $0) }

@@ -2,21 +2,21 @@ internal import DaybookJournalLog
 internal import DaybookSnapshotStore
 internal import Foundation
 
-/// What can be said, when a report is made, on whether the journal is the one it was.
+/// The state of the journal when a report is made.
 struct ReportStanding: Sendable {
     /// How it turned out.
     enum Verdict: Sendable {
         /// There is no checkpoint to compare with.
         case unanchored
-        /// The journal goes on from the checkpoint; nobody asked who signed it.
+        /// The journal continues from the checkpoint; its signature was not checked.
         case anchored
-        /// The journal goes on from the checkpoint, which the key has signed.
+        /// The journal continues from the checkpoint, which the key has signed.
         case signed
-        /// The journal does not, or the key has not: the sentences say why.
+        /// Neither holds, for the reasons given.
         case refused([String])
     }
 
-    /// A signature line: whose, and the id of the key in hexadecimal.
+    /// A signature line: the signer's name, and the id of the key in hexadecimal.
     struct Signature: Sendable {
         let name: String
         let keyID: String
@@ -24,19 +24,19 @@ struct ReportStanding: Sendable {
 
     /// How it turned out.
     let verdict: Verdict
-    /// What was compared with.
+    /// The checkpoint compared.
     let checkpoint: Checkpoint?
-    /// Who signed it, as the note says.
+    /// The signatures of the note.
     let signatures: [Signature]
-    /// Whose signature was looked for.
+    /// The key whose signature was checked.
     let key: VerifierKey?
-    /// What the journal was found to be.
+    /// The result of reading the journal.
     let journal: JournalWalk
 
-    /// Goes through the whole journal and compares it with what the options hold.
+    /// Reads the whole journal and compares it with the options.
     ///
-    /// - Throws: ``AuditFormatError`` when the checkpoint or the key is not one; `StoreError` with code
-    ///   `corrupt` when an entry is not what was written.
+    /// - Throws: ``AuditFormatError`` when the checkpoint or the key is malformed; `StoreError`
+    ///   with code `corrupt` when an entry is not what was written.
     /// - Complexity: O(*n*) page reads, *n* the size of the journal.
     init(_ scope: AuditScope) throws {
         let key = try scope.options.key.map { text in
@@ -78,7 +78,7 @@ struct ReportStanding: Sendable {
         }
     }
 
-    /// Why the key is not the one that has signed the checkpoint.
+    /// The reasons why the checkpoint is not signed by the key.
     private static func flaws(
         of note: SignedNote, _ checkpoint: Checkpoint, signedBy key: VerifierKey
     ) -> [String] {
@@ -98,8 +98,8 @@ struct ReportStanding: Sendable {
 }
 
 extension SignedNote {
-    /// The signature lines under the text: `— name base64`, the first four bytes of which are the id
-    /// of the key.
+    /// The signature lines under the text: `— name base64`, whose first four bytes are the id of
+    /// the key.
     fileprivate var signers: [ReportStanding.Signature] {
         description.dropFirst(text.count).split(separator: "\n").compactMap { line in
             let parts = line.split(separator: " ")

@@ -114,7 +114,7 @@ extension ManagedObjectContext {
 
     /// Tells an object that its values come from elsewhere. What it sets then is not recorded.
     func awake(_ object: ManagedObject, _ events: SnapshotEventType) {
-        guard !object.isFault, !object.status.contains(.gone) else { return }
+        guard !object.isFault, !object.status.isGone else { return }
         withoutRecording { object.awake(fromSnapshotEvents: events) }
     }
 }
@@ -137,10 +137,10 @@ extension [RecordedChange] {
         let changes = span
         var haveDuplicates = false
         for index in changes.indices {
-            let isNew = changes[index].object.status.insert(.counted).inserted
+            let isNew = changes[index].object.isFirstCount()
             if !isNew { haveDuplicates = true }
         }
-        for index in changes.indices { changes[index].object.status.remove(.counted) }
+        for index in changes.indices { changes[index].object.forgetCount() }
         return haveDuplicates
     }
 }

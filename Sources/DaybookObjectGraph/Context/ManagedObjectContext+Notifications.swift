@@ -64,12 +64,11 @@ struct ChangeSummary {
         var updated: [ManagedObject] = []
         var deleted: [ManagedObject] = []
         for object in objects {
-            if object.status.contains(.inserted) {
-                inserted.append(object)
-            } else if object.status.contains(.deleted) {
-                deleted.append(object)
-            } else if object.status.contains(.updated) {
-                updated.append(object)
+            switch object.status.pending {
+            case .insertOfEvent, .insert, .insertAndDelete: inserted.append(object)
+            case .delete: deleted.append(object)
+            case .update: updated.append(object)
+            case .nothing: continue
             }
         }
         self.inserted = Set(inserted)

@@ -20,7 +20,7 @@ extension ManagedObjectContext {
     public func detectConflicts(for object: ManagedObject) {
         requireQueue()
         require(object.binding.context === self, "An object is watched in its own context.")
-        guard !object.status.contains(.temporary), object.realizeIfNeeded() else { return }
+        guard !object.status.isTemporary, object.realizeIfNeeded() else { return }
         terms.watch(object)
     }
 

@@ -1,3 +1,8 @@
+// The room of the context: the face that a program sees, with its queue and lock, its policies and its
+// handlers. Whatever else a context has belongs to parts, whose stored properties are private: the
+// registry, the parent store, the working journal, the terms of a save and the news. This room may ask
+// every part and reaches into none.
+
 public import DaybookJournalLog
 public import DaybookObjectModel
 import DaybookSnapshotStore
@@ -258,7 +263,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
     /// merged by its notification since the last one; an object that was never saved is not among
     /// them.
     public var deletedObjects: Set<ManagedObject> {
-        changedObjects { $0.status.contains(.deleted) && !$0.status.contains(.temporary) }
+        changedObjects { $0.status.isPendingDelete && !$0.status.isTemporary }
             .union(deletedByMerges)
     }
 

@@ -22,7 +22,9 @@ extension GraphEntity {
             let list = unique.map { "'\(names[$0])'" }.joined(separator: ", ")
             throw QueryError(
                 "A key path of '\(self.schema.name)' that reads \(list) leads to a computed property, "
-                    + "so no condition or order can be made of it: \(remedy(list)).")
+                    + "or to one that a protocol asks for, so no condition or order can be made of "
+                    + "it: \(remedy(list)). Where a protocol asks for an attribute, name it as text."
+            )
         }
     }
 

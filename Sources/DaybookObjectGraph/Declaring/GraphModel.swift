@@ -1,3 +1,7 @@
+// The room of declarations: what classes say of themselves, attribute by attribute and relationship by
+// relationship, and the model that comes of it. It knows objects as prototypes and reads no store. Only
+// the binding of an entity knows a context.
+
 import DaybookObjectModel
 
 /// A compiled model together with the classes that represent its entities.

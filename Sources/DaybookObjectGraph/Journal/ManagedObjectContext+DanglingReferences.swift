@@ -28,7 +28,7 @@ extension ManagedObjectContext {
     /// it that had been undone since.
     func noteForgotten(_ object: ManagedObject, _ weight: Int) {
         guard pending.forget(object.graphID, weight) else { return }
-        object.status.remove(.updated)
+        object.undergo(.editsDropped)
     }
 
     /// Puts what is left of a pending change in its place, and its values in the object.
@@ -57,7 +57,7 @@ extension ManagedObjectContext {
         }
         guard kept.isEmpty else { return pending.replace(object.graphID, with: kept) }
         pending.remove(object.graphID)
-        object.status.remove(.updated)
+        object.undergo(.editsDropped)
     }
 }
 

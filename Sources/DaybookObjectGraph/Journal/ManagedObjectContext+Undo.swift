@@ -58,7 +58,7 @@ extension ManagedObjectContext {
             object.relations = [:]
             object.eventIndex = -1
             object.letGoOfRow()
-            object.becomeFault([.fault, .detached])
+            object.becomeFault(.reset)
         }
         registry.reset()
         terms.clear()
@@ -146,7 +146,7 @@ extension ManagedObjectContext {
         _ change: Change, onto object: ManagedObject
     ) -> (change: Change, isAsRecorded: Bool)? {
         if case .insert = change.kind {
-            let isBarred = object.isEditable || object.status.contains(.gone)
+            let isBarred = object.isEditable || object.status.isGone
             return isBarred || isBroughtBack(object) ? nil : (change, true)
         }
         guard object.isEditable, object.realizeIfNeeded(), object.isEditable else { return nil }
@@ -173,7 +173,7 @@ extension ManagedObjectContext {
     /// Whether an instance stands for a record; a reference that was left dangling makes one that
     /// does not.
     private func isThere(_ object: ManagedObject) -> Bool {
-        object.isFault ? fire(object) : !object.status.contains(.gone)
+        object.isFault ? fire(object) : !object.status.isGone
     }
 
     /// Takes an object's values over a change.
@@ -181,37 +181,29 @@ extension ManagedObjectContext {
         switch change.kind {
         case .insert(let values, _):
             object.values = values
-            if object.status.contains(.detached) { object.relations = [:] }
-            object.status.subtract([.fault, .deleted, .detached])
+            if object.status.isDetached { object.relations = [:] }
+            object.undergo(.broughtBack)
             registry.register(object)
         case .update(let edits, _):
-            guard object.realizeIfNeeded(), !object.status.contains(.gone) else { return }
+            guard object.realizeIfNeeded(), !object.status.isGone else { return }
             object.values.take(edits, of: object.binding.schema)
             guard !object.relations.isEmpty else { return }
             for edit in edits { object.relations[edit.property] = nil }
         case .delete:
-            object.status.insert(.deleted)
+            object.undergo(.deleted)
         }
     }
 
     /// Makes an object's status agree with what is pending for it; nil for nothing at all.
     func settle(_ object: ManagedObject, _ kind: PendingChanges.Item.Kind?) {
-        var status = object.status.subtracting([.inserted, .updated])
         switch kind {
-        case .insert:
-            status.insert(.inserted)
-            status.remove(.deleted)
-        case .update:
-            status.insert(.updated)
-            status.remove(.deleted)
-        case .delete:
-            status.insert(.deleted)
+        case .insert: object.undergo(.settled(.insert))
+        case .update: object.undergo(.settled(.update))
+        case .delete: object.undergo(.settled(.delete))
         case .nothing, nil:
-            if status.contains(.temporary) { return detach(object) }
-            status.remove(.deleted)
-            if kind != nil { status.insert(.updated) }
+            if object.status.isTemporary { return detach(object) }
+            object.undergo(.settled(kind == nil ? .nothing : .update))
         }
-        object.status = status
     }
 }
 

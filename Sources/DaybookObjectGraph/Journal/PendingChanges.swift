@@ -123,7 +123,7 @@ struct RecordedChange {
         self.change = change
         self.isSaved = isSaved
         self.isNet = isNet
-        object.isJournaled = true
+        object.noteJournaled()
     }
 
     /// The change back.
@@ -185,7 +185,7 @@ struct PendingChanges {
         /// Whether the object was inserted and deleted since the last save: it is no more, but undo
         /// can still bring it back.
         var isAnnihilated: Bool {
-            kind == .nothing && object.status.contains(.temporary)
+            kind == .nothing && object.status.isTemporary
         }
     }
 

@@ -56,6 +56,8 @@ extension CoordinatedStores {
         let conflicts = try context.mergeEntries(of: store) {
             try moveBase(of: store, through: target, $0)
         }
-        return try store.store.traced(conflicts, after: base, upTo: target)
+        return try context.keepingIfUntold(conflicts, of: store) {
+            try store.store.traced(conflicts, after: base, upTo: target)
+        }
     }
 }

@@ -15,8 +15,8 @@ extension ManagedObjectContext {
     ///
     /// Of a fault that depends on what lies under the context.
     func isKnown(_ id: GraphID, at sequence: SequenceNumber? = nil) -> Bool {
-        guard let object = registry[id], !object.status.contains(.gone) else { return false }
-        return !object.status.contains(.fault) || parentStore.knewFault(id, before: sequence)
+        guard let object = registry[id], !object.status.isGone else { return false }
+        return !object.status.isFault || parentStore.knewFault(id, before: sequence)
     }
 
     /// Takes in what the parent has just told.
@@ -27,7 +27,6 @@ extension ManagedObjectContext {
     /// Takes in what has changed in the parent, under what is pending here.
     ///
     /// - Returns: Pending edits that collided; the pending values are kept.
-    @discardableResult
     func mergeParent(_ changes: [GraphChange]) -> [MergeConflict] {
         processPendingChanges()
         var conflicts: [MergeConflict] = []
@@ -40,22 +39,22 @@ extension ManagedObjectContext {
                 let object = registry[change.id]
                 merged.note(change.change, of: change.id, isKnown: isKnown(change.id))
                 // What is to be inserted anew owes nothing to what others did with it before.
-                if object?.status.contains(.temporary) == true { continue }
+                if object?.status.isTemporary == true { continue }
                 // What was inserted or updated may have gone since.
                 let isDoubtful = change.change.isDelete || destinations.contains(change.id)
                 let isThere = !isDoubtful || isUnderlying(change.id)
                 if !isThere { lost[change.id.store, default: []].insert(change.id.object) }
                 guard let object else { continue }
                 guard isThere else {
-                    if !object.status.contains(.gone) {
+                    if !object.status.isGone {
                         mergeDelete(of: object, &conflicts)
                         news.note(object, as: .deleted)
                     }
                     continue
                 }
-                if object.status.contains(.gone) {
+                if object.status.isGone {
                     object.relations = [:]
-                    object.becomeFault(.fault)
+                    object.becomeFault(.anew)
                     news.note(object, as: .refreshed)
                 } else if !object.isFault {
                     conflicts += mergeAgain(object)
@@ -65,6 +64,7 @@ extension ManagedObjectContext {
         }
         for (store, lost) in lost {
             conflicts += dropReferences(to: lost, inStore: store)
+                .inStore(coordinator.identifier(ofStore: store))
         }
         noteAllReferences()
         noteRevision()
@@ -78,7 +78,7 @@ extension ManagedObjectContext {
     /// Takes in what the parent has of every object that is registered here or that pending changes
     /// lead to.
     func mergeWholeParent() -> [MergeConflict] {
-        let objects = registry.objects.filter { !$0.status.contains(.temporary) }
+        let objects = registry.objects.filter { !$0.status.isTemporary }
         for object in objects { object.relations = [:] }
         let registered = objects.map { object in
             change(of: object.graphID, isThere: isUnderlying(object.graphID))
@@ -118,7 +118,7 @@ extension ManagedObjectContext {
         var isDeleted = false
         if case .delete? = pending[object.graphID]?.change?.kind { isDeleted = true }
         refreshMerging(object)
-        guard !object.isFault, !object.status.contains(.gone) else { return [] }
+        guard !object.isFault, !object.status.isGone else { return [] }
         let after = pendingEdits(of: object)
         var conflicts: [MergeConflict] = []
         for property in object.binding.schema.slots.prefix(before.count) {
@@ -135,9 +135,8 @@ extension ManagedObjectContext {
                 // Who deletes has seen another value.
                 if isDeleted, slot < object.binding.schema.storedSlotCount {
                     conflicts.append(
-                        MergeConflict(
-                            kind: .deletedByUs, object: object.graphID.object,
-                            property: property.number, base: before[slot],
+                        object.conflict(
+                            .deletedByUs, of: property.number, base: before[slot],
                             theirs: object.values[slot]))
                 }
             }

@@ -1,3 +1,6 @@
+// The room of merging: taking in what others have changed, under what is pending. It changes objects and
+// what pending changes start from, and moves the base in the parent store. It saves nothing.
+
 public import DaybookJournalLog
 public import DaybookObjectModel
 import DaybookSnapshotStore
@@ -14,8 +17,11 @@ extension ManagedObjectContext {
     ///   automatic merges have met and nobody was told of. The pending values are kept and now stand
     ///   on the others' values, so that the next save writes them; edits of objects they deleted, and
     ///   references to those, are dropped. Of an attribute with a ``MergeStrategy`` the context shows
-    ///   what both changes come to, and there is no conflict.
-    @discardableResult
+    ///   what both changes come to, and there is no conflict. To take the conflicts is to let ours stand:
+    ///   look at them, or write `_ =` to say that whatever is pending is to win.
+    /// - Throws: ``StoreError`` when an entry cannot be read; what was read before it has been merged.
+    ///   Conflicts met there are kept: the next call returns them, and until then a save under
+    ///   ``MergePolicy/error`` refuses with them.
     public func mergeChanges(
         fromContextDidSave notification: Notification
     ) throws -> [MergeConflict] {
@@ -35,9 +41,8 @@ extension ManagedObjectContext {
     /// - Parameter sequence: The last entry to merge of the coordinator's first store; the newest of
     ///   every store when nil.
     /// - Returns: As ``mergeChanges(fromContextDidSave:)``.
-    /// - Throws: ``StoreError`` when an entry cannot be read; entries before it have been merged.
+    /// - Throws: As ``mergeChanges(fromContextDidSave:)``.
     /// - Complexity: O(*k*), *k* the number of changes in the entries; for a child, of objects.
-    @discardableResult
     public func mergeChanges(
         through sequence: SequenceNumber? = nil
     ) throws -> [MergeConflict] {
@@ -51,7 +56,8 @@ extension ManagedObjectContext {
     ///   - store: Whose entries they are.
     ///   - walk: Hands out what others have changed, entry after entry.
     /// - Returns: Pending edits that collided; the pending values are kept.
-    /// - Throws: What `walk` throws; ``StoreError`` when the store cannot be read.
+    /// - Throws: What `walk` throws; ``StoreError`` when the store cannot be read. What was handed out
+    ///   by then has been merged, and the conflicts are kept.
     func mergeEntries(
         of store: PersistentStore,
         _ walk: ((SequenceNumber, [Change]) throws -> Void) throws -> Void
@@ -64,19 +70,39 @@ extension ManagedObjectContext {
             news.tellFollowers(changes)
             tell(of: incoming)
         }
-        try walk { sequence, entry in
-            for change in entry {
-                let id = GraphID(store: store.number, object: change.object)
-                try collect(change, id, sequence, into: &incoming)
-                if news.hasFollowers { changes.append(GraphChange(id: id, change: change)) }
+        let walked = Result {
+            try walk { sequence, entry in
+                for change in entry {
+                    let id = GraphID(store: store.number, object: change.object)
+                    try collect(change, id, sequence, into: &incoming)
+                    if news.hasFollowers { changes.append(GraphChange(id: id, change: change)) }
+                }
             }
         }
+        // The context has moved on over all that was handed out, even if the walk has ended early.
         var conflicts = incoming.conflicts
         gatheringRebases {
             for update in incoming.updates.values { merge(update, &conflicts) }
         }
-        let lost = try incoming.deleted.filter { try !isStillThere($0, in: store) }
-        return conflicts + dropReferences(to: lost, inStore: store.number)
+        return try keepingIfUntold(conflicts, of: store) {
+            try walked.get()
+            let lost = try incoming.deleted.filter { try !isStillThere($0, in: store) }
+            return conflicts + dropReferences(to: lost, inStore: store.number)
+        }
+    }
+
+    /// Goes on with a merge, and keeps the conflicts it has met when it cannot be carried through.
+    func keepingIfUntold(
+        _ conflicts: [MergeConflict], of store: PersistentStore,
+        _ body: () throws -> [MergeConflict]
+    ) throws -> [MergeConflict] {
+        do {
+            return try body()
+        } catch {
+            terms.keep(
+                conflicts.named(in: coordinator.model.schema).inStore(store.identifier))
+            throw error
+        }
     }
 
     /// Runs `body`, and lets what can be undone follow others' values in one walk.
@@ -103,16 +129,16 @@ extension ManagedObjectContext {
         incoming.merged.note(change, of: id, isKnown: isKnown(id, at: sequence))
         if change.isDelete { incoming.deleted.insert(id.object) }
         // What is to be inserted anew owes nothing to what others did with it before.
-        guard let object = registry[id], !object.status.contains(.temporary) else { return }
+        guard let object = registry[id], !object.status.isTemporary else { return }
         switch change.kind {
         case .insert:
             // A deleted object that somebody has brought back is read again.
-            guard object.status.contains(.gone) else { return }
+            guard object.status.isGone else { return }
             object.relations = [:]
-            object.becomeFault(.fault)
+            object.becomeFault(.anew)
             incoming.refreshed.insert(object)
         case .update(let edits, let members):
-            guard object.since < sequence.rawValue, !object.status.contains(.gone),
+            guard object.since < sequence.rawValue, !object.status.isGone,
                 !object.isFault || pending[id] != nil
             else { return }
             incoming.append(edits, members, of: object, sequence)
@@ -138,7 +164,7 @@ extension ManagedObjectContext {
     /// Whether an object that others deleted was brought back: by them, or here to be saved again.
     private func isStillThere(_ object: ObjectID, in store: PersistentStore) throws -> Bool {
         let id = GraphID(store: store.number, object: object)
-        if registry[id]?.status.contains(.temporary) == true { return true }
+        if registry[id]?.status.isTemporary == true { return true }
         return try isStored(object, in: store)
     }
 
@@ -148,7 +174,7 @@ extension ManagedObjectContext {
         guard !object.isFault else { return }
         merge(update.edits, into: object, update.sequence, &conflicts)
         object.since = update.sequence.rawValue
-        object.rowPage = nil
+        object.letGoOfPage()
         if !update.edits.isEmpty { awake(object, .refresh) }
     }
 
@@ -164,9 +190,8 @@ extension ManagedObjectContext {
             undoManager?.rebase(object, edit.property, inSlot: slot, onto: edit.new)
             if case .delete(var values, let members)? = pending[object.graphID]?.change?.kind {
                 conflicts.append(
-                    MergeConflict(
-                        kind: .deletedByUs, object: object.graphID.object,
-                        property: edit.property, base: values[slot], theirs: edit.new))
+                    object.conflict(
+                        .deletedByUs, of: edit.property, base: values[slot], theirs: edit.new))
                 values[slot] = edit.new
                 object.values[slot] = edit.new
                 pending.replace(
@@ -231,13 +256,12 @@ extension ManagedObjectContext {
         if case .update(let edits, _)? = pending[object.graphID]?.change?.kind {
             for edit in edits {
                 conflicts.append(
-                    MergeConflict(
-                        kind: .deletedByThem, object: object.graphID.object,
-                        property: edit.property, base: edit.old, ours: edit.new))
+                    object.conflict(
+                        .deletedByThem, of: edit.property, base: edit.old, ours: edit.new))
             }
         }
         dropPending(of: object)
-        object.status.insert(.gone)
+        object.undergo(.foundGone)
         object.letGoOfRow()
         news.noteMergedDelete(object.graphID) { [registry] in registry[$0] != nil }
     }
@@ -247,7 +271,7 @@ extension ManagedObjectContext {
         if let change = pending[object.graphID]?.change { withdrawReferences(of: change, object) }
         pending.remove(object.graphID)
         undoManager?.forget(object)
-        object.status.subtract([.inserted, .updated, .deleted])
+        object.undergo(.changesDropped)
     }
 
     /// Lets lists that a foreign change touches be read again when they are asked for.

@@ -5,7 +5,7 @@ extension ManagedObjectContext {
     /// The objects in use here that merges have found deleted since the last save.
     var deletedByMerges: some Sequence<ManagedObject> {
         news.deletedByMerges.lazy.compactMap { [registry] in registry[$0] }
-            .filter { $0.status.contains(.gone) }
+            .filter { $0.status.isGone }
     }
 
     /// Ends, with a save that has nothing to append, the time in which merged deletions count as

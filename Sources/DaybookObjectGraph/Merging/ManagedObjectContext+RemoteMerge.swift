@@ -62,7 +62,7 @@ extension ManagedObjectContext {
                 if let inverse = end.inverse { touched.insert(inverse) }
             }
         }
-        for object in registry.objects where !object.status.contains(.temporary) {
+        for object in registry.objects where !object.status.isTemporary {
             for property in Array(object.relations.keys) where touched.contains(property) {
                 object.relations[property] = nil
             }

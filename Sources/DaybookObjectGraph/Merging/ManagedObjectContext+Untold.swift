@@ -1,5 +1,6 @@
 import DaybookObjectModel
 import DaybookSnapshotStore
+import Foundation
 
 // A merge lets pending values stand on what others have saved, so that the save that follows finds
 // nothing in its way. That is right where somebody has been told of it; a merge that comes by itself
@@ -39,27 +40,50 @@ extension ManagedObjectContext {
     /// left to collide.
     private func standing(_ conflicts: [MergeConflict]) -> [MergeConflict] {
         guard !conflicts.isEmpty else { return [] }
-        // Objects of two stores may have the same number, so what is pending for either counts.
-        var edited: [ObjectID: Set<PropertyNumber>] = [:]
-        var deleted: Set<ObjectID> = []
+        var edited: [ObjectPlace: Set<PropertyNumber>] = [:]
+        var deleted: Set<ObjectPlace> = []
         for item in pending.items {
             switch item.change?.kind {
             case .update(let edits, _):
-                edited[item.object.graphID.object, default: []].formUnion(edits.map(\.property))
-            case .delete: deleted.insert(item.object.graphID.object)
+                edited[item.object.place, default: []].formUnion(edits.map(\.property))
+            case .delete: deleted.insert(item.object.place)
             case .insert, nil: break
             }
         }
         return conflicts.filter { conflict in
             // Where both have come to the same value, nothing is pending any more.
             switch conflict.kind {
-            case .deletedByUs: return deleted.contains(conflict.object)
+            case .deletedByUs: return deleted.contains(conflict.place)
             case .value where conflict.ours != conflict.theirs:
                 guard let property = conflict.property else { return true }
-                return deleted.contains(conflict.object)
-                    || edited[conflict.object]?.contains(property) == true
+                return deleted.contains(conflict.place)
+                    || edited[conflict.place]?.contains(property) == true
             default: return true
             }
         }
     }
+
+    /// Forgets the conflicts of an object that is read again, and not those of one that has the same
+    /// number in another store.
+    func forgetUntoldConflicts(of object: ManagedObject) {
+        guard !terms.untoldConflicts.isEmpty else { return }
+        let place = object.place
+        terms.forgetConflicts { $0.place == place }
+    }
+}
+
+/// An object by the names that outlive it: conflicts may be told when its store has gone.
+private struct ObjectPlace: Hashable {
+    let store: UUID?
+    let object: ObjectID
+}
+
+extension ManagedObject {
+    fileprivate var place: ObjectPlace {
+        ObjectPlace(store: storeIdentifier, object: graphID.object)
+    }
+}
+
+extension MergeConflict {
+    fileprivate var place: ObjectPlace { ObjectPlace(store: storeIdentifier, object: object) }
 }

@@ -20,7 +20,7 @@ extension ManagedObject {
     public func willAccessValue(forKey key: String?) throws {
         let property = key.map { self.property(named: $0) }
         if isFault {
-            guard let context = binding.context, !status.contains(.detached) else {
+            guard let context = binding.context, !status.isDetached else {
                 throw StoreError.noContext(binding.schema.name)
             }
             if let error = context.failure(firing: self), isFault { throw error }
@@ -42,7 +42,7 @@ extension ManagedObject {
     public func hasFault(forRelationshipNamed name: String) -> Bool {
         let property = relationship(named: name)
         if property.slot != nil { return isFault }
-        return relations[property.number] == nil && !status.contains(.temporary)
+        return relations[property.number] == nil && !status.isTemporary
     }
 
     /// The identifiers of the objects that a relationship leads to, in order.

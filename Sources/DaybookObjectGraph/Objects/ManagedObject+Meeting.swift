@@ -13,10 +13,20 @@ extension ManagedObject {
         case .merged(let value): return (value, nil)
         case .alike: return (theirs, nil)
         case .collision:
-            let conflict = MergeConflict(
-                kind: .value, object: graphID.object, property: edit.property, base: edit.old,
-                theirs: theirs, ours: edit.new)
+            let conflict = conflict(
+                .value, of: edit.property, base: edit.old, theirs: theirs, ours: edit.new)
             return (edit.new, conflict)
         }
+    }
+
+    /// A conflict over a property of this object.
+    func conflict(
+        _ kind: MergeConflict.Kind, of property: PropertyNumber, base: Value,
+        theirs: Value = .null, ours: Value = .null
+    ) -> MergeConflict {
+        MergeConflict(
+            kind: kind, object: graphID.object, property: property, base: base, theirs: theirs,
+            ours: ours
+        ).inStore(storeIdentifier)
     }
 }

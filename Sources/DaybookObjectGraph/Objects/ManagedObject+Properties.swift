@@ -59,7 +59,7 @@ extension ManagedObject {
     }
 
     final func makeReady(toReadSlot slot: Int) {
-        if status.contains(.fault) { realizeIfNeeded() }
+        if status.isFault { realizeIfNeeded() }
         noteRead(ofSlot: slot)
     }
 
@@ -102,7 +102,7 @@ extension ManagedObject {
     func setValue(_ newValue: Value, inSlot slot: Int) {
         guard realizeIfNeeded() else { return }
         let value = newValue.normalized
-        if !status.contains(.bornInEvent) {
+        if !status.isOfEvent {
             guard self.value(inSlot: slot) != value else { return }
             binding.context?.recordEdit(of: self, slot: slot)
         }
@@ -112,8 +112,8 @@ extension ManagedObject {
     /// Reads the record if the object is a fault.
     @discardableResult
     func realizeIfNeeded() -> Bool {
-        guard status.contains(.fault) else { return true }
-        guard let context = binding.context, !status.contains(.detached) else {
+        guard status.isFault else { return true }
+        guard let context = binding.context, !status.isDetached else {
             // What was never read cannot be read any more; it reads as empty.
             noteUnreadable()
             if !hasValues { values = binding.schema.defaults.map { _ in .null } }

@@ -29,11 +29,11 @@ extension ManagedObject {
         guard let context = binding.context else { return rememberedDestinations(of: property) }
         let target = GraphID(store: graphID.store, object: id)
         if case .one(let object)? = relations[property.number], object.graphID == target {
-            if object.status.isDisjoint(with: [.gone, .detached]) { return [object] }
+            if object.status.standing == .present { return [object] }
             // Somebody else may have brought the record back, as another instance.
             guard let other = context.registry[target], other !== object else { return [] }
         }
-        guard let object = context.destination(target), !object.status.contains(.gone) else {
+        guard let object = context.destination(target), !object.status.isGone else {
             return []
         }
         relations[property.number] = .one(object)
@@ -135,7 +135,7 @@ extension ManagedObject {
         let old = values[slot]
         let new = destination.map { Value.object($0.graphID.object) } ?? .null
         guard old != new else { return }
-        if !status.contains(.bornInEvent) { context.recordEdit(of: self, slot: slot) }
+        if !status.isOfEvent { context.recordEdit(of: self, slot: slot) }
         values[slot] = new
         relations[property.number] = destination.map { .one($0) }
         context.noteReference(of: self, property, from: old.reference, to: new.reference)

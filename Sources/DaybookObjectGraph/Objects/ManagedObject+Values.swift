@@ -15,7 +15,7 @@ extension ManagedObject {
     /// - Complexity: O(*p*), *p* the number of properties; relationships that have not changed are not
     ///   read.
     public func changedValues() -> [String: Any?] {
-        guard !isFault, !isDeleted, !status.contains(.detached) else { return [:] }
+        guard !isFault, !isDeleted, !status.isDetached else { return [:] }
         let compared = isInserted ? binding.schema.defaults : committedSlots
         var changed: [String: Any?] = [:]
         for property in binding.schema.properties where differs(property, from: compared) {
@@ -100,7 +100,7 @@ extension ManagedObject {
     /// changed back.
     public var hasPersistentChangedValues: Bool {
         guard hasChanges, !isFault else { return false }
-        if isInserted || status.contains(.deleted) { return true }
+        if isInserted || status.isPendingDelete { return true }
         let committed = committedSlots
         return binding.schema.properties.contains {
             $0.isPersistent && differs($0, from: committed)

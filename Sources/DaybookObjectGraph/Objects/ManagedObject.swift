@@ -1,3 +1,7 @@
+// The room of the objects: values, lists, faults and hooks of one object, and what a context does to a
+// single one. It records each edit before it makes it, and asks the registry for other objects and the
+// parent store for what has not been read. It saves and merges nothing.
+
 import DaybookJournalLog
 public import DaybookObjectModel
 import DaybookSnapshotStore
@@ -12,35 +16,6 @@ import Foundation
 /// An object belongs to its context's queue and must not be used elsewhere; across queues go
 /// identifiers (``objectID``) and values.
 open class ManagedObject {
-    /// What the object is to its context.
-    struct Status: OptionSet {
-        let rawValue: UInt16
-        /// The values have not been read.
-        static let fault = Status(rawValue: 1)
-        /// Will be inserted by the next save.
-        static let inserted = Status(rawValue: 2)
-        /// Has been edited since the last save.
-        static let updated = Status(rawValue: 4)
-        /// Will be deleted by the next save, or has been.
-        static let deleted = Status(rawValue: 8)
-        /// Has never been in the store.
-        static let temporary = Status(rawValue: 16)
-        /// Its record has been deleted by someone else.
-        static let gone = Status(rawValue: 32)
-        /// Was inserted in the event that is being recorded, so edits need no record of their own.
-        static let bornInEvent = Status(rawValue: 64)
-        /// Has left its context: an insert that was undone or rolled back, or after a reset.
-        static let detached = Status(rawValue: 128)
-        /// Its identifier was asked to count as permanent before it was saved.
-        static let permanent = Status(rawValue: 256)
-        /// Was turned into a fault by a refresh and has not been read since.
-        static let refreshed = Status(rawValue: 512)
-        /// Has come up while a list of objects is looked through for duplicates.
-        static let counted = Status(rawValue: 1024)
-        /// Has just been found to keep the rules of the model, by a save that calls its hooks.
-        static let valid = Status(rawValue: 2048)
-    }
-
     final let binding: EntityBinding
     final var graphID: GraphID
     /// The row that the values are read from as long as none of them has been set.
@@ -53,13 +28,10 @@ open class ManagedObject {
     final var since: UInt64 = 0
     /// The object's record in the event being recorded; -1 for none.
     final var eventIndex: Int32 = -1
-    final var status: Status
-    /// Whether the row that the values come from is kept for other contexts by itself.
-    final var holdsRow = false
-    /// Whether a step of undo may mention the object.
-    final var isJournaled = false
+    /// What the object is to its context.
+    private(set) final var status: ObjectStatus
     /// The rows that the object's was read together with, kept for other contexts.
-    @exclusivity(unchecked) final var rowPage: RowPage?
+    @exclusivity(unchecked) private(set) final var rowPage: RowPage?
     /// Related objects that have been asked for, by property. They hold their objects strongly.
     final var relations: [PropertyNumber: RelationCache] = [:] {
         didSet { if let observation { tellOfMembers(observation) } }
@@ -163,15 +135,15 @@ open class ManagedObject {
     ///
     /// - Returns: Whether it was one.
     final func becomePrepared() -> Bool {
-        guard status.contains(.fault), !held.isEmpty else { return false }
-        status.remove(.fault)
+        guard status.isFault, !held.isEmpty else { return false }
+        status.undergo(.read)
         if let observation { tellOfValues(observation) }
         return true
     }
 
     /// Takes back what ``prepare(_:)`` has done, unless the object is no fault any more.
     final func forgetPrepared() {
-        guard status.contains(.fault), !held.isEmpty else { return }
+        guard status.isFault, !held.isEmpty else { return }
         packed = nil
         rowPage = nil
     }
@@ -179,10 +151,10 @@ open class ManagedObject {
     /// Lets go of the values.
     ///
     /// Who watches the object is told when it is a fault already, as they may read it at once.
-    final func becomeFault(_ newStatus: Status) {
+    final func becomeFault(_ reason: ObjectStatus.FaultReason) {
         packed = nil
         if !list.isEmpty { list = [] }
-        status = newStatus
+        status.undergo(.turnedIntoFault(reason))
         if let observation { tellOfValues(observation) }
     }
 
@@ -204,7 +176,7 @@ open class ManagedObject {
     public required init(entity: EntityDescription, insertInto context: ManagedObjectContext) {
         let binding = context.binding(forInserting: entity.name, as: Self.self)
         self.binding = binding
-        status = [.inserted, .temporary]
+        status = .new
         graphID = context.newID(of: binding)
         list = binding.entity.newValues
         context.registerInsert(self)
@@ -239,11 +211,45 @@ open class ManagedObject {
         }
     }
 
+    // MARK: - What happens to it
+
+    /// Takes in what happens to the object; see ``ObjectStatus``. What changes values as well has a
+    /// function of its own.
+    final func undergo(_ event: ObjectStatus.Event) { status.undergo(event) }
+
+    /// Whether the object is met for the first time since ``forgetCount()``.
+    final func isFirstCount() -> Bool {
+        guard !status.isCounted else { return false }
+        status.isCounted = true
+        return true
+    }
+
+    /// Ends the counting.
+    final func forgetCount() { status.isCounted = false }
+
+    /// Notes whether the object was just found to keep the rules of the model.
+    final func noteValid(_ isValid: Bool) { status.isValid = isValid }
+
+    /// Notes that a step of undo mentions the object.
+    final func noteJournaled() { status.noteJournaled() }
+
+    /// Holds the row for other contexts by itself.
+    final func holdRow() {
+        status.holdsRow = true
+        rowPage = nil
+    }
+
+    /// Holds the row for other contexts with those it was read together with.
+    final func holdRow(with page: RowPage) { rowPage = page }
+
+    /// Lets go of the rows that the object's was read together with.
+    final func letGoOfPage() { rowPage = nil }
+
     /// Lets others no longer have the row without reading it.
     final func letGoOfRow() {
         rowPage = nil
-        guard holdsRow else { return }
-        holdsRow = false
+        guard status.holdsRow else { return }
+        status.holdsRow = false
         binding.rows?.release(graphID)
     }
 
@@ -268,6 +274,9 @@ open class ManagedObject {
     /// Called before a save for every object that is inserted, updated or deleted; may change this
     /// object and others. Called again for those that were changed, until nothing is changed any
     /// more; a save gives up with `unsettled` when there is no end to it.
+    ///
+    /// It cannot refuse the save. What is to refuse throws in ``validateForInsert()``,
+    /// ``validateForUpdate()`` or ``validateForDelete()``, which are called after it.
     open func willSave() {}
 
     /// Called after a save, for every object that was saved. What is changed here is pending for the
@@ -344,88 +353,4 @@ public struct FaultSeed {
 extension ManagedObject: @unchecked Sendable {
     // @unchecked Sendable because the conformance is unavailable: it stops the compiler from finding
     // another.
-}
-
-extension ManagedObject: Hashable {
-    /// Whether both are the same instance. A context has one instance for each record.
-    public static func == (left: ManagedObject, right: ManagedObject) -> Bool {
-        left === right
-    }
-
-    /// Feeds the identity of the instance.
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(ObjectIdentifier(self))
-    }
-}
-
-extension ManagedObject {
-    /// Makes a new object of the class's entity and inserts it into a context.
-    public convenience init(context: ManagedObjectContext) {
-        self.init(entity: context.entity(for: Self.self), insertInto: context)
-    }
-
-    /// The identifier, the same before and after saving.
-    public var objectID: ManagedObjectID {
-        let isTemporary =
-            !status.contains(.permanent) && (status.contains(.temporary) || isUnsavedAbove)
-        return ManagedObjectID(
-            binding.identifiers(inStore: graphID.store, areTemporary: isTemporary),
-            number: graphID.object.number)
-    }
-
-    /// The identifier as it is once the object is saved, which does not look whether it is.
-    var lastingID: ManagedObjectID {
-        ManagedObjectID(
-            binding.identifiers(inStore: graphID.store, areTemporary: false),
-            number: graphID.object.number)
-    }
-
-    /// Whether the object is there under its context and in no store yet.
-    private var isUnsavedAbove: Bool {
-        guard since == 0, let context = binding.context else { return false }
-        return context.isUnsavedAbove(graphID)
-    }
-
-    /// The context, or nil after it has gone or the object has left it.
-    public var managedObjectContext: ManagedObjectContext? {
-        status.contains(.detached) ? nil : binding.context
-    }
-
-    /// What the model says of the object's entity.
-    public var entity: EntityDescription {
-        binding.context?.coordinator.managedObjectModel.entitiesByName[binding.schema.name]
-            ?? EntityDescription(name: binding.schema.name)
-    }
-
-    /// Whether the values have not been read. Asking does not read them.
-    public var isFault: Bool {
-        noteReadOfFault()
-        return status.contains(.fault)
-    }
-
-    /// Whether the next save will insert the object.
-    public var isInserted: Bool { status.contains(.inserted) }
-
-    /// Whether the object was in the store and has been edited since the last save.
-    public var isUpdated: Bool {
-        status.contains(.updated) && !status.contains(.inserted) && !status.contains(.deleted)
-    }
-
-    /// Whether the next save will delete the object, or its record was found deleted by others.
-    public var isDeleted: Bool { status.contains(.deleted) || status.contains(.gone) }
-
-    /// Whether the next save will delete the object.
-    var isPendingDelete: Bool {
-        status.contains(.deleted) && status.isDisjoint(with: [.gone, .detached])
-    }
-
-    /// Whether changes to the object mean something: it is in its context and not deleted.
-    var isEditable: Bool {
-        status.isDisjoint(with: [.deleted, .gone, .detached])
-    }
-
-    /// Whether the object is inserted, updated or deleted.
-    public var hasChanges: Bool {
-        !status.isDisjoint(with: [.inserted, .updated, .deleted])
-    }
 }

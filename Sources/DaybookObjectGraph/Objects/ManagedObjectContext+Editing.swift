@@ -27,9 +27,9 @@ extension ManagedObjectContext {
     }
 
     func delete(_ object: ManagedObject, cause: ObjectID?) {
-        guard object.realizeIfNeeded(), !object.status.contains(.gone) else { return }
+        guard object.realizeIfNeeded(), !object.status.isGone else { return }
         let members = recordDelete(of: object, cause: cause)
-        object.status.insert(.deleted)
+        object.undergo(.deleted)
         undeliveredDeletes.append(Deletion(object: object, members: members))
     }
 
@@ -44,7 +44,7 @@ extension ManagedObjectContext {
     /// Notes that an object is new; what is set in the same event needs no record of its own.
     func recordInsert(of object: ManagedObject) {
         object.eventIndex = Int32(event.count)
-        object.status.insert([.inserted, .bornInEvent])
+        object.undergo(.inserted)
         event.append(EventRecord(object: object, kind: .insert))
     }
 
@@ -81,7 +81,7 @@ extension ManagedObjectContext {
             let expected = event.isEmpty ? 0 : event[event.count - 1].edits.count
             if expected > 1 { record.edits.reserveCapacity(expected) }
             event.append(record)
-            object.status.insert(.updated)
+            object.undergo(.edited)
         }
         return Int(object.eventIndex)
     }
@@ -134,7 +134,7 @@ extension ManagedObjectContext {
         for index in records.indices {
             let object = records[index].object
             object.eventIndex = -1
-            object.status.remove(.bornInEvent)
+            object.undergo(.eventEnded)
             if records[index].kind == .nothing { detach(object) }
             if let change = records[index].takeChange() {
                 news.note(change, of: object)
@@ -163,7 +163,7 @@ extension ManagedObjectContext {
     /// Lets an object go that was inserted here and is no more.
     func detach(_ object: ManagedObject) {
         registry.remove(object)
-        object.status = [.detached, .temporary]
+        object.undergo(.detached)
         object.letGoOfRow()
     }
 
@@ -181,7 +181,7 @@ extension ManagedObjectContext {
     /// Takes back references without inverse to objects that were inserted and are deleted before
     /// they were ever saved. The store takes back those to objects that it knows.
     private func releaseAnnihilated(_ objects: [ManagedObject]) {
-        let lost = Set(objects.lazy.filter { $0.status.contains(.temporary) }.map(\.graphID))
+        let lost = Set(objects.lazy.filter { $0.status.isTemporary }.map(\.graphID))
         guard !lost.isEmpty, coordinator.model.schema.hasOneWayRelationships else { return }
         // Only who has changed since the last save can refer to what has never been saved.
         for holder in pending.items.map(\.object) + event.map(\.object) where holder.isEditable {
@@ -248,26 +248,4 @@ extension Schema {
 struct Deletion {
     let object: ManagedObject
     let members: [PropertyNumber: [ObjectID]]
-}
-
-/// The binding used last for each class.
-struct ClassBindings {
-    private var bindings: [ObjectIdentifier: EntityBinding] = [:]
-    // Objects of one class are mostly made one after the other.
-    private var latest: (type: ObjectIdentifier, binding: EntityBinding)?
-
-    subscript(type: ManagedObject.Type) -> EntityBinding? {
-        mutating get {
-            let key = ObjectIdentifier(type)
-            if let latest, latest.type == key { return latest.binding }
-            guard let binding = bindings[key] else { return nil }
-            latest = (key, binding)
-            return binding
-        }
-        set {
-            let key = ObjectIdentifier(type)
-            bindings[key] = newValue
-            latest = newValue.map { (key, $0) }
-        }
-    }
 }

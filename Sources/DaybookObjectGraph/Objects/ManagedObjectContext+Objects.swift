@@ -42,7 +42,7 @@ extension ManagedObjectContext {
                 throw error
             }
         }
-        if object.status.contains(.gone) { throw try parentStore.absence(of: graphID) }
+        if object.status.isGone { throw try parentStore.absence(of: graphID) }
         guard !object.isDeleted else { throw StoreError.noSuchObject(id.description) }
         return object
     }
@@ -133,19 +133,21 @@ extension ManagedObjectContext {
 
     private func finishReading(_ object: ManagedObject, of since: SequenceNumber) {
         object.since = since.rawValue
-        object.status.remove(.fault)
-        awakeFromFetch(object)
+        let isRefreshed = object.status.isRefreshed
+        object.undergo(.read)
+        awakeFromFetch(object, isRefreshed: isRefreshed)
     }
 
-    private func awakeFromFetch(_ object: ManagedObject) {
+    private func awakeFromFetch(_ object: ManagedObject, isRefreshed: Bool) {
         registry.forgetStoredValues(of: object)
         withoutRecording { object.awakeFromFetch() }
-        if object.status.remove(.refreshed) != nil { awake(object, .refresh) }
+        if isRefreshed { awake(object, .refresh) }
     }
 
     /// Makes a fault that was prepared an object with values.
     @usableFromInline func awakePrepared(_ object: ManagedObject) {
-        if object.becomePrepared() { awakeFromFetch(object) }
+        let isRefreshed = object.status.isRefreshed
+        if object.becomePrepared() { awakeFromFetch(object, isRefreshed: isRefreshed) }
     }
 
     /// Makes a fault that was prepared one as before.
@@ -171,10 +173,10 @@ extension ManagedObjectContext {
     ///     objects.
     public func refresh(_ object: ManagedObject, mergeChanges: Bool) {
         requireQueue()
-        guard !object.status.contains(.temporary) else { return }
+        guard !object.status.isTemporary else { return }
         processPendingChanges()
         if mergeChanges { refreshMerging(object) } else { turnIntoFault(object) }
-        terms.forgetConflicts { $0.object == object.graphID.object }
+        forgetUntoldConflicts(of: object)
         news.note(object, as: .refreshed)
         postChanges()
     }
@@ -183,7 +185,7 @@ extension ManagedObjectContext {
     public func refreshAllObjects() {
         requireQueue()
         processPendingChanges()
-        for object in registry.objects where !object.status.contains(.temporary) {
+        for object in registry.objects where !object.status.isTemporary {
             if pending[object.graphID] == nil {
                 turnIntoFault(object)
             } else {
@@ -207,11 +209,10 @@ extension ManagedObjectContext {
         let wasFault = object.isFault
         if !wasFault { object.willTurnIntoFault() }
         object.relations = [:]
-        let refreshed = wasFault ? object.status.intersection(.refreshed) : .refreshed
         // A refresh asks for what the store has now, also of the row that others share.
         object.binding.rows?.forget(object.graphID)
         object.letGoOfRow()
-        object.becomeFault(refreshed.union(.fault))
+        object.becomeFault(.refresh)
         if !wasFault { object.didTurnIntoFault() }
     }
 
@@ -220,12 +221,12 @@ extension ManagedObjectContext {
         noteRevision()
         let mine = object.values
         let change = pending[object.graphID]?.change
-        object.status.insert(.fault)
+        object.undergo(.outdated)
         guard fire(object, from: .store) else {
             // What was read of a deleted object stays readable.
             object.values = mine
-            object.status.remove(.fault)
-            if object.status.contains(.gone) { dropPending(of: object) }
+            object.undergo(.read)
+            if object.status.isGone { dropPending(of: object) }
             return
         }
         if let change { rebase(change, of: object) }
@@ -262,7 +263,7 @@ extension ManagedObjectContext {
                     object, property.number, inSlot: slot, onto: object.values[slot])
             }
             pending.replace(object.graphID, with: kept)
-            object.status.insert(.deleted)
+            object.undergo(.deleted)
         default: break
         }
     }

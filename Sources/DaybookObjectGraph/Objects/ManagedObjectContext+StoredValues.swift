@@ -9,7 +9,7 @@ extension ManagedObjectContext {
         let schema = object.binding.schema
         // Of a new object the store has nothing, and what is set without a record is saved.
         guard slot < schema.storedSlotCount, object.isEditable,
-            !object.status.contains(.temporary)
+            !object.status.isTemporary
         else { return }
         let key = RelationKey(owner: object.graphID, property: schema.slots[slot].number)
         registry.noteStoredValue(object.value(inSlot: slot), for: key)
@@ -37,7 +37,7 @@ extension ManagedObjectContext {
         func set(_ property: PropertyNumber, _ value: Value) {
             if let slot = schema.slot(of: property) { values[slot] = value }
         }
-        if registry.hasStoredValues, !object.status.contains(.temporary) {
+        if registry.hasStoredValues, !object.status.isTemporary {
             for property in schema.slots {
                 let key = RelationKey(owner: object.graphID, property: property.number)
                 if let stored = registry.storedValue(key) { set(property.number, stored) }

@@ -8,10 +8,24 @@ import Synchronization
 /// key path is hashed; outside nothing happens. So a read of a probe, with a key path that counts how
 /// often it is hashed, tells the two apart. Another thread may count in between: then an object gets
 /// a registrar without need, and nothing worse.
+///
+/// That is how the library works and not what it promises, so it is tried once in each process. Where it
+/// works otherwise, every read counts as tracked: the same is told, at the price of the memory.
 enum ObservationProbe {
-    /// Whether reads are being tracked here and now.
+    /// Whether reads are being tracked here and now, or may be.
     @inline(never)  // Inlined, a registrar would be made room for at every read of a property.
-    static var isTracking: Bool {
+    static var isTracking: Bool { isReliable ? isCounted : true }
+
+    /// Whether a count of hashes tells the two apart.
+    static let isReliable: Bool = {
+        guard !isSwitchedOff.load(ordering: .relaxed) else { return false }
+        return withObservationTracking({ isCounted }, onChange: {})
+    }()
+
+    /// Set before anything is read, has every read count as tracked.
+    static let isSwitchedOff = Atomic<Bool>(false)
+
+    private static var isCounted: Bool {
         let before = hashCount.load(ordering: .relaxed)
         registrar.access(probe, keyPath: path)
         return hashCount.load(ordering: .relaxed) != before

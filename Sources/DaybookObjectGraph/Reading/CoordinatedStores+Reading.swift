@@ -23,16 +23,15 @@ extension CoordinatedStores: RowFinder {
         let id = object.graphID
         guard !isHeld else { return try storedRow(of: id).map { Row($0) } }
         let rows = coordinator.rows
-        let isNewHolder = !object.holdsRow && object.rowPage == nil
+        let isNewHolder = !object.status.holdsRow && object.rowPage == nil
         if source == .anywhere, let row = rows.row(id, within: interval, isHeld: isNewHolder) {
-            if isNewHolder { object.holdsRow = true }
+            if isNewHolder { object.holdRow() }
             return Row(row)
         }
         let ticket = rows.ticket()
         guard let row = try storedRow(of: id) else { return nil }
-        rows.hold(row, of: id, ticket, isNewHolder: !object.holdsRow)
-        object.holdsRow = true
-        object.rowPage = nil
+        rows.hold(row, of: id, ticket, isNewHolder: !object.status.holdsRow)
+        object.holdRow()
         return Row(row)
     }
 
@@ -81,13 +80,7 @@ extension CoordinatedStores: RowFinder {
         try store.read(at: position(toRead: store)) { try $0.forEachRows(of: query, body) }
     }
 
-    func readTogether(
-        _ objects: [ManagedObject],
-        _ body: (
-            _ objects: [ManagedObject], _ row: (GraphID) throws -> Row?,
-            _ members: (SchemaProperty, GraphID) throws -> [ObjectID: Double]
-        ) throws -> Void
-    ) throws {
+    func readTogether(_ objects: [ManagedObject], _ body: CommonReading) throws {
         // Relationships stay in their store.
         for objects in Dictionary(grouping: objects, by: \.graphID.store).values {
             guard let first = objects.first else { continue }

@@ -214,13 +214,20 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
         if position.pinned != nil { position.pinned = target }
         // What is read from here on is what the entries lead to.
         positions[store.number]?.pinned = position.pinned
-        try store.store.entries(from: position.base.next, through: target) { entry in
-            if position.ownEntries.remove(entry.sequence) == nil {
-                try body(entry.sequence, entry.changes)
+        do {
+            try store.store.entries(from: position.base.next, through: target) { entry in
+                if position.ownEntries.remove(entry.sequence) == nil {
+                    try body(entry.sequence, entry.changes)
+                }
+                position.base = entry.sequence
+                positions[store.number] = position
+                return .proceed
             }
-            position.base = entry.sequence
-            positions[store.number] = position
-            return .proceed
+        } catch {
+            // Reading stays where merging has come to.
+            let reached = self.position(in: store).base
+            positions[store.number]?.notePinned(reached)
+            throw error
         }
     }
 

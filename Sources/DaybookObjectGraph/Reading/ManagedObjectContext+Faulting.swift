@@ -18,8 +18,8 @@ extension ManagedObjectContext {
         } catch {
             object.values = object.binding.schema.defaults.map { _ in .null }
             if isGone(error), countsAsDeleted(object, error) {
-                object.status.remove(.fault)
-                object.status.insert(.gone)
+                object.undergo(.read)
+                object.undergo(.foundGone)
                 object.letGoOfRow()
                 news.note(object, as: .deleted)
             } else {
@@ -42,11 +42,11 @@ extension ManagedObjectContext {
     /// Lets an object that was found gone be read again where it is there after all: somebody has
     /// brought it back, and what a save comes to depends on it.
     func lookAgain(for id: GraphID) {
-        guard let object = registry[id], object.status.contains(.gone), isBack(id) else {
+        guard let object = registry[id], object.status.isGone, isBack(id) else {
             return
         }
         object.relations = [:]
-        object.becomeFault(.fault)
+        object.becomeFault(.anew)
         news.note(object, as: .refreshed)
     }
 
@@ -64,9 +64,8 @@ extension ManagedObjectContext {
     /// Keeps a row that was read for the other contexts.
     func share(_ row: EncodedRow, of object: ManagedObject, _ ticket: RowCache.Ticket) {
         guard !parentStore.isHeld, let rows = object.binding.rows else { return }
-        rows.hold(row, of: object.graphID, ticket, isNewHolder: !object.holdsRow)
-        object.holdsRow = true
-        object.rowPage = nil
+        rows.hold(row, of: object.graphID, ticket, isNewHolder: !object.status.holdsRow)
+        object.holdRow()
     }
 
     // MARK: - Many faults

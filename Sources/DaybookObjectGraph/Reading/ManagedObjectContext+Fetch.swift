@@ -120,9 +120,9 @@ extension ManagedObjectContext {
             rows.forEach { object, row in
                 let id = GraphID(store: number, object: object)
                 let object = registry.object(id) { binding.makeFault(id) }
-                if object.status.contains(.fault) {
+                if object.status.isFault {
                     if let batch {
-                        object.rowPage = batch
+                        object.holdRow(with: batch)
                         isHeld = true
                     } else {
                         share(row, of: object, ticket)
@@ -136,7 +136,7 @@ extension ManagedObjectContext {
     }
 
     private func refreshRefetched(_ objects: [ManagedObject]) {
-        for object in objects where !object.isFault && !object.status.contains(.temporary) {
+        for object in objects where !object.isFault && !object.status.isTemporary {
             refreshMerging(object)
             news.note(object, as: .refreshed)
         }

@@ -33,13 +33,13 @@ extension ManagedObjectContext {
     ) throws -> [ObjectID: Double] {
         let owner = registry[id]
         if case .many(let list)? = owner?.relations[property.number] { return list.orders }
-        let isNew = owner?.status.contains(.temporary) == true
+        let isNew = owner?.status.isTemporary == true
         var members = isNew ? [:] : try parentStore.members(of: property, in: id)
         if !property.isStoredToMany, !pending.isEmpty {
             // What is inserted here holds what it holds here, though others have brought it back, too.
             members = members.filter { member, _ in
                 let owner = registry[GraphID(store: id.store, object: member)]
-                return owner?.status.contains(.temporary) != true
+                return owner?.status.isTemporary != true
             }
         }
         deltas.overlay(RelationKey(owner: id, property: property.number), on: &members)
@@ -72,7 +72,7 @@ extension ManagedObjectContext {
 
     /// Why an object is not there in the context.
     func currentAbsence(of id: GraphID) throws -> StoreError {
-        registry[id]?.status.contains(.deleted) == true
+        registry[id]?.status.isPendingDelete == true
             ? .deletedInParent(coordinator.model.schema.name(of: id.object))
             : try parentStore.absence(of: id)
     }

@@ -66,13 +66,7 @@ final class ParentContext: ParentStore, @unchecked Sendable {
         try parent.performForChild { try parent.currentAbsence(of: id) }
     }
 
-    func readTogether(
-        _ objects: [ManagedObject],
-        _ body: (
-            _ objects: [ManagedObject], _ row: (GraphID) throws -> Row?,
-            _ members: (SchemaProperty, GraphID) throws -> [ObjectID: Double]
-        ) throws -> Void
-    ) throws {
+    func readTogether(_ objects: [ManagedObject], _ body: CommonReading) throws {
         try parent.performForChild {
             try body(
                 objects, { try parent.currentRow(of: $0) },

@@ -1,3 +1,6 @@
+// The room of reading: what lies under a context, the rows that contexts share, and requests with their
+// conditions. It makes objects of what it reads and changes nothing that is pending.
+
 import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore
@@ -51,20 +54,8 @@ protocol ParentStore: AnyObject, Sendable {
     /// Why an object's row is not there.
     func absence(of id: GraphID) throws -> StoreError
 
-    /// Reads for several objects at once.
-    ///
-    /// - Parameters:
-    ///   - objects: The objects.
-    ///   - body: Called for as many of the objects as can be read together, with what reads their
-    ///     rows and members and those of all objects to which relationships lead from them.
-    /// - Throws: ``StoreError`` when that cannot be read; what `body` throws.
-    func readTogether(
-        _ objects: [ManagedObject],
-        _ body: (
-            _ objects: [ManagedObject], _ row: (GraphID) throws -> Row?,
-            _ members: (SchemaProperty, GraphID) throws -> [ObjectID: Double]
-        ) throws -> Void
-    ) throws
+    /// Reads for several objects: `body` is called for as many of them as can be read at once.
+    func readTogether(_ objects: [ManagedObject], _ body: CommonReading) throws
 
     /// Runs what reads several times, while nobody changes what is read but by a save to a store.
     func inOneTurn<Result>(_ body: () throws -> Result) throws -> Result
@@ -176,8 +167,22 @@ protocol ParentStore: AnyObject, Sendable {
         _ old: PersistentStore, with store: PersistentStore, for context: ManagedObjectContext)
 }
 
+/// What reads rows and members of several objects at once, and of those to which they lead.
+typealias CommonReading = (
+    _ objects: [ManagedObject], _ row: (GraphID) throws -> Row?,
+    _ members: (SchemaProperty, GraphID) throws -> [ObjectID: Double]
+) throws -> Void
+
 /// An entry that a save has made.
 typealias SavedEntry = (store: UInt32, sequence: SequenceNumber)
+
+/// Where a row may come from when a fault fires.
+enum ReadSource {
+    /// From the store, or from another context that holds it.
+    case anywhere
+    /// From the store.
+    case store
+}
 
 /// What finds objects together with their rows, so that one read brings both.
 protocol RowFinder: AnyObject {

@@ -272,7 +272,7 @@ final class RowCache: Sendable {
             }
             if isCurrent {
                 let shared = CachedPage(
-                    reference: LivenessReference(to: batch), readAt: ticket.readAt,
+                    reference: ObjectReference(to: batch), readAt: ticket.readAt,
                     places: batch.rows.places & ~later)
                 state.batches[batch.key, default: []].append(shared)
                 count.store(state.count, ordering: .releasing)

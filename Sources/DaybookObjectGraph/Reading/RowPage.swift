@@ -48,7 +48,7 @@ final class RowPage: Sendable {
 
 /// A batch whose rows other contexts are served.
 struct CachedPage {
-    let reference: LivenessReference<RowPage>
+    let reference: ObjectReference<RowPage>
     /// When the rows were read; 0 when nobody looked at the clock.
     let readAt: Int64
     /// Which of the rows are still what was saved last.

@@ -13,7 +13,10 @@ private import CDaybookObjectLiveness
 /// zero, and lives, or found to be going.
 ///
 /// Copies share one claim on the memory; whoever made the first one releases it, once.
-struct LivenessReference<Object: AnyObject> {
+///
+/// The functions are the runtime's and not the language's: `LivenessReferenceTests` says whether a
+/// toolchain still has them as they are used here. ``WeakReference`` does without them.
+struct LivenessReference<Object: AnyObject>: LooseReference {
     // The one place above `LMDB` with a pointer: what the runtime's functions take.
     private let pointer: UnsafeMutableRawPointer
 

@@ -168,4 +168,7 @@ struct GraphID: Hashable, Sendable {
     /// a store and stay far below 2⁴⁸, where the store's number is put; the highest bit marks
     /// identifiers that are never saved. Never 0.
     var word: UInt64 { number &+ UInt64(store) << 48 }
+
+    /// The number of the store in such a word.
+    static func store(ofWord word: UInt64) -> UInt64 { word >> 48 }
 }

@@ -1,3 +1,6 @@
+// The room of the registry: which instances there are and what they are called, one instance for one
+// record. It knows objects by their identity. It reads no store, records nothing and calls no hook.
+
 import DaybookObjectModel
 
 /// The instances of a context, with what is known of them beside their values: one record, one

@@ -188,7 +188,7 @@ extension CoordinatedStores {
     private func followOwnSave(of context: ManagedObjectContext) {
         guard isSpeculative else { return }
         do {
-            try context.mergeChanges()
+            context.tell(of: try context.mergeChanges())
         } catch {
             // The save is done. The context stays where it is, and can be merged or saved again.
             context.mergeFailureHandler?(error)

@@ -164,7 +164,7 @@ extension ManagedObjectContext {
         for (item, index) in zip(save.items, outcomes.indices) {
             try settleReferences(of: &outcomes[index], item.id, save.policy, &references)
             let outcome = outcomes[index]
-            conflicts += outcome.conflicts
+            conflicts += outcome.conflicts.inStore(coordinator.identifier(ofStore: item.id.store))
             merged += outcome.merged
             guard let change = outcome.change else { continue }
             arrivals.append(Arrival(id: item.id, object: outcome.object, change: change))
@@ -303,9 +303,9 @@ extension ManagedObjectContext {
         object.values = values
         object.relations = [:]
         if pending[id]?.change?.isDelete == true {
-            object.status.subtract([.fault, .deleted])
+            object.undergo(.broughtBack)
         } else {
-            object.status = [.temporary]
+            object.undergo(.arrived)
             registry.register(object)
         }
         recordInsert(of: object)

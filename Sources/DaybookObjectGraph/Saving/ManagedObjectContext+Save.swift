@@ -1,3 +1,7 @@
+// The room of saving: the way of what is pending to the entries of stores or into a parent context, with
+// the terms on which that is done. It may ask every part of the context. It is the only room that changes
+// a store, and does so by requests.
+
 public import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore
@@ -162,15 +166,15 @@ extension ManagedObjectContext {
         if registry.hasStoredValues, case .update(let edits, _)? = items[index].change?.kind {
             settleStoredValues(of: object, edits)
         }
-        object.status.subtract([.inserted, .updated, .deleted, .temporary])
+        object.undergo(.saved)
         // The row that was read is not the object's any more, so others of its batch need not be kept
         // for it.
-        if kind != .nothing { object.rowPage = nil }
+        if kind != .nothing { object.letGoOfPage() }
         if let sequence, wasSaved { object.since = sequence.rawValue }
         guard !isAsSent, kind != .nothing else { return }
         readAgain(object, &sought)
         // Others have deleted it as well.
-        if kind == .delete, object.status.contains(.gone) { detach(object) }
+        if kind == .delete, object.status.isGone { detach(object) }
     }
 
     /// Takes the values that others have saved or that a policy has settled.
@@ -180,7 +184,7 @@ extension ManagedObjectContext {
         object.relations = [:]
         // Of a fault only lists have changed, and the rest is read when it is asked for.
         guard !object.isFault else { return }
-        object.status.insert(.fault)
+        object.undergo(.outdated)
         guard fire(object, from: .store) else {
             object.values = mine
             return

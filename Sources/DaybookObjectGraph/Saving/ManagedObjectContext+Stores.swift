@@ -65,7 +65,7 @@ extension ManagedObjectContext {
                 let store = try coordinator.store(forNew: object.binding.schema.number)
                 try assign(object, to: store)
             }
-            object.status.insert(.permanent)
+            object.undergo(.promisedIdentifier)
         }
     }
 

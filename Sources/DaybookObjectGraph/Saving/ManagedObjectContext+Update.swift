@@ -102,7 +102,7 @@ extension ManagedObjectContext {
 
     /// Takes in what lies under the context now.
     private func catchUp() throws {
-        if parentStore.mayHaveNews { try mergeChanges() }
+        if parentStore.mayHaveNews { tell(of: try mergeChanges()) }
     }
 
     /// Drops what has changed since the last save and keeps what could be undone before it.

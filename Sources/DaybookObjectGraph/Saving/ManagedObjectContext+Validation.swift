@@ -60,8 +60,8 @@ extension ManagedObjectContext {
         let occasion = checkRules(change, of: object, hooks, &failures)
         guard hooks == .called else { return }
         // What calls the rules of the model from a hook is told what has just been found.
-        if failures.count == count { object.status.insert(.valid) }
-        defer { object.status.remove(.valid) }
+        object.noteValid(failures.count == count)
+        defer { object.noteValid(false) }
         do {
             try terms.with(Array(failures[count...]), of: object) {
                 switch occasion {
@@ -102,7 +102,7 @@ extension ManagedObjectContext {
         of object: ManagedObject, for occasion: ValidationOccasion
     ) -> [ValidationFailure] {
         if let failures = terms.failures(foundOf: object) { return failures }
-        guard object.realizeIfNeeded(), !object.status.contains(.gone) else { return [] }
+        guard object.realizeIfNeeded(), !object.status.isGone else { return [] }
         let schema = object.binding.schema
         var failures: [ValidationFailure] = []
         guard occasion != .delete else {
@@ -210,8 +210,8 @@ extension ManagedObject {
 
     /// Checks the rules of the model, unless a save has just found that the object keeps them.
     final func checkRules(for occasion: ValidationOccasion) throws {
-        guard !status.contains(.valid), let context = binding.context,
-            !status.contains(.detached)
+        guard !status.isValid, let context = binding.context,
+            !status.isDetached
         else { return }
         let failures = context.checkRules(of: self, for: occasion)
         guard !failures.isEmpty else { return }

@@ -20,7 +20,7 @@ extension SavePreview {
     mutating func add(_ request: CoordinatedStores.StoreRequest) throws {
         do {
             let result = try request.store.store.preview(request.request)
-            conflicts += result.conflicts
+            conflicts += result.conflicts.inStore(request.store.identifier)
             constraintConflicts += result.constraintConflicts
             mergedValues += result.merged
         } catch let error as StoreError where error.isRefusal {

@@ -1,3 +1,7 @@
+// The room of the stores: the container, the coordinator and its stores, which contexts share. What is
+// here may be used on any thread. It tells contexts of stores that come and go, and looks into no part of
+// them.
+
 import DaybookJournalLog
 public import DaybookObjectModel
 import DaybookSnapshotStore
@@ -73,6 +77,11 @@ public final class PersistentStoreCoordinator: Sendable {
     /// What a store that is here or was is called in messages.
     func storeName(_ number: UInt32) -> String {
         store(number)?.name ?? identifiers.identifier(of: number)?.uuidString ?? "store \(number)"
+    }
+
+    /// The identifier of the store that has a number, or of none.
+    func identifier(ofStore number: UInt32) -> UUID {
+        identifiers.identifier(of: number) ?? identifiers.ofNoStore
     }
 
     /// Whether a store is one of this coordinator's.

@@ -2,8 +2,8 @@ package import Foundation
 
 /// The text of points in time: ISO 8601, always in UTC when written.
 ///
-/// A `Date` is written with the fewest digits from which exactly the same date is read again. Years
-/// outside 0000…9999 take a sign and at least six digits (`+012345-01-01T00:00:00Z`).
+/// A `Date` is written with the fewest digits that read back as exactly the same date. Years
+/// outside 0000…9999 have a sign and at least six digits (`+012345-01-01T00:00:00Z`).
 package enum DateText {
     /// Seconds from 1970 to the reference date of `Date`, 2001.
     private static let referenceSeconds: Int64 = 978_307_200
@@ -15,7 +15,7 @@ package enum DateText {
     /// The date in UTC with as many digits of a second as it needs.
     ///
     /// Dates further away than ``secondsMaximum``, which no calendar reaches, are written as
-    /// seconds since 2001 behind an `@`.
+    /// seconds since 2001 after an `@`.
     package static func text(_ date: Date) -> String {
         let seconds = date.timeIntervalSinceReferenceDate
         guard abs(seconds) <= secondsMaximum else { return "@\(seconds)" }
@@ -25,7 +25,7 @@ package enum DateText {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The date that a text means; nil when it is no ISO 8601 date.
+    /// The date of a text; nil when it is not an ISO 8601 date.
     ///
     /// The time may be left out (midnight) and so may the zone (UTC); a zone is `Z` or `+01:00`.
     package static func date(_ text: String) -> Date? {
@@ -52,7 +52,7 @@ package enum DateText {
     /// Appends the time of an entry.
     package static func append(microseconds: Int64, to bytes: inout [UInt8]) {
         let seconds = microseconds.quotientDown(1_000_000)
-        // The product may lie below the least integer; the difference never does.
+        // The product may be below the least integer; the difference never is.
         var rest = microseconds &- seconds &* 1_000_000
         var fraction: [UInt8] = []
         if rest != 0 {
@@ -70,7 +70,7 @@ package enum DateText {
         append(seconds: seconds, fraction: fraction, to: &bytes)
     }
 
-    /// The microseconds since 1970 that a text means.
+    /// The microseconds since 1970 of a text.
     ///
     /// - Throws: ``DateTextError`` when the text is not of the form `2011-12-15T00:00:00Z`, with at
     ///   most six digits of a second and a zone.
@@ -85,8 +85,8 @@ package enum DateText {
                     + "microseconds.")
         }
         var rest: Int64 = 0
-        for place in 0..<6 {
-            rest = rest * 10 + (place < fraction.count ? Int64(fraction[place] - 0x30) : 0)
+        for index in 0..<6 {
+            rest = rest * 10 + (index < fraction.count ? Int64(fraction[index] - 0x30) : 0)
         }
         guard let microseconds = Int64(exactly: Int128(seconds) * 1_000_000 + Int128(rest)) else {
             throw DateTextError("'\(text)' is too far away to be counted in microseconds.")
@@ -135,7 +135,7 @@ package enum DateText {
         }
     }
 
-    /// The day of the Gregorian calendar, carried back before its introduction as ISO 8601 has it.
+    /// The day of the Gregorian calendar, extended before its introduction as in ISO 8601.
     ///
     /// The year is counted from March, so that the leap day is its last, in eras of 400 years.
     private static func civil(days: Int64) -> (year: Int64, month: Int64, day: Int64) {
@@ -206,7 +206,7 @@ package enum DateText {
     }
 }
 
-/// Why a text is not a time.
+/// The reason why a text is not a time.
 package struct DateTextError: Error, Sendable, Hashable, CustomStringConvertible {
     /// A full sentence.
     package let message: String
@@ -223,26 +223,26 @@ package struct DateTextError: Error, Sendable, Hashable, CustomStringConvertible
 
 private struct DateReader {
     private let bytes: [UInt8]
-    private var place = 0
+    private var index = 0
 
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
     }
 
     var isAtEnd: Bool {
-        place == bytes.count
+        index == bytes.count
     }
 
     mutating func accept(_ byte: UInt8) -> Bool {
-        guard place < bytes.count, bytes[place] == byte else { return false }
-        place += 1
+        guard index < bytes.count, bytes[index] == byte else { return false }
+        index += 1
         return true
     }
 
     mutating func digits() -> [UInt8] {
-        let start = place
-        while place < bytes.count, (0x30...0x39).contains(bytes[place]) { place += 1 }
-        return Array(bytes[start..<place])
+        let start = index
+        while index < bytes.count, (0x30...0x39).contains(bytes[index]) { index += 1 }
+        return Array(bytes[start..<index])
     }
 
     mutating func number(_ width: Int) -> Int64? {
@@ -299,17 +299,17 @@ extension Double {
         guard floor != self else { return (Int64(floor), []) }
         var digits = Array(magnitude.description.utf8)
         var exponent = 0
-        if let place = digits.firstIndex(of: 0x65) {
-            exponent = Int(String(decoding: digits[(place + 1)...], as: UTF8.self)) ?? 0
-            digits.removeSubrange(place...)
+        if let index = digits.firstIndex(of: 0x65) {
+            exponent = Int(String(decoding: digits[(index + 1)...], as: UTF8.self)) ?? 0
+            digits.removeSubrange(index...)
         }
         let point = digits.firstIndex(of: 0x2e) ?? digits.count
         digits.removeAll { $0 == 0x2e }
-        let place = point + exponent
+        let index = point + exponent
         var fraction =
-            place >= 0
-            ? Array(digits.dropFirst(place))
-            : Array(repeating: 0x30, count: -place) + digits
+            index >= 0
+            ? Array(digits.dropFirst(index))
+            : Array(repeating: 0x30, count: -index) + digits
         while fraction.last == 0x30 { fraction.removeLast() }
         guard self < 0 else { return (Int64(floor), fraction) }
         // 1 minus the fraction: every digit's complement to 9, the last one's to 10.

@@ -1,8 +1,8 @@
 extension Unicode.Scalar {
-    /// Whether the character is not seen and acts on what is around it: control characters, which command
-    /// a terminal, and marks that end lines or turn the order of letters round.
+    /// Whether the character is invisible and affects the text around it: control characters, which
+    /// command a terminal, and marks that end lines or reverse the order of letters.
     ///
-    /// What is printed must be what is there, so such characters are written out where text is shown.
+    /// Printed text must show its content, so such characters are written out.
     package var isHidden: Bool {
         switch value {
         case 0...0x1F, 0x7F...0x9F, 0x61C, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069: true
@@ -10,7 +10,7 @@ extension Unicode.Scalar {
         }
     }
 
-    /// Whether a byte of UTF-8 may begin a hidden character that ASCII does not have.
+    /// Whether a byte of UTF-8 may begin a hidden character outside of ASCII.
     static func mayBeginHidden(_ byte: UInt8) -> Bool {
         byte == 0xC2 || byte == 0xD8 || byte == 0xE2
     }

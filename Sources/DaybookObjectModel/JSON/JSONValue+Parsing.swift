@@ -1,5 +1,5 @@
 extension JSONValue {
-    /// Reads one JSON text (RFC 8259) strictly: no comments, no name twice, no byte order mark.
+    /// Reads one JSON text (RFC 8259) strictly: no comments, no repeated names, no byte order mark.
     ///
     /// - Throws: ``JSONError`` with the line and column, in bytes, of the first mistake.
     package init(parsing text: String) throws(JSONError) {
@@ -19,7 +19,7 @@ private struct JSONParser {
     private static let depthMaximum = 256
 
     private let bytes: [UInt8]
-    private var place = 0
+    private var offset = 0
     private var depth = 0
 
     init(_ bytes: [UInt8]) {
@@ -29,14 +29,14 @@ private struct JSONParser {
     mutating func document() throws(JSONError) -> JSONValue {
         let value = try value()
         skipSpace()
-        guard place == bytes.count else { throw expected("the end") }
+        guard offset == bytes.count else { throw expected("the end") }
         return value
     }
 
     private mutating func value() throws(JSONError) -> JSONValue {
         skipSpace()
-        guard place < bytes.count else { throw expected("a value") }
-        switch bytes[place] {
+        guard offset < bytes.count else { throw expected("a value") }
+        switch bytes[offset] {
         case UInt8(ascii: "{"):
             return try nested { parser throws(JSONError) in try parser.object() }
         case UInt8(ascii: "["): return try nested { parser throws(JSONError) in try parser.array() }
@@ -58,7 +58,7 @@ private struct JSONParser {
         guard depth <= Self.depthMaximum else {
             throw failure("The value is nested deeper than \(Self.depthMaximum) levels.")
         }
-        place += 1
+        offset += 1
         return try body(&self)
     }
 
@@ -68,13 +68,13 @@ private struct JSONParser {
         if acceptAfterSpace(UInt8(ascii: "}")) { return .object(members) }
         repeat {
             skipSpace()
-            let start = place
-            guard place < bytes.count, bytes[place] == UInt8(ascii: "\"") else {
+            let start = offset
+            guard offset < bytes.count, bytes[offset] == UInt8(ascii: "\"") else {
                 throw expected("a name in quotation marks")
             }
             let name = try string()
             guard names.insert(name).inserted else {
-                place = start
+                offset = start
                 throw failure("The name '\(name)' stands twice in one object.")
             }
             guard acceptAfterSpace(UInt8(ascii: ":")) else { throw expected("':'") }
@@ -95,57 +95,57 @@ private struct JSONParser {
     }
 
     private mutating func number() throws(JSONError) -> String {
-        let start = place
-        if bytes[place] == UInt8(ascii: "-") { place += 1 }
-        let whole = place
+        let start = offset
+        if bytes[offset] == UInt8(ascii: "-") { offset += 1 }
+        let whole = offset
         try digits()
-        if bytes[whole] == 0x30, place > whole + 1 {
-            place = whole
+        if bytes[whole] == 0x30, offset > whole + 1 {
+            offset = whole
             throw failure("A number cannot begin with a zero.")
         }
-        if place < bytes.count, bytes[place] == UInt8(ascii: ".") {
-            place += 1
+        if offset < bytes.count, bytes[offset] == UInt8(ascii: ".") {
+            offset += 1
             try digits()
         }
-        if place < bytes.count, bytes[place] | 0x20 == UInt8(ascii: "e") {
-            place += 1
-            if place < bytes.count,
-                bytes[place] == UInt8(ascii: "+") || bytes[place] == UInt8(ascii: "-")
+        if offset < bytes.count, bytes[offset] | 0x20 == UInt8(ascii: "e") {
+            offset += 1
+            if offset < bytes.count,
+                bytes[offset] == UInt8(ascii: "+") || bytes[offset] == UInt8(ascii: "-")
             {
-                place += 1
+                offset += 1
             }
             try digits()
         }
-        return String(decoding: bytes[start..<place], as: UTF8.self)
+        return String(decoding: bytes[start..<offset], as: UTF8.self)
     }
 
     private mutating func digits() throws(JSONError) {
-        let start = place
-        while place < bytes.count, (0x30...0x39).contains(bytes[place]) { place += 1 }
-        guard place > start else { throw expected("a digit") }
+        let start = offset
+        while offset < bytes.count, (0x30...0x39).contains(bytes[offset]) { offset += 1 }
+        guard offset > start else { throw expected("a digit") }
     }
 
     private mutating func string() throws(JSONError) -> String {
-        place += 1
+        offset += 1
         var text = ""
         while true {
-            let start = place
-            while place < bytes.count, bytes[place] != UInt8(ascii: "\""),
-                bytes[place] != UInt8(ascii: "\\"), bytes[place] >= 0x20
+            let start = offset
+            while offset < bytes.count, bytes[offset] != UInt8(ascii: "\""),
+                bytes[offset] != UInt8(ascii: "\\"), bytes[offset] >= 0x20
             {
-                place += 1
+                offset += 1
             }
-            if place > start {
-                guard let piece = String(validating: bytes[start..<place], as: UTF8.self) else {
-                    place = start
+            if offset > start {
+                guard let piece = String(validating: bytes[start..<offset], as: UTF8.self) else {
+                    offset = start
                     throw failure("The text that begins here is not UTF-8.")
                 }
                 text += piece
             }
-            guard place < bytes.count else { throw expected("a closing quotation mark") }
-            switch bytes[place] {
+            guard offset < bytes.count else { throw expected("a closing quotation mark") }
+            switch bytes[offset] {
             case UInt8(ascii: "\""):
-                place += 1
+                offset += 1
                 return text
             case UInt8(ascii: "\\"): text.unicodeScalars.append(try escape())
             default:
@@ -155,16 +155,16 @@ private struct JSONParser {
     }
 
     private var hexadecimal: String {
-        let digits = String(bytes[place], radix: 16)
+        let digits = String(bytes[offset], radix: 16)
         return digits.count == 1 ? "0" + digits : digits
     }
 
     private mutating func escape() throws(JSONError) -> Unicode.Scalar {
-        let start = place
-        place += 1
-        guard place < bytes.count else { throw expected("a character after the backslash") }
-        place += 1
-        switch bytes[place - 1] {
+        let start = offset
+        offset += 1
+        guard offset < bytes.count else { throw expected("a character after the backslash") }
+        offset += 1
+        switch bytes[offset - 1] {
         case UInt8(ascii: "\""): return "\""
         case UInt8(ascii: "\\"): return "\\"
         case UInt8(ascii: "/"): return "/"
@@ -184,30 +184,30 @@ private struct JSONParser {
                     return scalar
                 }
             }
-            place = start
+            offset = start
             throw failure("Half of a surrogate pair means no character.")
         default:
-            place = start
+            offset = start
             throw failure("This escape has no meaning; a backslash is written '\\\\'.")
         }
     }
 
     private mutating func unit() throws(JSONError) -> UInt32 {
-        let end = place + 4
+        let end = offset + 4
         guard end <= bytes.count,
-            bytes[place..<end].allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
-            let unit = UInt32(String(decoding: bytes[place..<end], as: UTF8.self), radix: 16)
+            bytes[offset..<end].allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
+            let unit = UInt32(String(decoding: bytes[offset..<end], as: UTF8.self), radix: 16)
         else { throw expected("four hexadecimal digits") }
-        place = end
+        offset = end
         return unit
     }
 
     // MARK: - Bytes
 
     private mutating func skipSpace() {
-        while place < bytes.count {
-            switch bytes[place] {
-            case 0x20, 0x09, 0x0a, 0x0d: place += 1
+        while offset < bytes.count {
+            switch bytes[offset] {
+            case 0x20, 0x09, 0x0a, 0x0d: offset += 1
             default: return
             }
         }
@@ -215,33 +215,33 @@ private struct JSONParser {
 
     private mutating func acceptAfterSpace(_ byte: UInt8) -> Bool {
         skipSpace()
-        guard place < bytes.count, bytes[place] == byte else { return false }
-        place += 1
+        guard offset < bytes.count, bytes[offset] == byte else { return false }
+        offset += 1
         return true
     }
 
     private mutating func accept(_ word: StaticString) -> Bool {
         let word = "\(word)".utf8
-        guard bytes[place...].starts(with: word) else { return false }
-        place += word.count
+        guard bytes[offset...].starts(with: word) else { return false }
+        offset += word.count
         return true
     }
 
     private func expected(_ what: String) -> JSONError {
         let found: String
-        if place >= bytes.count {
+        if offset >= bytes.count {
             found = "the end"
         } else {
-            let rest = String(decoding: bytes[place...].prefix(8), as: UTF8.self)
+            let rest = String(decoding: bytes[offset...].prefix(8), as: UTF8.self)
             found = rest.first.map { "'\($0)'" } ?? "the end"
         }
         return failure("\(what) was expected, not \(found).")
     }
 
     private func failure(_ message: String) -> JSONError {
-        let before = bytes[..<Swift.min(place, bytes.count)]
+        let before = bytes[..<Swift.min(offset, bytes.count)]
         let line = before.count { $0 == 0x0a } + 1
-        let column = place - (before.lastIndex(of: 0x0a).map { $0 + 1 } ?? 0) + 1
+        let column = offset - (before.lastIndex(of: 0x0a).map { $0 + 1 } ?? 0) + 1
         return JSONError(message, at: "line \(line), column \(column)")
     }
 }

@@ -1,4 +1,4 @@
-/// A JSON value as it was written: numbers keep their digits, members their order.
+/// A JSON value as written: numbers keep their digits, members their order.
 package enum JSONValue: Sendable, Hashable {
     /// `null`.
     case null
@@ -28,39 +28,39 @@ package struct JSONMember: Sendable, Hashable {
     }
 }
 
-/// What is wrong with JSON, and where.
+/// A mistake in JSON and its location.
 package struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The way to the value (`entities[1].name`) or the place in the text (`line 1, column 5`).
-    package var place: String
-    /// What was found and what would be right: the rest of the sentence.
+    /// The path to the value (`entities[1].name`) or the location in the text (`line 1, column 5`).
+    package var location: String
+    /// The mistake and the remedy: the rest of the sentence.
     package var message: String
 
     /// Describes a mistake.
-    package init(_ message: String, at place: String = "") {
-        self.place = place
+    package init(_ message: String, at location: String = "") {
+        self.location = location
         self.message = message
     }
 
-    /// The message behind its place.
+    /// The message after its location.
     package var description: String {
-        place.isEmpty ? message : "\(place): \(message)"
+        location.isEmpty ? message : "\(location): \(message)"
     }
 
-    /// The same mistake, seen from further outside.
+    /// The same mistake, located from an enclosing value.
     package func within(_ outer: String) -> JSONError {
-        let joint = place.isEmpty || place.hasPrefix("[") ? "" : "."
-        return JSONError(message, at: outer + joint + place)
+        let joint = location.isEmpty || location.hasPrefix("[") ? "" : "."
+        return JSONError(message, at: outer + joint + location)
     }
 }
 
 extension JSONValue {
-    /// The member of that name; nil when this is no object or has none.
+    /// The member with that name; nil when this is not an object or has none.
     package subscript(name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.name == name }?.value
     }
 
-    /// What this is called in a message.
+    /// Its name in a message.
     package var noun: String {
         switch self {
         case .null: "null"

@@ -1,12 +1,12 @@
-/// Writes JSON as UTF-8 bytes, without spaces, names in the order in which they are given.
+/// Writes JSON as UTF-8 bytes, without spaces, names in the given order.
 ///
 /// The same calls always give the same bytes.
 package struct JSONWriter: Sendable {
-    /// Which characters of text are written as escapes. Whoever parses the text gets the same either way.
+    /// The characters of text that are written as escapes. The parsed text is the same either way.
     package enum Escaping: Sendable {
-        /// As few as RFC 8259 allows: for JSON that is kept as the bytes of a value.
+        /// As few as RFC 8259 allows: for JSON kept as the bytes of a value.
         case least
-        /// Those, and all that are hidden: for JSON that somebody may look at.
+        /// Those and all hidden characters: for JSON that people may read.
         case hidden
     }
 
@@ -15,19 +15,19 @@ package struct JSONWriter: Sendable {
     private let escaping: Escaping
     private var needsComma = false
 
-    /// Starts empty, with room for `capacity` bytes.
+    /// Starts empty, with a capacity of `capacity` bytes.
     package init(capacity: Int = 256, escaping: Escaping = .hidden) {
         bytes = []
         bytes.reserveCapacity(capacity)
         self.escaping = escaping
     }
 
-    /// What has been written, as text.
+    /// The written bytes as text.
     package var text: String {
         String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Forgets what was written and keeps the room.
+    /// Empties the bytes and keeps the storage.
     package mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)
         needsComma = false
@@ -90,7 +90,7 @@ package struct JSONWriter: Sendable {
         raw(String(value))
     }
 
-    /// Writes the shortest digits that give back the number; one that is not finite as text.
+    /// Writes the shortest digits that read back as the number; text if it is not finite.
     package mutating func double(_ value: Double) {
         if let name = value.nonFiniteName { string(name) } else { raw(value.description) }
     }
@@ -111,7 +111,7 @@ package struct JSONWriter: Sendable {
         needsComma = true
     }
 
-    /// Writes a value as it was read.
+    /// Writes a parsed value.
     package mutating func value(_ value: JSONValue) {
         switch value {
         case .null: null()
@@ -132,7 +132,7 @@ package struct JSONWriter: Sendable {
 
     // MARK: - Bytes
 
-    /// Writes a value that is JSON already.
+    /// Writes a value that is already JSON.
     private mutating func raw(_ text: String) {
         beginValue()
         bytes.append(contentsOf: text.utf8)
@@ -202,7 +202,7 @@ extension UInt8 {
         self < 0x20 || self == UInt8(ascii: "\"") || self == UInt8(ascii: "\\")
     }
 
-    /// Whether a hidden character may begin here, or one that must be escaped stands here.
+    /// Whether a hidden character may begin here, or this is one that must be escaped.
     fileprivate var mayNeedEscape: Bool {
         needsEscape || self == 0x7F || Unicode.Scalar.mayBeginHidden(self)
     }
@@ -219,8 +219,8 @@ extension JSONValue {
         return writer.text
     }
 
-    /// The value over several lines, two spaces a level; what holds no lists or objects that have
-    /// something in them stays on one line.
+    /// The value on several lines, two spaces a level; a value that contains no non-empty lists or
+    /// objects stays on one line.
     package var prettyText: String {
         pretty(indentation: "")
     }
@@ -245,7 +245,7 @@ extension JSONValue {
         }
     }
 
-    /// Whether nothing within has anything within.
+    /// Whether it contains no non-empty lists or objects.
     private var isFlat: Bool {
         let inner: [JSONValue]
         switch self {

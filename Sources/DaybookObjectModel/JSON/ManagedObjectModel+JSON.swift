@@ -1,4 +1,4 @@
-/// How JSON is laid out.
+/// The layout of JSON.
 public enum JSONLayout: Sendable, Hashable {
     /// One line without spaces.
     case oneLine
@@ -13,11 +13,11 @@ extension ManagedObjectModel {
     /// {"entities": [{"name": "Country", "attributes": [{"name": "code", "type": "string"}]}]}
     /// ```
     ///
-    /// What is left out has its default: optional, not indexed, no default value, to one, nullify.
+    /// Omitted members have defaults: optional, not indexed, no default value, to one, nullify.
     /// Whether the entities fit together is checked when the model is compiled or by `validate()`.
     ///
     /// - Parameter text: The file.
-    /// - Throws: ``ModelError`` with a sentence for every mistake, each with its place.
+    /// - Throws: ``ModelError`` with a sentence for every mistake, each with its location.
     public init(json text: String) throws(ModelError) {
         let document: JSONValue
         do {
@@ -31,10 +31,10 @@ extension ManagedObjectModel {
         self = model
     }
 
-    /// The model as a model file, defaults left out, in the order of declaration.
+    /// The model as a model file, without defaults, in the order of declaration.
     ///
-    /// - Parameter layout: How the JSON is laid out.
-    /// - Returns: Text from which the same model is read again.
+    /// - Parameter layout: The layout of the JSON.
+    /// - Returns: Text that reads back as the same model.
     public func json(_ layout: JSONLayout) -> String {
         var members = [JSONMember("entities", .array(entities.map(\.json)))]
         if !configurations.isEmpty {
@@ -134,7 +134,7 @@ extension RelationshipDescription {
 
 // MARK: - Reading
 
-/// Reads a model and notes every mistake instead of stopping at the first.
+/// Reads a model and records every mistake instead of stopping at the first.
 private struct ModelReader {
     var problems: [String] = []
 
@@ -146,73 +146,75 @@ private struct ModelReader {
         fields.prefix = ""
         let entities = list(fields, "entities", isRequired: true)
         return ManagedObjectModel(
-            entities: entities.compactMap { entity($0.value, at: $0.place) },
+            entities: entities.compactMap { entity($0.value, at: $0.location) },
             configurations: configurations(fields))
     }
 
     private mutating func configurations(_ fields: Fields) -> [String: [String]] {
         guard let json = fields["configurations"] else { return [:] }
         guard case .object(let members) = json else {
-            note(fields.place("configurations"), "an object was expected, not \(json.noun).")
+            report(fields.location("configurations"), "an object was expected, not \(json.noun).")
             return [:]
         }
         var configurations: [String: [String]] = [:]
         let lists = Fields(
             members: Dictionary(members.map { ($0.name, $0.value) }) { first, _ in first },
-            prefix: fields.place("configurations") + ".")
+            prefix: fields.location("configurations") + ".")
         for member in members {
-            configurations[member.name] = list(lists, member.name).compactMap { place, name in
+            configurations[member.name] = list(lists, member.name).compactMap { location, name in
                 if case .string(let name) = name { return name }
-                note(place, "the name of an entity was expected, not \(name.noun).")
+                report(location, "the name of an entity was expected, not \(name.noun).")
                 return nil
             }
         }
         return configurations
     }
 
-    private mutating func entity(_ json: JSONValue, at place: String) -> EntityDescription? {
+    private mutating func entity(_ json: JSONValue, at location: String) -> EntityDescription? {
         let names = [
             "name", "superentity", "abstract", "attributes", "relationships",
             "uniquenessConstraints",
         ]
-        guard let fields = fields(of: json, at: place, names: names),
+        guard let fields = fields(of: json, at: location, names: names),
             let name = text(fields, "name", isRequired: true)
         else { return nil }
         return EntityDescription(
             name: name, superentityName: text(fields, "superentity"),
             isAbstract: truth(fields, "abstract", default: false),
-            attributes: list(fields, "attributes").compactMap { attribute($0.value, at: $0.place) },
+            attributes: list(fields, "attributes").compactMap {
+                attribute($0.value, at: $0.location)
+            },
             relationships: list(fields, "relationships").compactMap {
-                relationship($0.value, at: $0.place)
+                relationship($0.value, at: $0.location)
             },
             uniquenessConstraints: list(fields, "uniquenessConstraints").map {
-                attributeNames($0.value, at: $0.place)
+                attributeNames($0.value, at: $0.location)
             })
     }
 
-    private mutating func attributeNames(_ json: JSONValue, at place: String) -> [String] {
+    private mutating func attributeNames(_ json: JSONValue, at location: String) -> [String] {
         guard case .array(let elements) = json else {
-            note(place, "a list was expected, not \(json.noun).")
+            report(location, "a list was expected, not \(json.noun).")
             return []
         }
         return elements.enumerated().compactMap { index, element in
             if case .string(let name) = element { return name }
-            note("\(place)[\(index)]", "text was expected, not \(element.noun).")
+            report("\(location)[\(index)]", "text was expected, not \(element.noun).")
             return nil
         }
     }
 
     private mutating func attribute(
-        _ json: JSONValue, at place: String
+        _ json: JSONValue, at location: String
     ) -> AttributeDescription? {
         let names = [
             "name", "type", "optional", "transient", "indexed", "unique", "default", "minimum",
             "maximum", "minLength", "maxLength", "pattern", "confidential", "merge",
         ]
-        guard let fields = fields(of: json, at: place, names: names) else { return nil }
+        guard let fields = fields(of: json, at: location, names: names) else { return nil }
         let name = text(fields, "name", isRequired: true)
         let type: AttributeType? = choice(fields, "type", noun: "a type")
-        if fields["type"] == nil { note(fields.place("type"), "is missing.") }
+        if fields["type"] == nil { report(fields.location("type"), "is missing.") }
         guard let name, let type else { return nil }
         var attribute = AttributeDescription(
             name: name, type: type, isOptional: truth(fields, "optional", default: true),
@@ -237,19 +239,19 @@ private struct ModelReader {
         do {
             return try Value(json, for: type)
         } catch {
-            problems.append(error.within(fields.place(name)).description)
+            problems.append(error.within(fields.location(name)).description)
             return .null
         }
     }
 
     private mutating func relationship(
-        _ json: JSONValue, at place: String
+        _ json: JSONValue, at location: String
     ) -> RelationshipDescription? {
         let names = [
             "name", "destination", "toMany", "ordered", "inverse", "optional", "deleteRule",
             "minCount", "maxCount",
         ]
-        guard let fields = fields(of: json, at: place, names: names) else { return nil }
+        guard let fields = fields(of: json, at: location, names: names) else { return nil }
         let name = text(fields, "name", isRequired: true)
         let destination = text(fields, "destination", isRequired: true)
         guard let name, let destination else { return nil }
@@ -264,7 +266,7 @@ private struct ModelReader {
 
     // MARK: - Fields
 
-    /// The members of an object and the way to them.
+    /// The members of an object and their path.
     private struct Fields {
         let members: [String: JSONValue]
         var prefix: String
@@ -273,26 +275,26 @@ private struct ModelReader {
             members[name]
         }
 
-        func place(_ name: String) -> String {
+        func location(_ name: String) -> String {
             prefix + name
         }
     }
 
-    private mutating func note(_ place: String, _ message: String) {
-        problems.append("\(place): \(message)")
+    private mutating func report(_ location: String, _ message: String) {
+        problems.append("\(location): \(message)")
     }
 
     private mutating func fields(
-        of json: JSONValue, at place: String, names: [String]
+        of json: JSONValue, at location: String, names: [String]
     ) -> Fields? {
         guard case .object(let members) = json else {
-            note(place, "an object was expected, not \(json.noun).")
+            report(location, "an object was expected, not \(json.noun).")
             return nil
         }
         for member in members where !names.contains(member.name) {
             let suggestion = member.name.suggestion(among: names)
-            note(
-                place,
+            report(
+                location,
                 "'\(member.name)' is not known here"
                     + (suggestion.isEmpty
                         ? "; there are \(names.map { "'\($0)'" }.joined(separator: ", "))."
@@ -300,7 +302,7 @@ private struct ModelReader {
         }
         let named = Dictionary(
             members.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
-        return Fields(members: named, prefix: place + ".")
+        return Fields(members: named, prefix: location + ".")
     }
 
     private mutating func text(
@@ -309,8 +311,8 @@ private struct ModelReader {
         switch fields[name] {
         case .string(let text): return text
         case nil:
-            if isRequired { note(fields.place(name), "is missing.") }
-        case let json?: note(fields.place(name), "text was expected, not \(json.noun).")
+            if isRequired { report(fields.location(name), "is missing.") }
+        case let json?: report(fields.location(name), "text was expected, not \(json.noun).")
         }
         return nil
     }
@@ -319,7 +321,8 @@ private struct ModelReader {
         switch fields[name] {
         case .bool(let value): return value
         case nil: break
-        case let json?: note(fields.place(name), "true or false was expected, not \(json.noun).")
+        case let json?:
+            report(fields.location(name), "true or false was expected, not \(json.noun).")
         }
         return `default`
     }
@@ -327,7 +330,7 @@ private struct ModelReader {
     private mutating func count(_ fields: Fields, _ name: String) -> Int {
         guard let json = fields[name] else { return 0 }
         if case .number(let text) = json, let count = Int(text), count >= 0 { return count }
-        note(fields.place(name), "an integer from 0 was expected, not \(json.noun).")
+        report(fields.location(name), "an integer from 0 was expected, not \(json.noun).")
         return 0
     }
 
@@ -338,8 +341,8 @@ private struct ModelReader {
         if let choice = Choice(rawValue: text) { return choice }
         let names = Choice.allCases.map(\.rawValue)
         let suggestion = text.suggestion(among: names)
-        note(
-            fields.place(name),
+        report(
+            fields.location(name),
             "'\(text)' is not \(noun)"
                 + (suggestion.isEmpty
                     ? "; there are \(names.map { "'\($0)'" }.joined(separator: ", "))."
@@ -349,13 +352,15 @@ private struct ModelReader {
 
     private mutating func list(
         _ fields: Fields, _ name: String, isRequired: Bool = false
-    ) -> [(place: String, value: JSONValue)] {
+    ) -> [(location: String, value: JSONValue)] {
         switch fields[name] {
         case .array(let values):
-            return values.enumerated().map { ("\(fields.place(name))[\($0.offset)]", $0.element) }
+            return values.enumerated().map {
+                ("\(fields.location(name))[\($0.offset)]", $0.element)
+            }
         case nil:
-            if isRequired { note(fields.place(name), "is missing.") }
-        case let json?: note(fields.place(name), "a list was expected, not \(json.noun).")
+            if isRequired { report(fields.location(name), "is missing.") }
+        case let json?: report(fields.location(name), "a list was expected, not \(json.noun).")
         }
         return []
     }

@@ -1,7 +1,7 @@
 package import Foundation
 
 extension Double {
-    /// How numbers that JSON has no form for are written as text.
+    /// The texts of numbers for which JSON has no form.
     package static let namesOfNonFinite: [String: Double] = [
         "NaN": .nan, "Infinity": .infinity, "-Infinity": -.infinity,
     ]
@@ -14,7 +14,7 @@ extension Double {
 }
 
 extension Decimal {
-    /// Plain digits without an exponent, the shortest that mean the number; `NaN` for none.
+    /// Plain digits without an exponent, the shortest for the number; `NaN` if it is not a number.
     package var plainText: String {
         let parts = DecimalParts(self)
         guard parts.mantissa != 0 else { return parts.isNegative ? "NaN" : "0" }
@@ -30,19 +30,19 @@ extension Decimal {
         return parts.isNegative ? "-" + digits : digits
     }
 
-    /// The number that digits mean, with a point and an exponent or without; nil when they are no
-    /// number or have more digits than a decimal can hold.
+    /// The number of digits with or without a decimal point and an exponent; nil when they are not a number
+    /// or have more digits than a decimal can hold.
     package init?(exactly text: String) {
         var rest = Substring(text)
         let isNegative = rest.first == "-"
         if isNegative || rest.first == "+" { rest.removeFirst() }
         var exponent = 0
-        if let place = rest.firstIndex(where: { $0 == "e" || $0 == "E" }) {
-            guard let power = Int(rest[rest.index(after: place)...]),
+        if let exponentMark = rest.firstIndex(where: { $0 == "e" || $0 == "E" }) {
+            guard let power = Int(rest[rest.index(after: exponentMark)...]),
                 (-999...999).contains(power)
             else { return nil }
             exponent = power
-            rest = rest[..<place]
+            rest = rest[..<exponentMark]
         }
         let halves = rest.split(separator: ".", omittingEmptySubsequences: false)
         guard halves.count <= 2, halves.allSatisfy({ !$0.isEmpty }),

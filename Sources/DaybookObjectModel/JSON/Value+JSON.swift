@@ -15,9 +15,9 @@ import Foundation
 // |         | else {"base64": "…"} | |
 // | object | "Country/17" | |
 extension JSONWriter {
-    /// Writes a value so that ``Value/init(_:for:)`` gives back the same one.
+    /// Writes a value so that ``Value/init(_:for:)`` reads back the same one.
     ///
-    /// The type tells coded values from data; it is nil for a relationship.
+    /// The type distinguishes coded values from data; it is nil for a relationship.
     package mutating func value(_ value: Value, for type: AttributeType?, in schema: Schema) {
         switch value {
         case .object(let object): string(schema.name(of: object))
@@ -86,7 +86,7 @@ extension JSONValue {
 extension Value {
     /// Reads the value of an attribute.
     ///
-    /// - Throws: ``JSONError`` without a place, saying what was found and what would be right.
+    /// - Throws: ``JSONError`` without a location, saying what was found and what would be right.
     package init(_ json: JSONValue, for type: AttributeType) throws(JSONError) {
         if case .null = json {
             self = .null

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// A place where two sides changed the same thing.
 ///
 /// It says what both started from, what the store has and what the context wants, and which entry
@@ -19,6 +21,11 @@ public struct MergeConflict: Error, Sendable, Hashable {
     public let kind: Kind
     /// The object.
     public let object: ObjectID
+    /// The identifier of the store that the object is in, or is to go to; nil in a conflict that has not
+    /// been reported yet.
+    ///
+    /// Objects of different stores may have the same ``object``.
+    public package(set) var storeIdentifier: UUID?
     /// The property; nil when the object as a whole is in conflict.
     public let property: PropertyNumber?
     /// The value both started from.
@@ -66,4 +73,18 @@ public struct MergeConflict: Error, Sendable, Hashable {
         self.theirs = theirs
         self.ours = ours
     }
+}
+
+extension MergeConflict {
+    /// This conflict with its store, where none is named yet.
+    package func inStore(_ identifier: UUID) -> MergeConflict {
+        var placed = self
+        placed.storeIdentifier = storeIdentifier ?? identifier
+        return placed
+    }
+}
+
+extension Sequence<MergeConflict> {
+    /// These conflicts with their store, where none is named yet.
+    package func inStore(_ identifier: UUID) -> [MergeConflict] { map { $0.inStore(identifier) } }
 }

@@ -2,9 +2,9 @@ import Foundation
 
 /// A condition on an object: the one tree to which every way of writing a query is lowered.
 ///
-/// Its logic has two values. Null is equal to null only, and no other comparison with null holds.
-/// Values that cannot be compared (text and a date) are unequal and neither is less; nothing of
-/// this is an error. `ALL` and `NONE` hold over no members, `ANY` does not.
+/// Its logic has two values. Null equals only null, and no other comparison with null holds. Values
+/// that cannot be compared (text and a date) are unequal and neither is less; this is not an error.
+/// `ALL` and `NONE` hold over no members, `ANY` does not.
 package indirect enum Filter: Sendable, Hashable {
     /// Always or never.
     case constant(Bool)
@@ -20,12 +20,12 @@ package indirect enum Filter: Sendable, Hashable {
     case or([Filter])
     /// Not the condition.
     case not(Filter)
-    /// Any, all or none of the objects at the end of a path meet the condition, which sees the
-    /// member as the object at hand.
+    /// Any, all or none of the objects at the end of a path meet the condition, for which the
+    /// member is the current object.
     case quantified(FilterQuantifier, FilterPath, Filter)
 }
 
-/// Of how many members a condition must hold.
+/// The members for which a condition must hold.
 package enum FilterQuantifier: String, Sendable, Hashable, CaseIterable {
     /// At least one.
     case any = "ANY"
@@ -35,19 +35,19 @@ package enum FilterQuantifier: String, Sendable, Hashable, CaseIterable {
     case none = "NONE"
 }
 
-/// How two values are compared.
+/// A comparison operator.
 package enum FilterOperator: String, Sendable, Hashable, CaseIterable {
     /// The same.
     case equal = "=="
-    /// Not the same.
+    /// Not equal.
     case notEqual = "!="
     /// Less.
     case less = "<"
-    /// Less or the same.
+    /// Less or equal.
     case lessOrEqual = "<="
     /// Greater.
     case greater = ">"
-    /// Greater or the same.
+    /// Greater or equal.
     case greaterOrEqual = ">="
     /// Text that starts with other text.
     case beginsWith = "BEGINSWITH"
@@ -55,12 +55,12 @@ package enum FilterOperator: String, Sendable, Hashable, CaseIterable {
     case endsWith = "ENDSWITH"
     /// Text with other text in it.
     case contains = "CONTAINS"
-    /// Text of a form: `?` stands for one character, `*` for any number.
+    /// Text with wildcards: `?` stands for one character, `*` for any number.
     case like = "LIKE"
-    /// Text that a regular expression describes from end to end.
+    /// Text that a regular expression matches completely.
     case matches = "MATCHES"
 
-    /// Whether it compares text only.
+    /// Whether it compares only text.
     package var isTextual: Bool {
         switch self {
         case .beginsWith, .endsWith, .contains, .like, .matches: true
@@ -68,7 +68,7 @@ package enum FilterOperator: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The operator that means the same when left and right are exchanged; nil when there is none.
+    /// The equivalent operator with left and right exchanged; nil when there is none.
     package var mirrored: FilterOperator? {
         switch self {
         case .equal, .notEqual: self
@@ -81,7 +81,7 @@ package enum FilterOperator: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// Two values and how they are compared.
+/// A comparison of two values.
 package struct FilterComparison: Sendable, Hashable {
     /// The value on the left.
     package let left: FilterExpression
@@ -89,12 +89,12 @@ package struct FilterComparison: Sendable, Hashable {
     package let `operator`: FilterOperator
     /// The value on the right.
     package let right: FilterExpression
-    /// What is overlooked when text is compared.
+    /// The differences to ignore when comparing text.
     package let options: TextOptions
-    /// The right side made ready, when it is known beforehand and the operator needs it so.
+    /// The prepared right side, if it is constant and the operator needs it.
     let pattern: TextPattern?
 
-    /// A comparison. A constant pattern is made ready here, once for all objects.
+    /// A comparison. A constant pattern is prepared here, once for all objects.
     package init(
         _ left: FilterExpression, _ operator: FilterOperator, _ right: FilterExpression,
         _ options: TextOptions = []
@@ -110,13 +110,13 @@ package struct FilterComparison: Sendable, Hashable {
         }
     }
 
-    /// Whether both compare the same in the same way.
+    /// Whether both are the same comparison.
     package static func == (left: FilterComparison, right: FilterComparison) -> Bool {
         left.left == right.left && left.operator == right.operator && left.right == right.right
             && left.options == right.options
     }
 
-    /// Feeds what equality looks at.
+    /// Hashes the parts that equality compares.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(left)
         hasher.combine(`operator`)
@@ -125,32 +125,32 @@ package struct FilterComparison: Sendable, Hashable {
     }
 }
 
-/// Values to be looked for, each found in constant time.
+/// A set of values with lookup in constant time.
 package struct FilterValues: Sendable, Hashable {
-    /// The values in the order in which they were given.
+    /// The values in the given order.
     package let values: [Value]
     private let set: Set<Value>
     private let numbers: [Value]
 
-    /// Makes values findable.
+    /// Makes a set of values.
     package init(_ values: [Value]) {
         self.values = values
         set = Set(values)
         numbers = values.filter(\.isNumber)
     }
 
-    /// Whether the value is among them; numbers are compared by size whatever their form.
+    /// Whether it contains the value; numbers are compared by size, whatever their form.
     package func contains(_ value: Value) -> Bool {
         if set.contains(value) { return true }
         return value.isNumber && numbers.contains { $0.order(to: value) == .orderedSame }
     }
 
-    /// Whether both hold the same values in the same order.
+    /// Whether both have the same values in the same order.
     package static func == (left: FilterValues, right: FilterValues) -> Bool {
         left.values == right.values
     }
 
-    /// Feeds the values.
+    /// Hashes the values.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(values)
     }

@@ -1,7 +1,8 @@
 import Foundation
 
 extension FilterAggregate {
-    /// What is made of values other than null. Values that are no numbers have no sum or mean.
+    /// The aggregate of the values other than null. Values that are not numbers have no sum or
+    /// mean.
     func value(of values: [Value]) -> Value {
         switch self {
         case .count: .int(Int64(values.count))

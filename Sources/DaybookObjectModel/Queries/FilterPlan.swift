@@ -4,7 +4,7 @@ import Foundation
 package struct IndexBound: Sendable, Hashable {
     /// The value at the end.
     package var value: Value
-    /// Whether the value itself belongs to the range.
+    /// Whether the range includes the value itself.
     package var isIncluded: Bool
 
     /// An end of a range.
@@ -14,23 +14,23 @@ package struct IndexBound: Sendable, Hashable {
     }
 }
 
-/// Neighbouring keys of an index.
+/// A range of index keys.
 package enum IndexRange: Sendable, Hashable {
-    /// One value; null is asked of ordinary indexes only, as unique ones do not hold it.
+    /// One value; null is only looked up in ordinary indexes, because unique ones do not hold it.
     case exactly(Value)
-    /// Between two ends of one kind; without an end, to the least or greatest of its kind.
-    /// Null is never within.
+    /// Between two ends of one kind; without an end, to the least or greatest of its kind. Null is
+    /// never included.
     case between(IndexBound?, IndexBound?)
     /// Texts that start with this one.
     case prefix(String)
 }
 
-/// How to come to all objects that may meet a filter without looking at all there are.
+/// A way to find all objects that may meet a filter without examining every object.
 ///
-/// What an index gives is a superset: the whole filter is evaluated again for every object, and
-/// objects of other entities, which may share an inherited property's index, are left out.
+/// An index returns a superset: the whole filter is evaluated again for every object, and objects
+/// of other entities, which may share an inherited property's index, are left out.
 package struct FilterPlan: Sendable {
-    /// Where the objects are found.
+    /// The source of the objects.
     package enum Access: Sendable {
         /// These objects, if they exist.
         case objects([ObjectID])
@@ -42,7 +42,7 @@ package struct FilterPlan: Sendable {
         case scan
     }
 
-    /// Where the objects are found.
+    /// The source of the objects.
     package let access: Access
     /// The part of the filter that led to this access; nil for a scan.
     package let chosen: Filter?
@@ -70,7 +70,7 @@ package struct FilterPlan: Sendable {
         self.cost = cost
     }
 
-    /// What an access costs in comparison: the fewer objects it can find, the less.
+    /// The relative cost of an access: the fewer objects it can find, the lower.
     private enum Cost {
         static let object = 1
         static let unique = 2
@@ -113,7 +113,7 @@ package struct FilterPlan: Sendable {
                 IndexBound(lower, isIncluded: true), IndexBound(upper, isIncluded: true))
             self.init(.index(property, [range]), filter, cost: Cost.range)
         case .quantified(.any, let path, .comparison(let comparison)):
-            // ANY tags == tag, where the tags stand at the object itself.
+            // ANY tags == tag, where the object itself holds the tags.
             guard path.scope == 0, path.steps.count == 1, path.steps[0].isStoredToMany,
                 comparison.left == .object, comparison.operator == .equal,
                 case .constant(.object(let object)) = comparison.right
@@ -190,7 +190,7 @@ package struct FilterPlan: Sendable {
         return FilterPlan(.index(property, [.between(lower, upper)]), chosen, cost: cost)
     }
 
-    /// What is done, in one line for a person.
+    /// The plan, in one line for people.
     package func explanation(in schema: Schema) -> String {
         let reason = chosen.map { " for \($0.text(in: schema))" } ?? ""
         return switch access {
@@ -237,7 +237,7 @@ extension SchemaProperty {
         return .range(.exactly(key))
     }
 
-    /// The value in the form in which the index holds it; nil for none, or without an index.
+    /// The value in its index form; nil for none, or without an index.
     fileprivate func indexKey(_ value: Value) -> Value? {
         guard isIndexed, let type = attribute?.type else { return nil }
         switch (type, value) {
@@ -252,7 +252,7 @@ extension SchemaProperty {
 }
 
 extension IndexRange: Comparable {
-    /// Orders ranges by where they start, so that an index is walked in one direction.
+    /// Orders ranges by their start, so that an index is walked in one direction.
     package static func < (left: IndexRange, right: IndexRange) -> Bool {
         left.start.order(to: right.start) == .orderedAscending
     }

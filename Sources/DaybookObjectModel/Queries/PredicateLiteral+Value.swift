@@ -1,7 +1,7 @@
 import Foundation
 
 extension PredicateLiteral {
-    /// The constant as a value that can be compared with values of that type.
+    /// The constant as a value comparable with values of that type.
     func value(
         for type: PredicateType, with names: PredicateNames, at column: Int
     ) throws(QueryError) -> Value {
@@ -24,7 +24,7 @@ extension PredicateLiteral {
         }
     }
 
-    /// The value when nothing tells its type: whole numbers are integers, others binary.
+    /// The value when its type is unknown: whole numbers are integers, others binary.
     private var untyped: Value {
         switch self {
         case .null: .null
@@ -91,7 +91,7 @@ extension PredicateLiteral {
         }
     }
 
-    /// An integer if it is one, else the nearest number, which is compared by size all the same.
+    /// An integer if it is one, else the nearest floating-point number; both are compared by size.
     private var number: Value? {
         guard let digits else { return nil }
         if let integer = Int64(digits) { return .int(integer) }
@@ -133,7 +133,7 @@ extension PredicateLiteral {
 }
 
 extension String {
-    /// The end of a sentence: what was probably meant, or a full stop.
+    /// The end of a sentence: a suggestion, or a full stop.
     fileprivate func remark(among names: [String]) -> String {
         let suggestion = suggestion(among: names)
         return suggestion.isEmpty ? "." : suggestion
@@ -141,7 +141,7 @@ extension String {
 }
 
 extension AttributeType {
-    /// What a constant must be, with an example of how it is written.
+    /// The required kind of constant, with an example.
     fileprivate var expectation: String {
         switch self {
         case .bool: "true or false, written as TRUE or FALSE"

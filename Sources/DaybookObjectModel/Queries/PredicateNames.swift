@@ -1,20 +1,20 @@
-/// What the names in a predicate stand for.
+/// The meaning of names in a predicate.
 package struct PredicateNames: Sendable {
     let schema: Schema
     private let found: (@Sendable (String) throws(QueryError) -> ObjectID?)?
 
-    /// Names as they are within one store: an object is `Country/17`.
+    /// Names within one store: an object is `Country/17`.
     package init(in schema: Schema) {
         self.schema = schema
         found = nil
     }
 
-    /// Names of which `object` knows the objects.
+    /// Names whose objects the closure `object` finds.
     ///
     /// - Parameters:
     ///   - schema: The entities and properties.
-    ///   - object: The object of a name; nil when the text is no name. Throws where it is not clear
-    ///     which object is meant.
+    ///   - object: The object of a name; nil when the text is not a name. Throws for an ambiguous
+    ///     name.
     package init(
         in schema: Schema, object: @escaping @Sendable (String) throws(QueryError) -> ObjectID?
     ) {
@@ -22,7 +22,7 @@ package struct PredicateNames: Sendable {
         found = object
     }
 
-    /// The object that a name stands for; nil when the text is no name.
+    /// The object of a name; nil when the text is not a name.
     func object(named text: String, at column: Int) throws(QueryError) -> ObjectID? {
         guard let found else { return schema.object(named: text) }
         do {
@@ -34,7 +34,7 @@ package struct PredicateNames: Sendable {
 }
 
 extension ObjectID {
-    /// Stands in a filter for an object that is not in the store: no object has the number.
+    /// Represents an object that is not in the store in a filter: no object has the number.
     package static func elsewhere(_ entity: EntityNumber) -> ObjectID {
         ObjectID(entity: entity, number: 0)
     }

@@ -1,22 +1,22 @@
-/// A key path of a predicate with its properties found.
+/// A resolved key path of a predicate.
 struct PredicatePath {
     var path: FilterPath
     var aggregate: FilterAggregate?
-    /// The entity at the end; nil behind an attribute.
+    /// The entity at the end; nil after an attribute.
     var entity: SchemaEntity?
-    /// The path as it is written.
+    /// The path as written.
     var text: String
 
     var expression: FilterExpression {
         aggregate.map { .aggregate($0, path) } ?? .path(path)
     }
 
-    /// Whether a quantifier is needed to make a condition of it.
+    /// Whether a condition on it needs a quantifier.
     var isToMany: Bool {
         aggregate == nil && path.isToMany
     }
 
-    /// What constants must be to be compared with it.
+    /// The type of constants that can be compared with it.
     var type: PredicateType {
         let attribute = path.steps.last?.attribute?.type
         switch aggregate {
@@ -32,14 +32,14 @@ struct PredicatePath {
     }
 }
 
-/// What a constant is compared with.
+/// The type of the other side of a constant.
 enum PredicateType {
     case attribute(AttributeType, String)
     case object(SchemaEntity, String)
     case unknown
 }
 
-/// A constant before it is known what it is compared with.
+/// A constant whose other side is not known yet.
 enum PredicateLiteral {
     case null
     case bool(Bool)
@@ -48,7 +48,7 @@ enum PredicateLiteral {
     case value(Value)
 }
 
-/// One side of a comparison and where it stands.
+/// One side of a comparison and its location.
 struct PredicateOperand {
     enum Kind {
         case literal(PredicateLiteral)
@@ -67,7 +67,7 @@ struct PredicateOperand {
         path?.type ?? .unknown
     }
 
-    /// The operand as an expression, a constant made to fit `type`.
+    /// The operand as an expression, with a constant converted to `type`.
     func expression(
         for type: PredicateType, with names: PredicateNames
     ) throws(QueryError) -> FilterExpression {

@@ -11,7 +11,7 @@ extension PredicateParser {
         (">", .greater),
     ]
 
-    /// What follows the left side of a comparison.
+    /// The rest of a comparison after its left side.
     mutating func comparison(
         _ left: PredicateOperand, _ quantifier: FilterQuantifier?
     ) throws(QueryError) -> Filter {
@@ -190,7 +190,7 @@ extension PredicateParser {
         return filters.count == 1 ? filters[0] : .or(filters)
     }
 
-    /// Checks that a path leads to many exactly if there is a quantifier.
+    /// Checks that a path is to-many exactly if there is a quantifier.
     private func check(
         _ operand: PredicateOperand, _ quantifier: FilterQuantifier?
     ) throws(QueryError) {
@@ -218,7 +218,7 @@ extension PredicateParser {
 }
 
 extension PredicateType {
-    /// The type constants of a text operator must have, named after the other side.
+    /// The type of constants of a text operator, named after the other side.
     fileprivate static func text(_ other: PredicateType) -> PredicateType {
         if case .attribute(_, let name) = other { .attribute(.string, name) } else { .unknown }
     }
@@ -237,10 +237,10 @@ extension FilterExpression {
 }
 
 extension PredicatePath {
-    /// Puts a quantifier for each to-many step around a condition on what the path leads to.
+    /// Wraps a condition on the end of the path into a quantifier for each to-many step.
     ///
-    /// The quantifier is nil for a path without to-many steps; `condition` is told how many
-    /// quantifiers stand around it.
+    /// The quantifier is nil for a path without to-many steps; `condition` gets the number of
+    /// quantifiers around it.
     fileprivate func quantified(
         _ quantifier: FilterQuantifier?, _ condition: (FilterExpression, Int) -> Filter
     ) -> Filter {

@@ -1,5 +1,5 @@
 extension PredicateParser {
-    /// A key path: names with dots between them, perhaps behind `SELF` or `$1`.
+    /// A key path: names separated by dots, perhaps after `SELF` or `$1`.
     mutating func path() throws(QueryError) -> PredicateOperand {
         let column = current.column
         var found = try start()
@@ -35,8 +35,9 @@ extension PredicateParser {
         switch token.kind {
         case .outer(let depth):
             guard depth < scopes.count else {
-                let place = depth == 1 ? "a quantifier" : "\(depth) quantifiers"
-                throw QueryError("'$\(depth)' can stand only inside \(place).", at: token.column)
+                let enclosure = depth == 1 ? "a quantifier" : "\(depth) quantifiers"
+                throw QueryError(
+                    "'$\(depth)' can stand only inside \(enclosure).", at: token.column)
             }
             found.path.scope = depth
             found.entity = scopes[scopes.count - 1 - depth]

@@ -1,15 +1,15 @@
 extension Filter {
-    /// Reads a predicate in the familiar language.
+    /// Reads a predicate in Foundation's predicate language.
     ///
     /// Constants become values of the type of the property they are compared with: dates are
     /// written as ISO 8601 text, objects as `"Country/17"`. Inside `ANY members (…)` the condition
-    /// is about the member, and `$1` is the object outside.
+    /// is about the member, and `$1` is the outer object.
     ///
     /// - Parameters:
     ///   - text: The predicate, as in `lastName BEGINSWITH 'L' AND department.name == "R&D"`.
-    ///   - entity: The entity of the objects it is about.
+    ///   - entity: The entity of the objects.
     ///   - schema: The schema of that entity.
-    ///   - arguments: What stands for `%@` and, as the text of a key path, for `%K`.
+    ///   - arguments: The values of `%@` and, as the text of a key path, of `%K`.
     /// - Throws: ``QueryError`` with the column of the first mistake.
     package init(
         parsing text: String, for entity: SchemaEntity, in schema: Schema,
@@ -30,7 +30,7 @@ extension Filter {
             predicateArguments: predicateArguments)
     }
 
-    /// Reads a predicate with names of which somebody else knows the objects.
+    /// Reads a predicate with the given meaning of names.
     package init(
         parsing text: String, for entity: SchemaEntity, naming names: PredicateNames,
         predicateArguments: [PredicateArgument]
@@ -42,26 +42,26 @@ extension Filter {
     }
 }
 
-/// What stands for `%@` in a predicate.
+/// An argument for `%@` in a predicate.
 package enum PredicateArgument: Sendable, Hashable {
     /// One value.
     case value(Value)
-    /// Several values, behind `IN` or `BETWEEN`; and the coded value that they are together, if they
-    /// are one, elsewhere.
+    /// Several values after `IN` or `BETWEEN`; elsewhere the coded value that they form together,
+    /// if any.
     case list([Value], coded: Value? = nil)
 }
 
-/// Reads predicates by recursive descent; each method reads what its name says.
+/// Reads predicates by recursive descent; each method reads the construct that it is named after.
 struct PredicateParser {
-    /// Deeper than anybody nests, and shallow enough for the stack.
+    /// Deeper than real nesting, and shallow enough for the stack.
     private static let depthMaximum = 200
 
     let tokens: [PredicateToken]
     let names: PredicateNames
-    /// The entities of the object at hand (last) and of those outside.
+    /// The entities of the current object (last) and of the outer ones.
     var scopes: [SchemaEntity]
     var arguments: [PredicateArgument]
-    var place = 0
+    var index = 0
     private var depth = 0
     private var nextArgument = 0
 
@@ -78,12 +78,12 @@ struct PredicateParser {
     var schema: Schema { names.schema }
 
     var current: PredicateToken {
-        tokens[place]
+        tokens[index]
     }
 
-    /// Steps over the current word; the end is never stepped over.
+    /// Skips the current word; the end is never skipped.
     mutating func advance() {
-        if place + 1 < tokens.count { place += 1 }
+        if index + 1 < tokens.count { index += 1 }
     }
 
     mutating func predicate() throws(QueryError) -> Filter {
@@ -267,7 +267,7 @@ struct PredicateParser {
 }
 
 extension PredicateToken {
-    /// The words that mean something unless `#` stands before them.
+    /// The keywords, unless preceded by `#`.
     static let keywords: Set<String> = [
         "AND", "OR", "NOT", "ANY", "SOME", "ALL", "NONE", "IN", "BETWEEN", "LIKE", "MATCHES",
         "CONTAINS", "BEGINSWITH", "ENDSWITH", "TRUE", "FALSE", "YES", "NO", "NIL", "NULL", "SELF",

@@ -1,9 +1,9 @@
-/// A word of a predicate and where it stands.
+/// A word of a predicate and its location.
 struct PredicateToken {
     enum Kind: Equatable {
         /// A name or keyword; escaped (`#in`) it can only be a name.
         case word(String, isEscaped: Bool)
-        /// A number as it is written.
+        /// A number as written.
         case number(String)
         /// Text without its quotation marks.
         case text(String)
@@ -11,7 +11,7 @@ struct PredicateToken {
         case argument
         /// `%K`.
         case nameArgument
-        /// `@count` and its like.
+        /// `@count` and the other aggregates.
         case aggregate(String)
         /// `$1`: the object outside of one quantifier.
         case outer(Int)
@@ -24,7 +24,7 @@ struct PredicateToken {
     let kind: Kind
     let column: Int
 
-    /// What this is called in a message.
+    /// Its name in a message.
     var description: String {
         switch kind {
         case .word(let word, let isEscaped): "'\(isEscaped ? "#" : "")\(word)'"
@@ -40,7 +40,7 @@ struct PredicateToken {
     }
 }
 
-/// Cuts a predicate into words.
+/// Splits a predicate into words.
 struct PredicateLexer {
     private static let symbols = [
         "==", "=<", "=>", "=", "!=", "<>", "<=", ">=", "<", ">", "&&", "||", "!", "(", ")", "{",
@@ -48,13 +48,13 @@ struct PredicateLexer {
     ]
 
     private let characters: [Character]
-    private var place = 0
+    private var index = 0
 
     private init(_ text: String) {
         characters = Array(text)
     }
 
-    /// The words of the text, the end among them.
+    /// The words of the text, including the end.
     static func tokens(of text: String) throws(QueryError) -> [PredicateToken] {
         var lexer = PredicateLexer(text)
         var tokens: [PredicateToken] = []
@@ -64,13 +64,13 @@ struct PredicateLexer {
     }
 
     private var current: Character? {
-        place < characters.count ? characters[place] : nil
+        index < characters.count ? characters[index] : nil
     }
 
     private mutating func next() throws(QueryError) -> PredicateToken? {
-        while current?.isWhitespace == true { place += 1 }
+        while current?.isWhitespace == true { index += 1 }
         guard let first = current else { return nil }
-        let column = place + 1
+        let column = index + 1
         return PredicateToken(kind: try kind(startingWith: first, column), column: column)
     }
 
@@ -79,27 +79,27 @@ struct PredicateLexer {
     ) throws(QueryError) -> PredicateToken.Kind {
         if first.startsName { return .word(name(), isEscaped: false) }
         if first.isDigit
-            || (first == "-" && place + 1 < characters.count
-                && characters[place + 1].isDigit)
+            || (first == "-" && index + 1 < characters.count
+                && characters[index + 1].isDigit)
         {
             return .number(try number(column))
         }
         switch first {
         case "\"", "'": return .text(try text(first, column))
         case "#":
-            place += 1
+            index += 1
             guard current?.startsName == true else {
                 throw QueryError("A name must follow '#'.", at: column)
             }
             return .word(name(), isEscaped: true)
         case "@":
-            place += 1
+            index += 1
             guard current?.startsName == true else {
                 throw QueryError("A word as in '@count' must follow '@'.", at: column)
             }
             return .aggregate(name())
         case "$":
-            place += 1
+            index += 1
             let digits = digits()
             guard let depth = Int(digits), depth > 0 else {
                 throw QueryError(
@@ -107,15 +107,15 @@ struct PredicateLexer {
             }
             return .outer(depth)
         case "%":
-            place += 1
+            index += 1
             let letter = current
-            place += 1
+            index += 1
             if letter == "@" { return .argument }
             if letter == "K" { return .nameArgument }
             throw QueryError("'%@' or '%K' must follow '%'.", at: column)
         default:
-            for symbol in Self.symbols where characters[place...].starts(with: symbol) {
-                place += symbol.count
+            for symbol in Self.symbols where characters[index...].starts(with: symbol) {
+                index += symbol.count
                 return .symbol(symbol)
             }
             throw QueryError("'\(first)' has no meaning in a predicate.", at: column)
@@ -123,28 +123,28 @@ struct PredicateLexer {
     }
 
     private mutating func name() -> String {
-        let start = place
-        while current?.continuesName == true { place += 1 }
-        return String(characters[start..<place])
+        let start = index
+        while current?.continuesName == true { index += 1 }
+        return String(characters[start..<index])
     }
 
     private mutating func digits() -> String {
-        let start = place
-        while current?.isDigit == true { place += 1 }
-        return String(characters[start..<place])
+        let start = index
+        while current?.isDigit == true { index += 1 }
+        return String(characters[start..<index])
     }
 
     private mutating func number(_ column: Int) throws(QueryError) -> String {
-        let start = place
-        if current == "-" { place += 1 }
+        let start = index
+        if current == "-" { index += 1 }
         _ = digits()
-        if current == ".", place + 1 < characters.count, characters[place + 1].isDigit {
-            place += 1
+        if current == ".", index + 1 < characters.count, characters[index + 1].isDigit {
+            index += 1
             _ = digits()
         }
         if current == "e" || current == "E" {
-            place += 1
-            if current == "+" || current == "-" { place += 1 }
+            index += 1
+            if current == "+" || current == "-" { index += 1 }
             guard !digits().isEmpty else {
                 throw QueryError("Digits must follow the 'e' of a number.", at: column)
             }
@@ -153,7 +153,7 @@ struct PredicateLexer {
             throw QueryError(
                 "A number ends in '\(name())'; text must stand in quotation marks.", at: column)
         }
-        let text = String(characters[start..<place])
+        let text = String(characters[start..<index])
         guard Double(text)?.isFinite == true else {
             throw QueryError("The number \(text) is larger than any number can be.", at: column)
         }
@@ -164,9 +164,9 @@ struct PredicateLexer {
         _ mark: Character, _ column: Int
     ) throws(QueryError) -> String {
         var text = ""
-        place += 1
+        index += 1
         while let character = current {
-            place += 1
+            index += 1
             if character == mark { return text }
             guard character == "\\" else {
                 text.append(character)
@@ -178,21 +178,21 @@ struct PredicateLexer {
             "The text that begins here does not end; a closing \(mark) is missing.", at: column)
     }
 
-    /// Reads what stands behind a backslash. An unknown escape stands for itself, as in `\?`.
+    /// Reads the character after a backslash. An unknown escape stands for itself, as in `\?`.
     private mutating func escape() throws(QueryError) -> Unicode.Scalar {
-        let column = place
+        let column = index
         guard let character = current else {
             throw QueryError("A character must follow the backslash.", at: column)
         }
-        place += 1
+        index += 1
         switch character {
         case "n": return "\n"
         case "r": return "\r"
         case "t": return "\t"
         case "u", "U":
             let count = character == "u" ? 4 : 8
-            let end = min(place + count, characters.count)
-            let digits = String(characters[place..<end])
+            let end = min(index + count, characters.count)
+            let digits = String(characters[index..<end])
             guard digits.count == count, let code = UInt32(digits, radix: 16),
                 let scalar = Unicode.Scalar(code)
             else {
@@ -200,7 +200,7 @@ struct PredicateLexer {
                     "\(count) hexadecimal digits of a character must follow '\\\(character)'.",
                     at: column)
             }
-            place = end
+            index = end
             return scalar
         case "\\", "\"", "'": return character.unicodeScalars.first ?? "\\"
         default:

@@ -1,8 +1,8 @@
-/// Why a predicate cannot be understood: the place, what was found there and what would be right.
+/// The reason why a predicate cannot be understood, with its location, the mistake and the remedy.
 public struct QueryError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong and what would be right, in sentences.
+    /// The mistake and the remedy, in sentences.
     public let message: String
-    /// The character of the predicate at which it was noticed, from 1; nil when there is no text.
+    /// The character of the predicate with the mistake, from 1; nil when there is no text.
     public let column: Int?
 
     /// Describes a mistake.
@@ -11,14 +11,14 @@ public struct QueryError: Error, Sendable, Hashable, CustomStringConvertible {
         self.column = column
     }
 
-    /// The message behind its place.
+    /// The message after its location.
     public var description: String {
         column.map { "Column \($0): \(message)" } ?? message
     }
 }
 
 extension String {
-    /// The candidate that was most probably meant; nil when none is near enough.
+    /// The most similar candidate; nil when none is near enough.
     package func nearest(among candidates: some Sequence<String>) -> String? {
         let limit = max(1, count / 3)
         var best: (name: String, distance: Int)?
@@ -36,7 +36,7 @@ extension String {
         nearest(among: candidates).map { "; did you mean '\($0)'?" } ?? ""
     }
 
-    /// How many characters must be added, removed, replaced or swapped with their neighbour.
+    /// The number of characters to add, remove, replace or swap with a neighbour.
     private func editDistance(to other: String) -> Int {
         let left = Array(self)
         let right = Array(other)

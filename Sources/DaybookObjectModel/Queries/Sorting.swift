@@ -2,11 +2,11 @@ package import Foundation
 
 /// One order by which objects are sorted. Null comes first when ascending, last when descending.
 package struct Sorting: Sendable, Hashable {
-    /// The way to the value: to-one steps only.
+    /// The path to the value, with to-one steps only.
     package var path: FilterPath
     /// Whether the least comes first.
     package var isAscending: Bool
-    /// What is overlooked when text is compared.
+    /// The differences to ignore when comparing text.
     package var options: TextOptions
 
     /// Sorts by the value at the end of a path.
@@ -16,7 +16,7 @@ package struct Sorting: Sendable, Hashable {
         self.options = options
     }
 
-    /// What stands for an object when it is compared with others.
+    /// The sort key of an object.
     package func key<Source: FilterSource & ~Copyable>(
         of object: ObjectID, in source: borrowing Source
     ) throws -> Value {
@@ -25,32 +25,33 @@ package struct Sorting: Sendable, Hashable {
         return .string(text.folded(options))
     }
 
-    /// Which of two objects comes first, by this order alone.
+    /// The order of two objects by this sorting alone.
     package func order<Source: FilterSource & ~Copyable>(
         _ left: ObjectID, _ right: ObjectID, in source: borrowing Source
     ) throws -> ComparisonResult {
         order(ofKeys: try key(of: left, in: source), try key(of: right, in: source))
     }
 
-    /// Which of two keys comes first.
+    /// The order of two keys.
     package func order(ofKeys left: Value, _ right: Value) -> ComparisonResult {
         isAscending ? left.order(to: right) : right.order(to: left)
     }
 }
 
-/// Which objects, in which order, from where to where.
+/// A selection of objects, with an order, an offset and a limit.
 package struct Query: Sendable {
     /// The entity of the objects.
     package var entity: SchemaEntity
-    /// Whether objects of sub-entities are meant, too.
+    /// Whether objects of sub-entities are included.
     package var includesSubentities: Bool
     /// The condition they meet.
     package var filter: Filter
-    /// Their order: the first one decides, the next one among equals; at last the object number.
+    /// Their order: the first sorting decides, the next one among equals, and finally the object
+    /// number.
     package var sortings: [Sorting]
-    /// How many of them at most; nil for all.
+    /// Their maximal number; nil for all.
     package var limit: Int?
-    /// How many of the first ones to leave out.
+    /// The number of objects to skip.
     package var offset: Int
 
     /// A query for all objects of an entity, to be narrowed down.
@@ -72,7 +73,7 @@ package struct Query: Sendable {
         includesSubentities ? entity.family : [entity.number]
     }
 
-    /// Whether the object is of a kind that is asked for and meets the condition.
+    /// Whether the object is of a requested entity and meets the condition.
     package func matches<Source: FilterSource & ~Copyable>(
         _ object: ObjectID, in source: borrowing Source
     ) throws -> Bool {
@@ -83,7 +84,7 @@ package struct Query: Sendable {
         return try filter.matches(object, in: source)
     }
 
-    /// Puts objects that match in order and cuts offset and limit.
+    /// Sorts matching objects and applies offset and limit.
     ///
     /// - Complexity: O(*n* log *n*) comparisons, and *n* reads for each sorting.
     package func arranged<Source: FilterSource & ~Copyable>(

@@ -1,32 +1,32 @@
 import Foundation
 
-/// Decides whether a regular expression describes a whole text, in one pass over it.
+/// Decides whether a regular expression matches a whole text, in one pass over it.
 ///
-/// All ways through the expression are followed side by side, so that none has to be gone back over: memory
-/// goes with the size of the expression, and time with that and the length of the text. Which characters
-/// a class or an escape stands for is asked of Foundation's engine, one character at a time, so both
-/// always agree.
+/// All paths through the expression are followed in parallel, without backtracking: memory is
+/// proportional to the size of the expression, and time to that and the length of the text.
+/// Foundation's engine decides which characters a class or an escape stands for, one character at a
+/// time, so both always agree.
 ///
-/// Not every expression can be decided so: not those whose meaning depends on the order in which ways
-/// are tried (possessive quantifiers, atomic groups) or on more than the next character (references
-/// back, look-around, word boundaries). For these there is no automaton.
+/// Not every expression can be decided in this way: not those whose meaning depends on the order in
+/// which paths are tried (possessive quantifiers, atomic groups) or on more than the next character
+/// (back references, look-around, word boundaries). For these there is no automaton.
 struct TextAutomaton {
     private enum State {
         /// One character of a kind, then the next state.
         case character(kind: Int, next: Int)
-        /// Two ways to go on.
+        /// Two alternatives.
         case fork(Int, Int)
         /// Only at the start of the text.
         case start(next: Int)
         /// Only at the end of the text, or before the line break that ends it.
         case end(next: Int)
-        /// The text is described.
+        /// The text matches.
         case accepted
     }
 
-    /// More states than a pattern that somebody has written leads to.
+    /// More states than a pattern written by a person has.
     private static let statesMaximum = 20_000
-    /// As many steps as take some seconds.
+    /// The number of steps that take a few seconds.
     private static let stepsMaximum = 100_000_000
 
     private var states: [State] = [.accepted]
@@ -35,7 +35,7 @@ struct TextAutomaton {
     private let refusesReturns: Bool
     private let refusesLettersBeyondASCII: Bool
 
-    /// Makes the automaton of an expression; nil when it cannot be decided by one.
+    /// Makes the automaton of an expression; nil when an automaton cannot decide it.
     init?(_ pattern: String, ignoringCase isCaseInsensitive: Bool) {
         var parser = TextExpressionParser(pattern, ignoringCase: isCaseInsensitive)
         guard let node = parser.parse() else { return nil }
@@ -108,7 +108,7 @@ struct TextAutomaton {
         }
         for _ in 0..<least {
             guard let body = add(node, before: start) else { return nil }
-            // What adds no state can be repeated without end.
+            // A part without states can be repeated endlessly.
             if body == start { break }
             start = body
         }
@@ -117,8 +117,8 @@ struct TextAutomaton {
 
     // MARK: - Running
 
-    /// Whether the whole text is described; nil when that takes too long, and for a text in which the
-    /// engine takes two characters for one.
+    /// Whether the whole text matches; nil when that takes too long, and for a text with two
+    /// characters that the engine treats as one.
     func matches(_ text: String) -> Bool? {
         if refusesReturns, text.unicodeScalars.contains("\r") { return nil }
         if refusesLettersBeyondASCII, !text.utf8.allSatisfy({ $0 < 0x80 }) { return nil }
@@ -129,7 +129,7 @@ struct TextAutomaton {
         var next = StateSet(states.count)
         var steps = 0
         enter(first, at: 0, of: scalars.count, lineEnd, &current)
-        for (place, scalar) in scalars.enumerated() {
+        for (index, scalar) in scalars.enumerated() {
             guard !current.isEmpty else { return false }
             steps += current.states.count
             guard steps <= Self.stepsMaximum else { return nil }
@@ -138,16 +138,16 @@ struct TextAutomaton {
                 guard case .character(let kind, let following) = states[number],
                     classes.contains(scalar, ofKind: kind)
                 else { continue }
-                enter(following, at: place + 1, of: scalars.count, lineEnd, &next)
+                enter(following, at: index + 1, of: scalars.count, lineEnd, &next)
             }
             swap(&current, &next)
         }
         return current.contains(0)
     }
 
-    /// Enters a state and all that can be reached from it without a character.
+    /// Enters a state and all states reachable from it without a character.
     private func enter(
-        _ state: Int, at place: Int, of count: Int, _ lineEnd: Int, _ set: inout StateSet
+        _ state: Int, at index: Int, of count: Int, _ lineEnd: Int, _ set: inout StateSet
     ) {
         set.waiting.append(state)
         while let number = set.waiting.popLast() {
@@ -156,34 +156,34 @@ struct TextAutomaton {
             case .fork(let one, let other):
                 set.waiting.append(other)
                 set.waiting.append(one)
-            case .start(let next) where place == 0: set.waiting.append(next)
-            case .end(let next) where place == count || place == lineEnd: set.waiting.append(next)
+            case .start(let next) where index == 0: set.waiting.append(next)
+            case .end(let next) where index == count || index == lineEnd: set.waiting.append(next)
             case .character, .accepted, .start, .end: break
             }
         }
     }
 }
 
-/// States in the order in which they were entered.
+/// States in the order of entry.
 private struct StateSet {
     private(set) var states: [Int] = []
-    /// States that are still to be entered.
+    /// States still to be entered.
     var waiting: [Int] = []
-    private var places: [Int]
+    private var entryIndices: [Int]
 
     init(_ count: Int) {
-        places = Array(repeating: 0, count: count)
+        entryIndices = Array(repeating: 0, count: count)
     }
 
     var isEmpty: Bool { states.isEmpty }
 
     func contains(_ state: Int) -> Bool {
-        places[state] < states.count && states[places[state]] == state
+        entryIndices[state] < states.count && states[entryIndices[state]] == state
     }
 
     mutating func insert(_ state: Int) -> Bool {
         guard !contains(state) else { return false }
-        places[state] = states.count
+        entryIndices[state] = states.count
         states.append(state)
         return true
     }
@@ -193,7 +193,7 @@ private struct StateSet {
     }
 }
 
-/// Which characters are of which kind, as Foundation's engine says.
+/// The kinds of characters, according to Foundation's engine.
 private struct CharacterClasses {
     private struct Question: Hashable {
         let scalar: Unicode.Scalar
@@ -202,7 +202,7 @@ private struct CharacterClasses {
 
     private let expressions: [NSRegularExpression?]
     private var known: [Question: Bool] = [:]
-    /// The answers for ASCII, 128 for each kind; nil where nothing has been asked yet.
+    /// The answers for ASCII, 128 for each kind; nil when not yet known.
     private var knownOfASCII: [Bool?]
 
     init(_ kinds: [String: Int]) {
@@ -210,7 +210,7 @@ private struct CharacterClasses {
             do {
                 return try NSRegularExpression(pattern: "\\A(?:\(pattern))\\z")
             } catch {
-                // The whole was compiled before, so its parts are expressions, too.
+                // The whole expression was compiled before, so its parts are valid, too.
                 return nil
             }
         }
@@ -219,10 +219,10 @@ private struct CharacterClasses {
 
     mutating func contains(_ scalar: Unicode.Scalar, ofKind kind: Int) -> Bool {
         if scalar.isASCII {
-            let place = kind * 128 + Int(scalar.value)
-            if let answer = knownOfASCII[place] { return answer }
+            let slot = kind * 128 + Int(scalar.value)
+            if let answer = knownOfASCII[slot] { return answer }
             let answer = ask(scalar, kind)
-            knownOfASCII[place] = answer
+            knownOfASCII[slot] = answer
             return answer
         }
         let question = Question(scalar: scalar, kind: kind)
@@ -240,7 +240,7 @@ private struct CharacterClasses {
 }
 
 extension [Unicode.Scalar] {
-    /// Where the line break begins that ends the text; the end when none does.
+    /// The start of the line break at the end of the text; the end if there is none.
     fileprivate var lineEnd: Int {
         guard let last, last.endsLine else { return count }
         return last == "\n" && count > 1 && self[count - 2] == "\r" ? count - 2 : count - 1

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What is overlooked when text is compared.
+/// The differences to ignore when comparing text.
 package struct TextOptions: OptionSet, Sendable, Hashable {
     /// The bits.
     package let rawValue: UInt8
@@ -17,7 +17,7 @@ package struct TextOptions: OptionSet, Sendable, Hashable {
 }
 
 extension String {
-    /// The text with everything the options overlook taken away, so that what is left can be
+    /// The text without the differences that the options ignore, so that the results can be
     /// compared byte by byte.
     package func folded(_ options: TextOptions) -> String {
         guard !options.isEmpty else { return self }
@@ -30,7 +30,7 @@ extension String {
             }
             text = String(scalars)
         }
-        // By way of upper case, because "ß" and "SS" are the same when case is overlooked.
+        // Via upper case, because "ß" and "SS" are the same when case is ignored.
         return options.contains(.caseInsensitive) ? text.uppercased().lowercased() : text
     }
 
@@ -56,7 +56,7 @@ extension String {
     }
 }
 
-/// The right side of a text operator, made ready once.
+/// The right side of a text operator, prepared once.
 struct TextPattern: Sendable {
     private enum Kind: Sendable {
         case bytes(String)
@@ -75,7 +75,7 @@ struct TextPattern: Sendable {
     private let `operator`: FilterOperator
     private let options: TextOptions
 
-    /// Makes text ready; nil for operators that compare other things than text.
+    /// Prepares text; nil for operators that do not compare text.
     init?(_ text: String, for operator: FilterOperator, _ options: TextOptions) {
         guard `operator`.isTextual || (!options.isEmpty && `operator`.mirrored != nil) else {
             return nil
@@ -90,7 +90,7 @@ struct TextPattern: Sendable {
         }
     }
 
-    /// Whether the text is one the pattern describes.
+    /// Whether the text matches the pattern.
     ///
     /// - Throws: ``QueryError`` when that takes more steps, or more memory, than are to be had.
     func matches(_ text: String) throws(QueryError) -> Bool {
@@ -120,9 +120,9 @@ struct TextPattern: Sendable {
         }
     }
 
-    /// The regular expression, made to describe the whole text; nil when it is not one.
+    /// The regular expression for the whole text; nil when it is not one.
     ///
-    /// The parser refuses a pattern that is none; from elsewhere it describes no text.
+    /// The parser refuses an invalid pattern; from elsewhere such a pattern matches no text.
     static func expression(_ text: String, _ options: TextOptions) -> TextExpression? {
         TextExpression(
             options.contains(.diacriticInsensitive) ? text.folded(.diacriticInsensitive) : text,
@@ -147,33 +147,33 @@ struct TextPattern: Sendable {
         return found
     }
 
-    /// Goes through both side by side and, on a mismatch, lets the last `*` take one character
-    /// more: never worse than the product of both lengths.
+    /// Walks both in parallel and, on a mismatch, extends the last `*` by one character: never
+    /// worse than the product of both lengths.
     private static func match(_ text: [Character], _ pattern: [Wildcard]) -> Bool {
-        var place = 0
+        var index = 0
         var next = 0
-        var retry: (place: Int, next: Int)?
-        while place < text.count {
+        var retry: (index: Int, next: Int)?
+        while index < text.count {
             if next < pattern.count {
                 switch pattern[next] {
                 case .many:
-                    retry = (place, next + 1)
+                    retry = (index, next + 1)
                     next += 1
                     continue
                 case .one:
-                    place += 1
+                    index += 1
                     next += 1
                     continue
-                case .character(let character) where character == text[place]:
-                    place += 1
+                case .character(let character) where character == text[index]:
+                    index += 1
                     next += 1
                     continue
                 default: break
                 }
             }
             guard let last = retry else { return false }
-            retry = (last.place + 1, last.next)
-            (place, next) = (last.place + 1, last.next)
+            retry = (last.index + 1, last.next)
+            (index, next) = (last.index + 1, last.next)
         }
         return pattern[next...].allSatisfy { if case .many = $0 { true } else { false } }
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A regular expression that describes whole texts.
+/// A regular expression for whole texts.
 ///
 /// Foundation's engine goes back over its steps and keeps them on a stack of a few megabytes. Where a long
 /// text needs more it gives up and says so; after some forty million steps, be it for a short text, it
@@ -8,9 +8,9 @@ import Foundation
 /// and the engine is stopped before it gives up by itself. A ``TextAutomaton`` decides then, which needs
 /// no stack and reads the text once, but does not know every expression.
 struct TextExpression: Sendable {
-    /// What an expression says of a text.
+    /// The answer of an expression for a text.
     enum Answer: Sendable {
-        /// The expression describes the whole text.
+        /// The expression matches the whole text.
         case matches
         /// It does not.
         case differs
@@ -22,7 +22,7 @@ struct TextExpression: Sendable {
     private let isCaseInsensitive: Bool
     private let expression: NSRegularExpression
 
-    /// Compiles an expression; nil when it is none.
+    /// Compiles an expression; nil when it is invalid.
     init?(_ pattern: String, ignoringCase isCaseInsensitive: Bool = false) {
         self.pattern = pattern
         self.isCaseInsensitive = isCaseInsensitive
@@ -35,7 +35,7 @@ struct TextExpression: Sendable {
         }
     }
 
-    /// Whether the expression describes a whole text.
+    /// Whether the expression matches a whole text.
     func answer(to text: String) -> Answer {
         let whole = NSRange(text.startIndex..., in: text)
         let notes = MatchNotes()
@@ -52,7 +52,7 @@ struct TextExpression: Sendable {
     }
 }
 
-/// What the engine reports of one search.
+/// The engine's report of one search.
 private final class MatchNotes: @unchecked Sendable {
     // @unchecked Sendable because the engine calls back before its method returns, on the same thread.
     private(set) var range: NSRange?

@@ -1,38 +1,39 @@
 /// A part of a regular expression.
 indirect enum TextExpressionNode {
-    /// One character of those that this expression describes.
+    /// One character that this expression matches.
     case character(String)
     /// `^`
     case start
     /// `$`
     case end
-    /// One after the other.
+    /// A sequence.
     case sequence([TextExpressionNode])
-    /// One of several.
+    /// An alternative.
     case choice([TextExpressionNode])
-    /// So many times; without an end when the last is nil.
+    /// A repetition; without a maximum when the last is nil.
     case loop(TextExpressionNode, Int, Int?)
 }
 
-/// Takes a regular expression apart that Foundation's engine has accepted.
+/// Parses a regular expression that Foundation's engine has accepted.
 ///
-/// Every method returns nil where the expression holds what a ``TextAutomaton`` cannot decide.
+/// Every method returns nil when the expression contains a part that a ``TextAutomaton`` cannot
+/// decide.
 struct TextExpressionParser {
-    /// Deeper than anybody nests, and shallow enough for the stack.
+    /// Deeper than real nesting, and shallow enough for the stack.
     private static let depthMaximum = 100
-    /// More times than a part is to be written out.
+    /// The maximal number of copies of a part.
     private static let countMaximum = 10_000
 
     private let scalars: [Unicode.Scalar]
-    private var place = 0
+    private var index = 0
     private var depth = 0
     private var isCaseInsensitive: Bool {
         didSet { if isCaseInsensitive { ignoresCase = true } }
     }
     private var dotIsForAll = false
-    /// Whether case is overlooked anywhere, so that one letter may be equal to several.
+    /// Whether case is ignored anywhere, so that one letter may equal several.
     private(set) var ignoresCase: Bool
-    /// Whether a dot stands for line breaks, too, where the engine takes two characters for one.
+    /// Whether a dot also matches line breaks, where the engine treats two characters as one.
     private(set) var hasDotForAll = false
 
     init(_ pattern: String, ignoringCase isCaseInsensitive: Bool) {
@@ -42,18 +43,18 @@ struct TextExpressionParser {
     }
 
     mutating func parse() -> TextExpressionNode? {
-        guard let node = choice(), place == scalars.count else { return nil }
+        guard let node = choice(), index == scalars.count else { return nil }
         return node
     }
 
     private var current: Unicode.Scalar? {
-        place < scalars.count ? scalars[place] : nil
+        index < scalars.count ? scalars[index] : nil
     }
 
     private mutating func accept(_ text: String) -> Bool {
         let wanted = text.unicodeScalars
-        guard scalars[place...].starts(with: wanted) else { return false }
-        place += wanted.count
+        guard scalars[index...].starts(with: wanted) else { return false }
+        index += wanted.count
         return true
     }
 
@@ -89,13 +90,13 @@ struct TextExpressionParser {
             case "+": bounds = (1, nil)
             case "?": bounds = (0, 1)
             case "{":
-                place += 1
+                index += 1
                 guard let counts = counts() else { return nil }
                 bounds = counts
             default: return node
             }
-            if scalar != "{" { place += 1 }
-            // Greedy or not makes no difference to a whole text; possessive does.
+            if scalar != "{" { index += 1 }
+            // Greediness makes no difference for a whole text; possessiveness does.
             if accept("+") { return nil }
             _ = accept("?")
             node = .loop(node, bounds.least, bounds.most)
@@ -103,7 +104,7 @@ struct TextExpressionParser {
         return node
     }
 
-    /// What stands between braces.
+    /// The content of braces.
     private mutating func counts() -> (least: Int, most: Int?)? {
         guard let least = number() else { return nil }
         if accept("}") { return (least, least) }
@@ -114,8 +115,8 @@ struct TextExpressionParser {
     }
 
     private mutating func number() -> Int? {
-        let start = place
-        while let scalar = current, ("0"..."9").contains(scalar) { place += 1 }
+        let start = index
+        while let scalar = current, ("0"..."9").contains(scalar) { index += 1 }
         guard let number = Int(text(from: start)), number <= Self.countMaximum else { return nil }
         return number
     }
@@ -123,9 +124,9 @@ struct TextExpressionParser {
     // MARK: - Parts
 
     private mutating func part() -> TextExpressionNode? {
-        let start = place
+        let start = index
         guard let scalar = current else { return nil }
-        place += 1
+        index += 1
         switch scalar {
         case "(": return group()
         case "[": return set(from: start)
@@ -137,7 +138,7 @@ struct TextExpressionParser {
             return character(".")
         case "*", "+", "?", "{": return nil
         default:
-            // Letters may be equal to several when case is overlooked.
+            // A letter may equal several when case is ignored.
             guard scalar.isASCII || !isCaseInsensitive else { return nil }
             return character(text(from: start).escapedForExpression)
         }
@@ -148,11 +149,11 @@ struct TextExpressionParser {
         if accept("?") {
             if accept("<") {
                 guard current != "=", current != "!" else { return nil }
-                while let scalar = current, scalar != ">" { place += 1 }
+                while let scalar = current, scalar != ">" { index += 1 }
                 guard accept(">") else { return nil }
             } else if !accept(":") {
                 guard acceptFlags() else { return nil }
-                // Without a colon they hold to the end of the group around.
+                // Without a colon they apply to the end of the enclosing group.
                 if accept(")") { return .sequence([]) }
                 guard accept(":") else { return nil }
             }
@@ -162,11 +163,11 @@ struct TextExpressionParser {
         return node
     }
 
-    /// `is` and the like.
+    /// Flags such as `is`.
     private mutating func acceptFlags() -> Bool {
         var isOn = true
         while let scalar = current, scalar != ":", scalar != ")" {
-            place += 1
+            index += 1
             switch scalar {
             case "i": isCaseInsensitive = isOn
             case "s": dotIsForAll = isOn
@@ -177,49 +178,49 @@ struct TextExpressionParser {
         return true
     }
 
-    /// A class in brackets, as it stands.
+    /// A class in brackets, as written.
     private mutating func set(from start: Int) -> TextExpressionNode? {
         var open = 1
-        // Where a bracket that closes would stand for itself.
+        // Here a closing bracket would stand for itself.
         _ = accept("^")
-        var first = place
+        var first = index
         while open > 0 {
             guard let scalar = current else { return nil }
-            place += 1
+            index += 1
             switch scalar {
             case "[":
                 open += 1
                 _ = accept("^")
-                first = place
-            case "]" where place - 1 != first: open -= 1
+                first = index
+            case "]" where index - 1 != first: open -= 1
             case "\\":
                 guard current != "Q" else { return nil }
-                place += 1
+                index += 1
             default: break
             }
         }
         let set = text(from: start)
-        // Sets compare single characters, but whether one is equal to several is another matter.
+        // Sets compare single characters, but one character may equal several.
         guard !isCaseInsensitive || set.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         return character(set)
     }
 
     private mutating func escape(from start: Int) -> TextExpressionNode? {
         guard let scalar = current else { return nil }
-        place += 1
+        index += 1
         switch scalar {
         case "d", "D", "w", "W", "s", "S", "h", "H", "v", "V", "t", "n", "r", "f", "a", "e": break
         case "p", "P",
             "x" where current == "{":
-            while let scalar = current, scalar != "}" { place += 1 }
+            while let scalar = current, scalar != "}" { index += 1 }
             guard accept("}") else { return nil }
-        case "x": place += 2
-        case "u": place += 4
-        case "U": place += 8
+        case "x": index += 2
+        case "u": index += 4
+        case "U": index += 8
         case _ where scalar.isASCII && !scalar.isLetterOrDigit: break
         default: return nil
         }
-        guard place <= scalars.count else { return nil }
+        guard index <= scalars.count else { return nil }
         return character(text(from: start))
     }
 
@@ -230,20 +231,20 @@ struct TextExpressionParser {
 
     private func text(from start: Int) -> String {
         var text = String.UnicodeScalarView()
-        text.append(contentsOf: scalars[start..<place])
+        text.append(contentsOf: scalars[start..<index])
         return String(text)
     }
 }
 
 extension Unicode.Scalar {
-    /// Whether this is one of the letters and digits of ASCII, which mean other things behind a backslash.
+    /// Whether this is an ASCII letter or digit, which has another meaning after a backslash.
     fileprivate var isLetterOrDigit: Bool {
         isASCII && (properties.isAlphabetic || ("0"..."9").contains(self))
     }
 }
 
 extension String {
-    /// One character so that it stands for itself.
+    /// One character, escaped to stand for itself.
     fileprivate var escapedForExpression: String {
         unicodeScalars.allSatisfy { $0.isLetterOrDigit || !$0.isASCII } ? self : "\\" + self
     }

@@ -1,4 +1,4 @@
-/// What a model says of one attribute.
+/// The description of one attribute in a model.
 public struct AttributeDescription: Sendable, Hashable {
     /// The name: a letter, then letters, digits and underscores.
     public var name: String
@@ -6,19 +6,19 @@ public struct AttributeDescription: Sendable, Hashable {
     public var type: AttributeType
     /// Whether the attribute may be without a value.
     public var isOptional: Bool
-    /// Whether the attribute lives in memory only: covered by undo, never in the journal.
+    /// Whether the attribute exists in memory only: covered by undo, never in the journal.
     public var isTransient: Bool
     /// Whether the store keeps an index for finding and sorting by this attribute.
     public var isIndexed: Bool
-    /// Whether no two objects may have the same value (any number may have none).
+    /// Whether no two objects may have the same value (any number may have no value).
     public var isUnique: Bool
-    /// Whether exports leave the values out, or give hashes in their place, unless told otherwise.
+    /// Whether exports leave the values out, or replace them by hashes, unless told otherwise.
     public var isConfidential: Bool
     /// The value a new object starts with; null for none.
     public var defaultValue: Value
-    /// What values must be like, besides their type.
+    /// The rules for values, besides their type.
     public var rules: AttributeRules
-    /// How changes by two sides become one; nil where they collide.
+    /// The way in which changes of two sides become one; nil if they collide.
     public var merge: MergeStrategy?
 
     /// Describes an attribute.
@@ -27,13 +27,13 @@ public struct AttributeDescription: Sendable, Hashable {
     ///   - name: A letter, then letters, digits and underscores.
     ///   - type: The kind of value.
     ///   - isOptional: Whether there may be no value.
-    ///   - isTransient: Whether the attribute lives in memory only.
+    ///   - isTransient: Whether the attribute exists in memory only.
     ///   - isIndexed: Whether to keep an index.
     ///   - isUnique: Whether no two objects may have the same value.
-    ///   - isConfidential: Whether exports keep the values back.
-    ///   - defaultValue: What a new object starts with.
-    ///   - rules: What values must be like, besides their type.
-    ///   - merge: How changes by two sides become one; nil where they collide.
+    ///   - isConfidential: Whether exports leave the values out.
+    ///   - defaultValue: The value of a new object.
+    ///   - rules: The rules for values, besides their type.
+    ///   - merge: The way in which changes of two sides become one; nil if they collide.
     public init(
         name: String, type: AttributeType, isOptional: Bool = true, isTransient: Bool = false,
         isIndexed: Bool = false, isUnique: Bool = false, isConfidential: Bool = false,

@@ -1,11 +1,11 @@
 import Foundation
 
-/// What the values of an attribute must be like, besides their type.
+/// The rules for the values of an attribute, besides their type.
 ///
-/// The rules are part of the model: every store checks them when something is saved, whoever saves
-/// it. They say nothing about an attribute without a value; that it must have one is said by
-/// ``AttributeDescription/isOptional``. A default value need not follow them, so a new object may
-/// start with a value that has to be replaced before it can be saved.
+/// The rules are part of the model: every store checks them at every save. They do not apply to an
+/// attribute without a value; ``AttributeDescription/isOptional`` says whether it must have one. A
+/// default value need not follow them, so a new object may start with a value that has to be
+/// replaced before it can be saved.
 public struct AttributeRules: Sendable, Hashable {
     /// The least value of a number or a date; null for no limit.
     public var minimum: Value
@@ -45,7 +45,7 @@ public struct AttributeRules: Sendable, Hashable {
 }
 
 extension AttributeRules {
-    /// The same rules with values in the form in which values are kept.
+    /// The same rules with normalized values.
     var normalized: AttributeRules {
         var copy = self
         copy.minimum = minimum.normalized
@@ -53,7 +53,7 @@ extension AttributeRules {
         return copy
     }
 
-    /// What is wrong with the rules for an attribute of a type, each the rest of a sentence that
+    /// The mistakes in the rules for an attribute of a type, each the rest of a sentence that
     /// starts with the attribute's name.
     func problems(for type: AttributeType) -> [String] {
         var problems: [String] = []

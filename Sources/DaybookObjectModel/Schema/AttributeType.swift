@@ -1,6 +1,6 @@
 import Foundation
 
-/// What kind of value an attribute holds.
+/// The type of an attribute's values.
 public enum AttributeType: String, Sendable, Hashable, CaseIterable {
     /// `Bool`.
     case bool
@@ -16,7 +16,7 @@ public enum AttributeType: String, Sendable, Hashable, CaseIterable {
     case double
     /// `Decimal`, up to 38 digits.
     case decimal
-    /// `String`, and enumerations with a string behind them.
+    /// `String`, and enumerations with a string as their raw value.
     case string
     /// `Data`.
     case data
@@ -33,8 +33,8 @@ public enum AttributeType: String, Sendable, Hashable, CaseIterable {
 extension AttributeType {
     /// Checks that a value other than null has this type and is within its range.
     ///
-    /// - Returns: Why the value does not fit, as the rest of a sentence that starts with the name of
-    ///   the property; nil when it fits.
+    /// - Returns: The reason why the value does not fit, as the rest of a sentence that starts with
+    ///   the name of the property; nil when it fits.
     package func objection(to value: Value) -> String? {
         misfit(of: value)?.objection
     }
@@ -66,7 +66,7 @@ extension AttributeType {
         }
     }
 
-    /// What a value of this type is called in a message, with its article.
+    /// The noun for a value of this type in a message, with its article.
     package var noun: String {
         switch self {
         case .bool: "true or false"
@@ -84,7 +84,7 @@ extension AttributeType {
 }
 
 extension Value {
-    /// What this value is called in a message, with its article.
+    /// The noun for this value in a message, with its article.
     package var noun: String {
         switch self {
         case .null: "nothing"

@@ -1,8 +1,8 @@
-/// What a model says of one kind of object.
+/// The description of one entity in a model.
 public struct EntityDescription: Sendable, Hashable {
     /// The name: a letter, then letters, digits and underscores.
     public var name: String
-    /// The entity whose properties this one has besides its own; nil for none.
+    /// The entity whose properties this one inherits; nil for none.
     public var superentityName: String?
     /// Whether there are only objects of its sub-entities.
     public var isAbstract: Bool
@@ -12,7 +12,7 @@ public struct EntityDescription: Sendable, Hashable {
     public var relationships: [RelationshipDescription]
     /// Attributes whose values together must be unique among all objects of the entity, those of
     /// sub-entities included: the names of attributes declared here or inherited, a list for each
-    /// constraint. Where one of the values is missing, the constraint does not apply.
+    /// constraint. If one of the values is missing, the constraint does not apply.
     public var uniquenessConstraints: [[String]]
 
     /// Describes an entity.
@@ -20,7 +20,7 @@ public struct EntityDescription: Sendable, Hashable {
     /// - Parameters:
     ///   - name: A letter, then letters, digits and underscores.
     ///   - superentityName: The entity to inherit from.
-    ///   - isAbstract: Whether there are only objects of its sub-entities.
+    ///   - isAbstract: Whether only its sub-entities have objects.
     ///   - attributes: The attributes declared here.
     ///   - relationships: The relationships declared here.
     ///   - uniquenessConstraints: The names of attributes whose values together must be unique.

@@ -1,9 +1,9 @@
 extension ManagedObjectModel {
-    /// What the bytes of a model begin with. Each model has one form only.
+    /// The first byte of a model. Each model has only one form.
     private enum Form {
-        /// A model without parts that not every model has.
+        /// A model without optional parts.
         static let plain: UInt8 = 1
-        /// A model with such parts, which are told by flags: the uniqueness constraints of several
+        /// A model with optional parts, which flags announce: the uniqueness constraints of several
         /// attributes at the end of each entity, and the configurations at the end of all.
         static let extended: UInt8 = 2
     }

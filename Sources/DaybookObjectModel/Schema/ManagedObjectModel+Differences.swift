@@ -1,10 +1,9 @@
 extension ManagedObjectModel {
-    /// What is different in another model, a sentence each; empty when both mean the same.
+    /// The differences from another model, a sentence each; empty when both mean the same.
     ///
-    /// Transient attributes do not count, because nothing of them is stored; neither do the order of
-    /// declaration and the configurations, which say what goes to which store and not what it is, nor
-    /// which attributes are confidential and what default values they have, which changes nothing that
-    /// is stored.
+    /// Transient attributes do not count, because they are not stored; neither do the order of
+    /// declaration and the configurations, which only assign entities to stores, nor
+    /// confidentiality and default values, which do not affect stored data.
     package func differences(from stored: ManagedObjectModel) -> [String] {
         let ours = entitiesByName
         let theirs = stored.entitiesByName
@@ -46,14 +45,14 @@ extension EntityDescription {
         return found
     }
 
-    /// What must be unique together, in words.
+    /// The uniqueness constraints, in words.
     private var constraintsText: String {
         guard !uniquenessConstraints.isEmpty else { return "without a uniqueness constraint" }
         let texts = uniquenessConstraints.map { "(" + $0.sorted().joined(separator: ", ") + ")" }
         return "unique by " + texts.sorted().joined(separator: " and ")
     }
 
-    /// For each persistent property, what matters about it, in words.
+    /// The relevant traits of each persistent property, in words.
     private var traits: [String: [String]] {
         var traits: [String: [String]] = [:]
         for attribute in attributes where !attribute.isTransient {
@@ -85,7 +84,7 @@ extension EntityDescription {
 }
 
 extension AttributeRules {
-    /// What each rule demands, in words.
+    /// The rules, in words.
     fileprivate var traits: [String] {
         [
             minimum.isNull ? "without a minimum" : "of at least \(minimum)",

@@ -32,7 +32,7 @@ extension ManagedObjectModel {
         if !problems.isEmpty { throw ModelError(problems) }
     }
 
-    /// What is wrong with who inherits from whom. Of those who inherit over too many levels only the
+    /// The mistakes in inheritance. Of the entities that inherit over too many levels only the
     /// first is named: all that inherit from it would follow.
     private func inheritanceProblems(
         _ entitiesByName: [String: EntityDescription]
@@ -56,12 +56,12 @@ extension ManagedObjectModel {
 }
 
 extension EntityDescription {
-    /// Over how many levels an entity may inherit. Each entity has all properties of those above it, so
-    /// that a longer chain would cost the square of its length.
+    /// The maximal number of levels of inheritance. Each entity has all properties of those above
+    /// it, so a longer chain would cost the square of its length.
     static let levelsMaximum = 100
 
-    /// How many properties an entity may have, those included that it inherits: as many as a row can
-    /// have fields.
+    /// The maximal number of properties of an entity, inherited ones included: the maximal number
+    /// of fields of a row.
     static let propertiesMaximum = 65_535
 
     fileprivate enum Ancestry {
@@ -89,7 +89,7 @@ extension EntityDescription {
 }
 
 extension EntityDescription {
-    /// The entity itself and what it inherits from, nearest first.
+    /// The entity itself and its superentities, nearest first.
     func lineage(_ entitiesByName: [String: EntityDescription]) -> [EntityDescription] {
         var line = [self]
         while let name = line.last?.superentityName, let next = entitiesByName[name] {
@@ -159,29 +159,29 @@ extension EntityDescription {
 
 extension AttributeDescription {
     fileprivate func problems(in entity: EntityDescription) -> [String] {
-        let place = "'\(entity.name).\(name)'"
+        let subject = "'\(entity.name).\(name)'"
         var problems: [String] = []
         if !name.isPropertyName {
             problems.append(
-                "\(place) has no usable name: a name is a letter, then letters, digits and "
+                "\(subject) has no usable name: a name is a letter, then letters, digits and "
                     + "underscores.")
         }
         if !defaultValue.isNull, let objection = type.objection(to: defaultValue) {
-            problems.append("The default value of \(place) does not fit: it \(objection).")
+            problems.append("The default value of \(subject) does not fit: it \(objection).")
         }
         if isTransient, isIndexed || isUnique {
-            problems.append("\(place) is transient and so cannot be indexed or unique.")
+            problems.append("\(subject) is transient and so cannot be indexed or unique.")
         }
         if type == .codable, isIndexed || isUnique {
-            problems.append("\(place) holds coded values and so cannot be indexed or unique.")
+            problems.append("\(subject) holds coded values and so cannot be indexed or unique.")
         }
         if !defaultValue.isNull, isUnique || entity.uniquenessConstraints.contains([name]) {
             problems.append(
-                "\(place) is unique and has a default value, which only one object could keep. Leave "
+                "\(subject) is unique and has a default value, which only one object could keep. Leave "
                     + "the default value out, or have it made anew for each object.")
         }
-        problems += rules.problems(for: type).map { "\(place) \($0)" }
-        problems += merge?.problems(for: self).map { "\(place) \($0)" } ?? []
+        problems += rules.problems(for: type).map { "\(subject) \($0)" }
+        problems += merge?.problems(for: self).map { "\(subject) \($0)" } ?? []
         return problems
     }
 }
@@ -190,44 +190,44 @@ extension RelationshipDescription {
     fileprivate func problems(
         in entity: EntityDescription, _ entitiesByName: [String: EntityDescription]
     ) -> [String] {
-        let place = "'\(entity.name).\(name)'"
+        let subject = "'\(entity.name).\(name)'"
         var problems: [String] = []
         if !name.isPropertyName {
             problems.append(
-                "\(place) has no usable name: a name is a letter, then letters, digits and "
+                "\(subject) has no usable name: a name is a letter, then letters, digits and "
                     + "underscores.")
         }
         if isOrdered, !isToMany {
-            problems.append("\(place) is ordered, which only a to-many relationship can be.")
+            problems.append("\(subject) is ordered, which only a to-many relationship can be.")
         }
         if minimumCount < 0 || maximumCount < 0 || (maximumCount > 0 && minimumCount > maximumCount)
         {
-            problems.append("\(place) has a minimum count above its maximum count.")
+            problems.append("\(subject) has a minimum count above its maximum count.")
         }
         guard let destination = entitiesByName[destinationName] else {
-            problems.append("\(place) leads to '\(destinationName)', which is not in the model.")
+            problems.append("\(subject) leads to '\(destinationName)', which is not in the model.")
             return problems
         }
         guard let inverseName else { return problems }
         let candidates = destination.lineage(entitiesByName).flatMap(\.relationships)
         guard let inverse = candidates.first(where: { $0.name == inverseName }) else {
             problems.append(
-                "The inverse of \(place) is '\(destinationName).\(inverseName)', which is not in the "
+                "The inverse of \(subject) is '\(destinationName).\(inverseName)', which is not in the "
                     + "model.")
             return problems
         }
         if inverse.inverseName != name {
             problems.append(
-                "\(place) names '\(destinationName).\(inverseName)' as its inverse, which names "
+                "\(subject) names '\(destinationName).\(inverseName)' as its inverse, which names "
                     + (inverse.inverseName.map { "'\($0)'" } ?? "none") + ".")
         }
         if inverse.destinationName != entity.name {
             problems.append(
-                "The inverse of \(place), '\(destinationName).\(inverseName)', leads to "
+                "The inverse of \(subject), '\(destinationName).\(inverseName)', leads to "
                     + "'\(inverse.destinationName)' instead of '\(entity.name)'.")
         }
         if isOrdered, inverse.isOrdered {
-            problems.append("\(place) and its inverse cannot both be ordered.")
+            problems.append("\(subject) and its inverse cannot both be ordered.")
         }
         return problems
     }

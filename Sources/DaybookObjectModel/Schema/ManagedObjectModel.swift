@@ -1,7 +1,7 @@
 /// The entities of a store: their attributes and relationships.
 ///
-/// A model is a value. Using it (opening a store with it) compiles a copy, so changing
-/// a model afterwards changes nothing that is in use.
+/// A model is a value. Using it (opening a store with it) compiles a copy, so later changes of a
+/// model do not affect its use.
 public struct ManagedObjectModel: Sendable, Hashable {
     /// The entities, in any order; the order has no meaning.
     public var entities: [EntityDescription]
@@ -9,7 +9,7 @@ public struct ManagedObjectModel: Sendable, Hashable {
     /// a configuration holds objects of just these entities; each sub-entity is named by itself.
     public var configurations: [String: [String]]
 
-    /// Makes a model of entities. It is checked when it is compiled or used.
+    /// Makes a model from entities. It is checked when it is compiled or used.
     public init(
         entities: [EntityDescription] = [], configurations: [String: [String]] = [:]
     ) {
@@ -17,7 +17,7 @@ public struct ManagedObjectModel: Sendable, Hashable {
         self.configurations = configurations
     }
 
-    /// The entities of a configuration; nil when there is none of that name.
+    /// The entities of a configuration; nil when no configuration has that name.
     public func entities(forConfigurationName name: String) -> [EntityDescription]? {
         configurations[name].map { names in entities.filter { names.contains($0.name) } }
     }
@@ -27,8 +27,8 @@ public struct ManagedObjectModel: Sendable, Hashable {
         Dictionary(entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The same model with entities and properties in the order of their names, default values and
-    /// rules in the form in which values are kept.
+    /// The same model with entities and properties in the order of their names, and with normalized
+    /// default values and rules.
     package var canonical: ManagedObjectModel {
         var copy = self
         copy.entities.sort { $0.name < $1.name }
@@ -39,17 +39,17 @@ public struct ManagedObjectModel: Sendable, Hashable {
             copy.entities[index].uniquenessConstraints = Set(
                 copy.entities[index].uniquenessConstraints.map { $0.sorted() }
             ).sorted { $0.lexicographicallyPrecedes($1) }
-            for place in copy.entities[index].attributes.indices {
-                let value = copy.entities[index].attributes[place].defaultValue
-                copy.entities[index].attributes[place].defaultValue = value.normalized
-                let rules = copy.entities[index].attributes[place].rules
-                copy.entities[index].attributes[place].rules = rules.normalized
+            for number in copy.entities[index].attributes.indices {
+                let value = copy.entities[index].attributes[number].defaultValue
+                copy.entities[index].attributes[number].defaultValue = value.normalized
+                let rules = copy.entities[index].attributes[number].rules
+                copy.entities[index].attributes[number].rules = rules.normalized
             }
         }
         return copy
     }
 
-    /// The same model without transient attributes: what a store keeps of it.
+    /// The same model without transient attributes, as a store keeps it.
     package var persistent: ManagedObjectModel {
         var copy = self
         for index in copy.entities.indices {
@@ -59,9 +59,9 @@ public struct ManagedObjectModel: Sendable, Hashable {
     }
 }
 
-/// Everything that is wrong with a model.
+/// All mistakes of a model.
 public struct ModelError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// A sentence for each mistake: the place, what is wrong, and what would be right.
+    /// A sentence for each mistake, with its location and the remedy.
     public let problems: [String]
 
     /// Collects mistakes.

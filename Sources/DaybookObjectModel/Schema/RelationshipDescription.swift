@@ -1,22 +1,22 @@
-/// What becomes of the objects at the other end of a relationship when an object is deleted.
+/// The effect of deleting an object on the objects at the other end of a relationship.
 public enum DeleteRule: String, Sendable, Hashable, CaseIterable {
-    /// They forget the deleted object.
+    /// They lose their reference to the deleted object.
     case nullify
     /// They are deleted, too.
     case cascade
     /// The delete is refused at save while there are any.
     case deny
-    /// Nothing: references may be left that lead nowhere.
+    /// None: references may be left that lead nowhere.
     case noAction
 }
 
-/// What a model says of one relationship, seen from one end.
+/// The description of one relationship in a model, seen from one end.
 public struct RelationshipDescription: Sendable, Hashable {
     /// The name: a letter, then letters, digits and underscores.
     public var name: String
     /// The entity at the other end.
     public var destinationName: String
-    /// The relationship of the destination that is the same one seen from there; nil for none.
+    /// The same relationship, seen from the destination; nil for none.
     public var inverseName: String?
     /// Whether there may be many objects at the other end.
     public var isToMany: Bool

@@ -1,9 +1,9 @@
-/// A model made ready for use: checked, numbered and laid out.
+/// A compiled model: checked, numbered and laid out.
 ///
 /// Invariants:
 /// - Entities are numbered from 1 in the order of their names; properties from 1 in the order of
 ///   (declaring entity, property name), transient ones after all others. So equal models have equal
-///   numbers, and transient attributes, of which a store knows nothing, change none.
+///   numbers, and transient attributes, which a store does not know, do not affect them.
 /// - Of every relationship and its inverse exactly one side is stored.
 package final class Schema: Sendable {
     /// The model, in canonical order.
@@ -16,7 +16,7 @@ package final class Schema: Sendable {
 
     /// Compiles a model.
     ///
-    /// - Throws: ``ModelError`` when the model does not hold together.
+    /// - Throws: ``ModelError`` when the model is inconsistent.
     package init(_ model: ManagedObjectModel) throws(ModelError) {
         try model.validate()
         let canonical = model.canonical
@@ -43,7 +43,7 @@ package final class Schema: Sendable {
         "\(entity(object.entity)?.name ?? "?\(object.entity.rawValue)")/\(object.number)"
     }
 
-    /// The object that `Country/17` names; nil when the text has another form or names no entity.
+    /// The object named by `Country/17`; nil when the text has another form or names no entity.
     package func object(named text: String) -> ObjectID? {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, let entity = entity(named: String(parts[0])),
@@ -52,7 +52,7 @@ package final class Schema: Sendable {
         return ObjectID(entity: entity.number, number: number)
     }
 
-    /// The property of that number, as the entity that declares it sees it.
+    /// The property with that number, in the entity that declares it.
     package func property(_ number: PropertyNumber) -> SchemaProperty? {
         let index = Int(number.rawValue) - 1
         guard declarers.indices.contains(index) else { return nil }
@@ -60,7 +60,7 @@ package final class Schema: Sendable {
     }
 }
 
-/// Works out the numbers of a canonical model.
+/// Computes the numbers of a canonical model.
 private struct SchemaNumbering {
     let entitiesByName: [String: EntityDescription]
     var entityNumbers: [String: EntityNumber] = [:]
@@ -124,7 +124,7 @@ private struct SchemaNumbering {
             constraints: constraints(of: description))
     }
 
-    /// What must be unique together, with the numbers of its index records.
+    /// The uniqueness constraints, with the numbers of their index records.
     private func constraints(
         of description: EntityDescription
     ) -> [(PropertyNumber, names: [String])] {
@@ -136,7 +136,7 @@ private struct SchemaNumbering {
         }
     }
 
-    /// The entity and everything that inherits from it, in the order of their numbers.
+    /// The entity and all that inherit from it, in the order of their numbers.
     private func family(of name: String) -> [EntityNumber] {
         var found: [EntityNumber] = []
         var open = [name]

@@ -1,18 +1,18 @@
-/// Where a relationship leads, worked out from both of its ends.
+/// The other end of a relationship, derived from both descriptions.
 package struct RelationshipEnd: Sendable, Hashable {
     /// The entity at the other end.
     package var destination: EntityNumber
     /// The same relationship seen from there; nil for none.
     package var inverse: PropertyNumber?
-    /// Whether this side stands in rows and changes; the other side is then found by index.
+    /// Whether this side is stored in rows and changes; the other side is then found by index.
     package var isStored: Bool
     /// Whether one destination may have many owners.
     package var inverseIsToMany: Bool
 }
 
-/// A property as one entity has it.
+/// A property of one entity.
 package final class SchemaProperty: Sendable {
-    /// What a property is.
+    /// The kinds of properties.
     package enum Kind: Sendable {
         /// A value of the object itself.
         case attribute(AttributeDescription)
@@ -26,7 +26,7 @@ package final class SchemaProperty: Sendable {
     package let name: String
     /// Attribute or relationship.
     package let kind: Kind
-    /// The place of the value in the entity's rows, or nil for a side that has none (a to-many
+    /// The position of the value in the entity's rows, or nil for a side that has none (a to-many
     /// relationship, or a to-one that is derived from its inverse).
     package let slot: Int?
     // What is often asked is kept singly, because to look at one member of a description copies all of
@@ -46,9 +46,9 @@ package final class SchemaProperty: Sendable {
     package let isUnique: Bool
     /// Whether the index table has entries for this property.
     package let isIndexed: Bool
-    /// What the model demands of a value, gathered so that checking one copies no description.
+    /// The model's demands on a value, gathered so that a check copies no description.
     let demand: ValueDemand
-    /// How changes by two sides become one; nil where they collide.
+    /// The way in which changes of two sides become one; nil if they collide.
     package let merge: MergeStrategy?
 
     init(number: PropertyNumber, name: String, kind: Kind, slot: Int?) {
@@ -73,15 +73,15 @@ package final class SchemaProperty: Sendable {
     /// Whether values have to meet rules.
     package var hasRules: Bool { demand.hasRules }
 
-    /// Whether this is a to-many relationship whose members stand in changes.
+    /// Whether this is a to-many relationship whose members are in changes.
     package var isStoredToMany: Bool {
         relationship?.isToMany == true && end?.isStored == true
     }
 }
 
-/// Values that no two objects may have alike.
+/// Properties whose values must be unique.
 package struct SchemaConstraint: Sendable {
-    /// What tells the constraint's index records from others: the property's number, or one from
+    /// The number of the constraint in index records: the property's number, or one from
     /// ``compoundNumberMinimum`` on for several properties together.
     package let number: PropertyNumber
     /// The properties whose values together are unique.
@@ -90,11 +90,11 @@ package struct SchemaConstraint: Sendable {
     /// The least number of a constraint of several properties.
     package static let compoundNumberMinimum: UInt32 = 1 << 31
 
-    /// Whether the constraint has index records of its own, beside those of its properties.
+    /// Whether the constraint has its own index records, beside those of its properties.
     package var isCompound: Bool { number.rawValue >= Self.compoundNumberMinimum }
 }
 
-/// An entity ready for use: its properties, inherited ones included, and the layout of its rows.
+/// A compiled entity: its properties, inherited ones included, and the layout of its rows.
 package final class SchemaEntity: Sendable {
     /// The number.
     package let number: EntityNumber
@@ -110,9 +110,9 @@ package final class SchemaEntity: Sendable {
     package let properties: [SchemaProperty]
     /// The properties that have a slot, in slot order: the persistent ones first.
     package let slots: [SchemaProperty]
-    /// How many slots a row has; the slots after them are transient.
+    /// The number of slots of a row; the slots after them are transient.
     package let storedSlotCount: Int
-    /// The to-many relationships whose members stand in changes.
+    /// The to-many relationships whose members are in changes.
     package let storedToMany: [SchemaProperty]
     /// The slots of stored to-one relationships.
     package let referenceSlots: [SchemaProperty]
@@ -120,9 +120,9 @@ package final class SchemaEntity: Sendable {
     package let indexedSlots: [SchemaProperty]
     /// The slots of attributes that merge.
     package let mergingSlots: [SchemaProperty]
-    /// The relationships whose objects have to be counted.
+    /// The relationships whose objects must be counted.
     package let counted: [SchemaProperty]
-    /// What must be unique: single attributes, then several together.
+    /// The uniqueness constraints: single attributes, then several together.
     package let constraints: [SchemaConstraint]
     /// The value of every slot in a new object.
     package let defaults: [Value]
@@ -130,7 +130,7 @@ package final class SchemaEntity: Sendable {
     /// The least number of a property.
     private let firstNumber: UInt32
     /// By number, from the least one: a property's index in ``properties`` and its slot; -1 for none.
-    private let places: [(index: Int32, slot: Int32)]
+    private let positions: [(index: Int32, slot: Int32)]
 
     init(
         number: EntityNumber, description: EntityDescription, superentity: EntityNumber?,
@@ -155,14 +155,14 @@ package final class SchemaEntity: Sendable {
         }
         let firstNumber = ordered.first?.0.rawValue ?? 0
         let lastNumber = ordered.last?.0.rawValue ?? 0
-        var places = [(index: Int32, slot: Int32)](
+        var positions = [(index: Int32, slot: Int32)](
             repeating: (-1, -1), count: Int(lastNumber - firstNumber) + 1)
         for (index, property) in self.properties.enumerated() {
-            let place = Int(property.number.rawValue - firstNumber)
-            places[place] = (Int32(index), Int32(property.slot ?? -1))
+            let position = Int(property.number.rawValue - firstNumber)
+            positions[position] = (Int32(index), Int32(property.slot ?? -1))
         }
         self.firstNumber = firstNumber
-        self.places = places
+        self.positions = positions
         slots = self.properties.filter { $0.slot != nil }
             .sorted { ($0.slot ?? 0) < ($1.slot ?? 0) }
         storedToMany = self.properties.filter(\.isStoredToMany)
@@ -191,23 +191,23 @@ package final class SchemaEntity: Sendable {
 
     /// The property of that number.
     package func property(_ number: PropertyNumber) -> SchemaProperty? {
-        guard let place = place(of: number), place.index >= 0 else { return nil }
-        return properties[Int(place.index)]
+        guard let position = position(of: number), position.index >= 0 else { return nil }
+        return properties[Int(position.index)]
     }
 
     /// The slot of the property of that number; nil when there is none.
     package func slot(of number: PropertyNumber) -> Int? {
-        guard let place = place(of: number), place.slot >= 0 else { return nil }
-        return Int(place.slot)
+        guard let position = position(of: number), position.slot >= 0 else { return nil }
+        return Int(position.slot)
     }
 
-    private func place(of number: PropertyNumber) -> (index: Int32, slot: Int32)? {
+    private func position(of number: PropertyNumber) -> (index: Int32, slot: Int32)? {
         guard number.rawValue >= firstNumber else { return nil }
-        let place = Int(number.rawValue - firstNumber)
-        return place < places.count ? places[place] : nil
+        let position = Int(number.rawValue - firstNumber)
+        return position < positions.count ? positions[position] : nil
     }
 
-    /// Whether objects of this entity are objects of the other, too.
+    /// Whether objects of this entity are also objects of the other.
     package func isKind(of other: SchemaEntity) -> Bool {
         other.family.contains(number)
     }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Why a value does not fit, without the place.
+/// The reason why a value does not fit, without its location.
 package struct ValueMisfit: Sendable, Hashable {
-    /// What kind of rule is broken.
+    /// The kind of rule that is broken.
     package let reason: ValidationFailure.Reason
     /// The rest of a sentence that starts with the name of the property.
     package let objection: String
@@ -13,7 +13,7 @@ package struct ValueMisfit: Sendable, Hashable {
     }
 }
 
-/// What the model says of the values of one property.
+/// The model's demands on the values of one property.
 struct ValueDemand: Sendable {
     /// The type of an attribute; nil for a reference.
     private let type: AttributeType?
@@ -21,7 +21,7 @@ struct ValueDemand: Sendable {
     /// Nil when there are none.
     private let rules: AttributeRules?
     let hasRules: Bool
-    /// What describes the whole text.
+    /// The pattern of the whole text.
     private let expression: TextExpression?
 
     init(_ kind: SchemaProperty.Kind) {
@@ -56,8 +56,7 @@ struct ValueDemand: Sendable {
         return rules.flatMap { misfit(of: value, $0) }
     }
 
-    /// Whether a value is one of the common ones that fit their type whatever they are, and there are
-    /// no rules.
+    /// Whether a value is of a common kind that always fits its type, and there are no rules.
     private func isPlain(_ value: Value) -> Bool {
         guard !hasRules else { return false }
         return switch (type, value) {
@@ -103,27 +102,27 @@ struct ValueDemand: Sendable {
 }
 
 extension SchemaProperty {
-    /// Checks a value against everything the model says of this property alone.
+    /// Checks a value against the model's demands on this property alone.
     ///
-    /// - Returns: Nil when it fits. Whether a reference leads to an object of the right entity is for
-    ///   those who know the schema to check.
+    /// - Returns: Nil when it fits. Callers that know the schema check whether a reference leads to
+    ///   an object of the right entity.
     package func misfit(of value: Value) -> ValueMisfit? {
         demand.misfit(of: value)
     }
 
     // MARK: - Counts
 
-    /// Whether the number of objects this relationship leads to has to be counted: it is kept nowhere
-    /// as a value of the object itself, and not any number will do.
+    /// Whether the objects of this relationship must be counted: the object itself has no value for
+    /// them, and their number is limited.
     package var isCounted: Bool {
         guard slot == nil, let relationship else { return false }
         return !relationship.isOptional || relationship.minimumCount > 0
             || relationship.maximumCount > 0
     }
 
-    /// Checks how many objects this relationship leads to.
+    /// Checks the number of objects in this relationship.
     ///
-    /// A minimum holds only where there are any objects, unless the relationship is mandatory.
+    /// A minimum applies only if there are any objects, unless the relationship is mandatory.
     package func misfit(ofCount count: Int) -> ValueMisfit? {
         guard let relationship else { return nil }
         guard relationship.isToMany else {
@@ -146,7 +145,7 @@ extension SchemaProperty {
 }
 
 extension ValidationFailure {
-    /// Gives a misfit its place.
+    /// Adds the location to a misfit.
     package init(
         _ misfit: ValueMisfit, of property: SchemaProperty, in object: ObjectID, _ schema: Schema
     ) {

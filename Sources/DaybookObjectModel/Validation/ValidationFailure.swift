@@ -2,8 +2,8 @@ public import Foundation
 
 /// One reason why an object is not valid, so that it cannot be saved.
 ///
-/// A save collects every failure in one ``StoreError``. A validation hook may throw one of its own to
-/// say which property is at fault:
+/// A save collects every failure in one ``StoreError``. A validation hook may throw one to name the
+/// property at fault:
 ///
 /// ```swift
 /// override func validateForUpdate() throws {
@@ -13,11 +13,12 @@ public import Foundation
 /// }
 /// ```
 public struct ValidationFailure: Error, Sendable {
-    /// What kind of rule is broken. The raw values are the numbers that Core Data gives these errors.
+    /// The kind of rule that is broken. The raw values are the numbers that Core Data gives these
+    /// errors.
     public enum Reason: Int, Sendable, Hashable, CaseIterable {
         /// The value has another type, the change does not fit the model, or a hook refuses.
         case invalid = 1550
-        /// A value that must be there is missing.
+        /// A mandatory value is missing.
         case missing = 1570
         /// A to-many relationship leads to fewer objects than it must.
         case tooFewObjects = 1580
@@ -46,27 +47,26 @@ public struct ValidationFailure: Error, Sendable {
         case invalidURL = 1690
     }
 
-    /// The object; nil when the failure was made by a hook and has not passed the context yet.
+    /// The object; nil for a failure from a hook before the context has filled it in.
     public var object: ObjectID?
-    /// The identifier of the store that the object is in, or is to go to; nil as for ``object``, and for
-    /// an object that no store has.
+    /// The identifier of the object's present or future store; nil as for ``object``, and for an
+    /// object without a store.
     ///
     /// Objects of different stores may have the same ``object``.
     public var storeIdentifier: UUID?
     /// The name of the property at fault; nil when it is the object as a whole.
     public var property: String?
-    /// What kind of rule is broken.
+    /// The kind of rule that is broken.
     public let reason: Reason
     /// One sentence that names object and property but no value.
     public let message: String
-    /// What a hook has thrown, when that was an error of the program's own; it takes no part in
-    /// equality.
+    /// The program's own error that a hook has thrown, if any; equality ignores it.
     public var cause: (any Error)?
 
     /// Describes a failure.
     ///
     /// - Parameters:
-    ///   - reason: What kind of rule is broken.
+    ///   - reason: The kind of rule that is broken.
     ///   - object: The object; the context fills it in when a hook throws the failure.
     ///   - property: The name of the property at fault.
     ///   - message: One sentence.
@@ -87,14 +87,14 @@ public struct ValidationFailure: Error, Sendable {
 }
 
 extension ValidationFailure: Hashable {
-    /// Whether both say the same of the same.
+    /// Whether both report the same failure.
     public static func == (left: ValidationFailure, right: ValidationFailure) -> Bool {
         left.reason == right.reason && left.object == right.object
             && left.storeIdentifier == right.storeIdentifier && left.property == right.property
             && left.message == right.message
     }
 
-    /// Feeds what equality looks at.
+    /// Hashes the parts that equality compares.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(reason)
         hasher.combine(object)
@@ -108,7 +108,7 @@ extension ValidationFailure: CustomStringConvertible {
 }
 
 extension ValidationFailure {
-    /// This failure with its store, where none is named yet.
+    /// This failure with its store, if it has none yet.
     package func inStore(_ identifier: UUID?) -> ValidationFailure {
         var placed = self
         if object != nil { placed.storeIdentifier = storeIdentifier ?? identifier }

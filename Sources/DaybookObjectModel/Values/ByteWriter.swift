@@ -3,18 +3,18 @@ import DaybookStopping
 /// Builds canonical bytes: every value has exactly one encoding.
 ///
 /// Integers of fixed width are big-endian. Counts and small numbers are variable-length (seven bits
-/// a byte, low bits first, never longer than needed).
+/// a byte, low bits first, never longer than necessary).
 package struct ByteWriter: Sendable {
     /// What has been written.
     package private(set) var bytes: [UInt8]
 
-    /// Starts empty, with room for `capacity` bytes.
+    /// Starts empty, with a capacity of `capacity` bytes.
     package init(capacity: Int = 64) {
         bytes = []
         bytes.reserveCapacity(capacity)
     }
 
-    /// Forgets what was written and keeps the room.
+    /// Empties the bytes and keeps the storage.
     package mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)
     }
@@ -24,7 +24,7 @@ package struct ByteWriter: Sendable {
         bytes.append(byte)
     }
 
-    /// Lets `body` append up to `count` bytes, for all of which there is room then.
+    /// Runs `body`, which may append up to `count` bytes, with enough room for them.
     mutating func append(upTo count: Int, _ body: (inout OutputSpan<UInt8>) -> Void) {
         bytes.append(addingCapacity: count, initializingWith: body)
     }
@@ -48,29 +48,29 @@ package struct ByteWriter: Sendable {
         append(upTo: 10) { $0.append(variable: integer) }
     }
 
-    /// Appends bytes as they are.
+    /// Appends bytes unchanged.
     package mutating func append(raw other: [UInt8]) {
         bytes.append(contentsOf: other)
     }
 
-    /// Appends bytes as they are.
+    /// Appends bytes unchanged.
     package mutating func append(raw other: RawSpan) {
         other.withUnsafeBytes { bytes.append(contentsOf: $0) }
     }
 
-    /// Appends bytes as they are.
+    /// Appends bytes unchanged.
     package mutating func append(raw other: some Collection<UInt8>) {
         bytes.append(contentsOf: other)
     }
 
-    /// Appends text behind the count of its UTF-8 bytes.
+    /// Appends the count of the UTF-8 bytes of a text, then the text.
     package mutating func append(_ text: String) {
         let utf8 = text.utf8.span
         append(variable: UInt64(utf8.count))
         utf8.withUnsafeBufferPointer { bytes.append(contentsOf: $0) }
     }
 
-    /// Appends a byte that tells whether text follows, and the text.
+    /// Appends a byte that says whether text follows, then the text.
     package mutating func append(optional text: String?) {
         guard let text else { return append(0) }
         append(1)
@@ -79,14 +79,14 @@ package struct ByteWriter: Sendable {
 
     /// Writes an integer over four bytes already there.
     package mutating func overwrite(at offset: Int, bigEndian integer: UInt32) {
-        for place in 0..<4 {
-            bytes[offset + place] = UInt8(truncatingIfNeeded: integer >> UInt32(24 - 8 * place))
+        for index in 0..<4 {
+            bytes[offset + index] = UInt8(truncatingIfNeeded: integer >> UInt32(24 - 8 * index))
         }
     }
 }
 
-// What is written often is written into room that was made for all of it: an array looks at each byte
-// that it is given whether it has room, and whether others share it.
+// Frequent writes go into room reserved for all of them: an array checks for each byte whether it
+// has room and whether its storage is shared.
 extension OutputSpan where Element == UInt8 {
     /// Appends an unsigned integer in as few bytes as it needs, up to ten.
     package mutating func append(variable integer: UInt64) {
@@ -112,11 +112,11 @@ extension OutputSpan where Element == UInt8 {
         }
     }
 
-    /// Appends bytes as they are.
+    /// Appends bytes unchanged.
     ///
     /// - Precondition: There is room for all of them.
     package mutating func append(raw other: RawSpan) {
-        // Copying does not look at the room by itself in a release build.
+        // In a release build, copying does not check the room itself.
         require(other.byteCount <= freeCapacity, "There is no room for the bytes.")
         withUnsafeMutableBufferPointer { room, count in
             other.withUnsafeBytes {
@@ -129,7 +129,7 @@ extension OutputSpan where Element == UInt8 {
         }
     }
 
-    /// Appends bytes behind their count.
+    /// Appends the count of bytes, then the bytes.
     package mutating func append(counted other: RawSpan) {
         append(variable: UInt64(other.byteCount))
         append(raw: other)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A decimal number taken apart, in the one form with the smallest mantissa.
+/// The parts of a decimal number, in the form with the smallest mantissa.
 ///
 /// Foundation's `Decimal` can hold 1.5 as 15·10⁻¹ or 150·10⁻²; canonical bytes and ordered keys need
 /// one form. Here the mantissa never ends in a zero digit, and zero is +0·10⁰.
@@ -15,7 +15,8 @@ struct DecimalParts: Equatable {
         self.mantissa = mantissa
     }
 
-    /// Takes a number apart. "Not a number" is kept as mantissa 0 with a sign, which no number has.
+    /// Splits a number into its parts. "Not a number" is mantissa 0 with a sign, which no number
+    /// has.
     init(_ decimal: Decimal) {
         guard !decimal.isNaN else {
             self.init(isNegative: true, exponent: 0, mantissa: 0)
@@ -33,7 +34,7 @@ struct DecimalParts: Equatable {
             exponent: mantissa == 0 ? 0 : exponent, mantissa: mantissa)
     }
 
-    /// The number put together again; nil when it is out of range.
+    /// The number from its parts; nil when it is out of range.
     var decimal: Decimal? {
         guard mantissa != 0 else { return isNegative ? .nan : 0 }
         guard (-128...127).contains(exponent) || exponent <= 127 + 38 else { return nil }
@@ -48,8 +49,8 @@ struct DecimalParts: Equatable {
         }
         guard power >= -128 else { return nil }
         guard power < exponent else { return Self.decimal(digits, power, isNegative) }
-        // Foundation takes trailing zeros off a significand and then finds the exponent too large,
-        // but keeps the zeros that are left by a subtraction.
+        // Foundation removes trailing zeros from a significand, after which the exponent may be too
+        // large, but keeps the zeros that result from a subtraction.
         guard let above = Self.decimal(digits + 1, power, isNegative),
             let one = Self.decimal(1, power, isNegative)
         else { return nil }

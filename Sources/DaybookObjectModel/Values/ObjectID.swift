@@ -1,4 +1,5 @@
-/// The number of an entity in a store: its place, from 1, among the model's entity names in order.
+/// The number of an entity in a store: its position, from 1, in the sorted list of the model's
+/// entity names.
 public struct EntityNumber: RawRepresentable, Hashable, Comparable, Sendable {
     /// The number itself.
     public let rawValue: UInt32
@@ -14,7 +15,7 @@ public struct EntityNumber: RawRepresentable, Hashable, Comparable, Sendable {
     }
 }
 
-/// The number of a property in a store: its place, from 1, among all properties of the model in
+/// The number of a property in a store: its position, from 1, among all properties of the model in
 /// the order of (entity name, property name), transient ones last.
 public struct PropertyNumber: RawRepresentable, Hashable, Comparable, Sendable {
     /// The number itself.
@@ -31,10 +32,10 @@ public struct PropertyNumber: RawRepresentable, Hashable, Comparable, Sendable {
     }
 }
 
-/// What identifies an object within one store, from its birth and for ever.
+/// The permanent identifier of an object within one store, from its creation on.
 ///
 /// Object numbers are unique over all entities of a store and are never used twice, so an
-/// identifier outlives the object: the journal speaks of deleted objects by the same name.
+/// identifier outlives the object: the journal refers to deleted objects by the same name.
 public struct ObjectID: Hashable, Comparable, Sendable {
     /// The entity the object belongs to.
     public let entity: EntityNumber

@@ -1,14 +1,14 @@
 import DaybookStopping
 package import Foundation
 
-/// Bytes that do not mean what they should.
+/// Malformed bytes.
 ///
-/// Carries the offset at which reading failed and what was expected there. The layer that knows
-/// which record it was reading adds the place in the store.
+/// Has the offset at which reading failed and the expected content. The layer that knows the record
+/// adds the location in the store.
 package struct DecodingFailure: Error, Sendable, CustomStringConvertible {
     /// Bytes from the start of the record.
     package let offset: Int
-    /// What stood to be read.
+    /// The expected content.
     package let expected: String
 
     /// Describes a failure at `offset`.
@@ -17,14 +17,14 @@ package struct DecodingFailure: Error, Sendable, CustomStringConvertible {
         self.expected = expected
     }
 
-    /// A clause without a full stop, to be put into a sentence.
+    /// A clause without a full stop, for use in a sentence.
     package var description: String {
         "\(expected) was expected at byte \(offset)"
     }
 }
 
-// Reading is done by functions on the span rather than by a reader type that would hold it: a span
-// may not be stored, and an offset is all the state there is. Every read is bounds-checked.
+// The functions are on the span instead of on a reader type that holds it, because a span may not
+// be stored, and an offset is the whole state. Every read is bounds-checked.
 extension RawSpan {
     /// Reads one byte.
     @inline(__always)
@@ -80,7 +80,7 @@ extension RawSpan {
         return integer
     }
 
-    /// Reads an unsigned integer of variable length; an encoding longer than needed is refused.
+    /// Reads an unsigned integer of variable length; an encoding longer than necessary is refused.
     @inline(__always)
     package func readVariable(at offset: inout Int) throws(DecodingFailure) -> UInt64 {
         if offset >= 0, offset < byteCount {
@@ -122,7 +122,7 @@ extension RawSpan {
         return Int64(bitPattern: zigzag >> 1) ^ -Int64(bitPattern: zigzag & 1)
     }
 
-    /// Reads a count that must not exceed the bytes that are left.
+    /// Reads a count that must not exceed the remaining bytes.
     @inline(__always)
     package func readCount(at offset: inout Int) throws(DecodingFailure) -> Int {
         let start = offset
@@ -151,7 +151,8 @@ extension RawSpan {
     package func readText(_ count: Int, at offset: inout Int) throws(DecodingFailure) -> String {
         let start = offset
         let range = try take(count, at: &offset)
-        // Looking for anything but ASCII is far cheaper than validating, and mostly there is none.
+        // A search for bytes other than ASCII is much cheaper than validation, and usually there
+        // are none.
         let isPlain = isASCII(range)
         let text = withUnsafeBytes { (bytes) -> String? in
             let bytes = UnsafeRawBufferPointer(rebasing: bytes[range])
@@ -162,13 +163,13 @@ extension RawSpan {
         return text
     }
 
-    /// Reads text behind its count.
+    /// Reads a count and then the text.
     package func readText(at offset: inout Int) throws(DecodingFailure) -> String {
         let count = try readCount(at: &offset)
         return try readText(count, at: &offset)
     }
 
-    /// Steps over text behind its count, and checks that it is UTF-8.
+    /// Skips a count and the text after it, and checks that the text is UTF-8.
     package func skipText(at offset: inout Int) throws(DecodingFailure) {
         let count = try readCount(at: &offset)
         if isASCII(offset..<(offset + count)) {
@@ -178,31 +179,32 @@ extension RawSpan {
         }
     }
 
-    /// Whether the bytes of a range within the span are ASCII, eight of them looked at at a time.
+    /// Whether the bytes of a range within the span are ASCII, tested eight at a time.
     func isASCII(_ range: Range<Int>) -> Bool {
         require(
             range.lowerBound >= 0 && range.upperBound <= byteCount, "The range is within the bytes."
         )
         var seen: UInt64 = 0
-        var place = range.lowerBound
+        var position = range.lowerBound
         let last = range.upperBound - 8
-        if place <= last {
-            while place < last {
-                seen |= unsafeLoadUnaligned(fromUncheckedByteOffset: place, as: UInt64.self)
-                place += 8
+        if position <= last {
+            while position < last {
+                seen |= unsafeLoadUnaligned(fromUncheckedByteOffset: position, as: UInt64.self)
+                position += 8
             }
-            // The last eight may have been looked at in part.
+            // Some of the last eight may have been tested already.
             seen |= unsafeLoadUnaligned(fromUncheckedByteOffset: last, as: UInt64.self)
         } else {
-            while place < range.upperBound {
-                seen |= UInt64(unsafeLoadUnaligned(fromUncheckedByteOffset: place, as: UInt8.self))
-                place += 1
+            while position < range.upperBound {
+                seen |= UInt64(
+                    unsafeLoadUnaligned(fromUncheckedByteOffset: position, as: UInt8.self))
+                position += 1
             }
         }
         return seen & 0x8080_8080_8080_8080 == 0
     }
 
-    /// Reads text behind a byte that tells whether there is any.
+    /// Reads a byte that says whether there is text, and then the text.
     package func readOptionalText(at offset: inout Int) throws(DecodingFailure) -> String? {
         let start = offset
         switch try readByte(at: &offset) {
@@ -212,12 +214,12 @@ extension RawSpan {
         }
     }
 
-    /// Everything as an array.
+    /// The bytes as an array.
     package var array: [UInt8] {
         withUnsafeBytes { Array($0) }
     }
 
-    /// Whether both hold the same bytes.
+    /// Whether both have the same bytes.
     package func hasSameBytes(as other: RawSpan) -> Bool {
         guard byteCount == other.byteCount else { return false }
         var offset = 0
@@ -238,7 +240,7 @@ extension RawSpan {
         return true
     }
 
-    /// Checks that `count` bytes stand at `offset`, steps over them, and tells where they are.
+    /// Checks that there are `count` bytes at `offset`, skips them, and returns their offset.
     private func take(
         _ count: Int, at offset: inout Int
     ) throws(DecodingFailure) -> Range<Int> {

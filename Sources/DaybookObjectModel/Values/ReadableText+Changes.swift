@@ -1,15 +1,15 @@
 extension ReadableText {
-    /// Which sides of a change there are to be told.
+    /// The sides of a change to show.
     package enum Sides: Sendable {
-        /// What an object has that was inserted.
+        /// The values of an inserted object.
         case new
-        /// What was there and what came.
+        /// The old and the new values.
         case both
-        /// What an object had that was deleted.
+        /// The values of a deleted object.
         case old
     }
 
-    /// What has become of a value: `"Turkey" → "Türkiye"`, or one side of it.
+    /// A change of a value: `"Turkey" → "Türkiye"`, or one side of it.
     package static func change(from old: String, to new: String, _ sides: Sides) -> String {
         switch sides {
         case .new: new
@@ -18,8 +18,8 @@ extension ReadableText {
         }
     }
 
-    /// What has become of members: `without Person/4; with Person/9; in another order: Person/7`, or who
-    /// they are or were.
+    /// A change of members: `without Person/4; with Person/9; in another order: Person/7`, or the
+    /// members on one side.
     package static func members(
         removed: [String], added: [String], _ sides: Sides
     ) -> String {

@@ -1,13 +1,13 @@
-/// Text for a screen: nothing in it commands a terminal or turns the order of letters round.
+/// Text for display: without characters that command a terminal or reverse the order of letters.
 package enum ReadableText {
     /// The text with control characters, line ends and marks of direction written out.
     ///
-    /// A value in a store may hold anything; what is shown must be what is there.
+    /// A value in a store may hold anything; its display must show the content.
     package static func escaped(_ text: String) -> String {
         escaped(text) { _, _ in false }
     }
 
-    /// Several lines with control characters written out, but for tabs and those that end the lines.
+    /// Several lines with control characters written out, except tabs and line ends.
     package static func escapedLines(_ text: String) -> String {
         escaped(text) { scalar, next in
             scalar == "\n" || scalar == "\t" || scalar == "\r" && next == "\n"
@@ -20,11 +20,11 @@ package enum ReadableText {
         let scalars = text.unicodeScalars
         if !scalars.contains(where: \.isHidden) { return text }
         var result = ""
-        var place = scalars.startIndex
-        while place < scalars.endIndex {
-            let scalar = scalars[place]
-            scalars.formIndex(after: &place)
-            let next = place < scalars.endIndex ? scalars[place] : nil
+        var index = scalars.startIndex
+        while index < scalars.endIndex {
+            let scalar = scalars[index]
+            scalars.formIndex(after: &index)
+            let next = index < scalars.endIndex ? scalars[index] : nil
             if scalar.isHidden, !isKept(scalar, next) {
                 result += escape(of: scalar)
             } else {
@@ -46,12 +46,12 @@ package enum ReadableText {
     /// The text in quotes, on one line.
     package static func quoted(_ text: String) -> String { "\"\(quotable(text))\"" }
 
-    /// The text as it stands between quotes: with a backslash before quotes and backslashes of its own.
+    /// The text for use in quotes: with a backslash before its own quotes and backslashes.
     package static func quotable(_ text: String) -> String {
         escaped(text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))
     }
 
-    /// An entry, who saved it and when: `entry 7 by 'bob' at 2024-01-02T12:09:00Z`.
+    /// An entry with its author and time: `entry 7 by 'bob' at 2024-01-02T12:09:00Z`.
     package static func entry(_ number: UInt64, by author: String?, at time: String) -> String {
         let by = author.map { " by '\(escaped($0))'" } ?? ""
         return "entry \(number)\(by) at \(time)"

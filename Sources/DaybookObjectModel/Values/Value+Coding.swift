@@ -12,7 +12,7 @@ import Foundation
 // | 8 | date | 8, IEEE 754 seconds since 2001-01-01T00:00:00Z |
 // | 9 | uuid | 16 |
 // | 10 | object | entity and number, variable length |
-/// The byte that tells what kind of value follows.
+/// The byte for the kind of value that follows.
 enum ValueTag {
     static let null: UInt8 = 0
     static let no: UInt8 = 1
@@ -40,14 +40,14 @@ extension ByteWriter {
 }
 
 extension ObjectID {
-    /// No identifier has more bytes.
+    /// The maximal number of bytes of an identifier.
     static let byteCountBound = 15
 }
 
 extension Value {
-    /// The canonical form has no more bytes.
+    /// The maximal number of bytes of the canonical form.
     var byteCountBound: Int {
-        // The longest of those of which none is long is a decimal: tag, sign, exponent, mantissa.
+        // The longest of the short kinds is a decimal: tag, sign, exponent, mantissa.
         switch self {
         case .string(let text): 32 + text.utf8.count
         case .data(let data): 32 + data.count
@@ -57,7 +57,7 @@ extension Value {
 }
 
 extension OutputSpan where Element == UInt8 {
-    /// Appends a value in its canonical form, for which there is room.
+    /// Appends a value in its canonical form. There must be room for it.
     mutating func append(_ value: Value) {
         switch value {
         case .null:
@@ -91,7 +91,7 @@ extension OutputSpan where Element == UInt8 {
         }
     }
 
-    /// Appends an object identifier, for which there is room.
+    /// Appends an object identifier. There must be room for it.
     mutating func append(_ object: ObjectID) {
         append(variable: UInt64(object.entity.rawValue))
         append(variable: object.number)
@@ -131,9 +131,9 @@ extension RawSpan {
         }
     }
 
-    /// Whether a value of a frequent form stands between two offsets and fills what lies there: one
-    /// that ``skipValue(at:)`` would step over. Every row that is read is looked through with this;
-    /// false means that a closer look has to be taken.
+    /// Whether a value of a frequent form exactly fills the bytes between two offsets: one that
+    /// ``skipValue(at:)`` would accept. Every row that is read is checked with this; false means
+    /// that a closer check is needed.
     package func isPlainValue(from start: Int, to end: Int) -> Bool {
         guard start >= 0, start < end, end <= byteCount else { return false }
         let size = end - start - 1
@@ -152,20 +152,20 @@ extension RawSpan {
         }
     }
 
-    /// Whether a number of variable length, of at most four bytes, fills what lies between two offsets
-    /// of the span.
+    /// Whether a number of variable length, of at most four bytes, exactly fills the bytes between
+    /// two offsets.
     private func isVariable(from start: Int, to end: Int) -> Bool {
         guard start < end, end - start <= 4 else { return false }
         let last = unsafeLoadUnaligned(fromUncheckedByteOffset: end - 1, as: UInt8.self)
         guard last < 0x80, last != 0 || end - start == 1 else { return false }
-        for place in start..<(end - 1) {
-            let byte = unsafeLoadUnaligned(fromUncheckedByteOffset: place, as: UInt8.self)
+        for index in start..<(end - 1) {
+            let byte = unsafeLoadUnaligned(fromUncheckedByteOffset: index, as: UInt8.self)
             guard byte >= 0x80 else { return false }
         }
         return true
     }
 
-    /// Steps over one value. It is checked as if it were read, but nothing is made of it.
+    /// Skips one value, with the same checks as reading it.
     package func skipValue(at offset: inout Int) throws(DecodingFailure) {
         let start = offset
         switch try readByte(at: &offset) {
@@ -183,31 +183,31 @@ extension RawSpan {
         }
     }
 
-    // A value of a type that is known is read without making a `Value` of it first.
+    // Values of a known type are read without making a `Value` first.
 
-    /// The integer at an offset; nil when another value stands there.
+    /// The integer at an offset; nil for another kind of value.
     package func integer(at offset: Int) throws(DecodingFailure) -> Int64? {
         var offset = offset
         guard try readByte(at: &offset) == ValueTag.int else { return nil }
         return try readVariableSigned(at: &offset)
     }
 
-    /// The floating-point number at an offset; nil when another value stands there.
+    /// The floating-point number at an offset; nil for another kind of value.
     package func double(at offset: Int) throws(DecodingFailure) -> Double? {
         var offset = offset
         guard try readByte(at: &offset) == ValueTag.double else { return nil }
         return Double(bitPattern: try readBigEndian(UInt64.self, at: &offset))
     }
 
-    /// The seconds since the reference date of the date at an offset; nil when another value stands
-    /// there.
+    /// The seconds since the reference date of the date at an offset; nil for another kind of
+    /// value.
     package func seconds(at offset: Int) throws(DecodingFailure) -> Double? {
         var offset = offset
         guard try readByte(at: &offset) == ValueTag.date else { return nil }
         return Double(bitPattern: try readBigEndian(UInt64.self, at: &offset))
     }
 
-    /// The text at an offset; nil when another value stands there.
+    /// The text at an offset; nil for another kind of value.
     package func text(at offset: Int) throws(DecodingFailure) -> String? {
         var offset = offset
         guard try readByte(at: &offset) == ValueTag.string else { return nil }
@@ -256,7 +256,7 @@ extension UUID {
 
     /// Builds an identifier from its sixteen bytes read as one big-endian number.
     fileprivate init(bytes: UInt128) {
-        func byte(_ place: Int) -> UInt8 { UInt8(truncatingIfNeeded: bytes >> (120 - 8 * place)) }
+        func byte(_ index: Int) -> UInt8 { UInt8(truncatingIfNeeded: bytes >> (120 - 8 * index)) }
         self.init(
             uuid: (
                 byte(0), byte(1), byte(2), byte(3), byte(4), byte(5), byte(6), byte(7),

@@ -1,10 +1,11 @@
 import Foundation
 
 extension Value: CustomStringConvertible {
-    /// The value on one line, for a screen: `none`, `true`, `42`, `"Türkiye"`, `2022-07-11T00:00:00Z`.
+    /// The value on one line, for display: `none`, `true`, `42`, `"Türkiye"`,
+    /// `2022-07-11T00:00:00Z`.
     ///
-    /// Text stands in quotes, so that it is told from what is no text. Of bytes only their number is
-    /// told, and of a reference the number of the object, since a value does not know more: see
+    /// Text is in quotes, to distinguish it from other values. Bytes are shown only by their
+    /// number, and a reference by the number of the object, because a value does not know more: see
     /// ``ManagedObjectID/description`` for the name.
     public var description: String { text { $0.description } }
 
@@ -12,7 +13,7 @@ extension Value: CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - isCoded: Whether bytes are the JSON of a coded value.
-    ///   - name: What an object is called.
+    ///   - name: The name of an object.
     /// - Returns: The text; ``description`` with names for references.
     package func text(isCoded: Bool = false, naming name: (ObjectID) -> String) -> String {
         switch self {
@@ -33,10 +34,10 @@ extension Value: CustomStringConvertible {
 }
 
 extension ObjectID: CustomStringConvertible {
-    /// `object 17`: the number, which no other object of the store has.
+    /// `object 17`: the number, which is unique in the store.
     ///
-    /// The name of the entity stands in the model, and so in identifiers that a program is handed by
-    /// the object graph: there an object is called `Country/17`.
+    /// Only the model has the name of the entity, and so do the identifiers of the object graph:
+    /// there an object is called `Country/17`.
     public var description: String { "object \(number)" }
 }
 

@@ -1,7 +1,7 @@
 package import Foundation
 
 extension Value {
-    /// How two values stand to each other, for sorting and for `<` in a filter.
+    /// The order of two values, for sorting and for `<` in a filter.
     ///
     /// Null comes before everything (as in SQLite). Numbers compare by size whatever their form.
     /// Strings compare by their UTF-8 bytes, which is the order of the index. Values that cannot be
@@ -36,7 +36,7 @@ extension Value {
         }
     }
 
-    /// Whether `<` and `==` between the two mean something: same kind, or both numbers.
+    /// Whether `<` and `==` are meaningful for the two: same kind, or both numbers.
     package func isComparable(to other: Value) -> Bool {
         kindRank == other.kindRank
     }
@@ -79,7 +79,7 @@ extension Int64 {
 }
 
 extension Decimal {
-    /// Numeric order, with "not a number" before every number, as its index key has it.
+    /// Numeric order, with "not a number" before every number, as in its index key.
     fileprivate func totalOrder(to other: Decimal) -> ComparisonResult {
         switch (isNaN, other.isNaN) {
         case (true, true): .orderedSame
@@ -89,12 +89,12 @@ extension Decimal {
         }
     }
 
-    /// The order to a binary number, which counts as its shortest decimal text: 0.1 is 0.1.
+    /// The order to a binary number, which is taken as its shortest decimal text: 0.1 is 0.1.
     fileprivate func order(to other: Double) -> ComparisonResult {
         if isNaN || other.isNaN {
             return isNaN ? (other.isNaN ? .orderedSame : .orderedAscending) : .orderedDescending
         }
-        // No decimal but zero lies nearer to zero than 10⁻¹²⁸, and none beyond 10¹⁶⁶.
+        // No decimal except zero is nearer to zero than 10⁻¹²⁸, and none is beyond 10¹⁶⁶.
         if abs(other) < 1e-128 {
             if self != 0 || other == 0 { return order(to: 0 as Decimal) }
             return other > 0 ? .orderedAscending : .orderedDescending
@@ -114,7 +114,7 @@ extension Comparable {
 }
 
 extension Double {
-    /// Numeric order, with "not a number" before every number, as its index key has it.
+    /// Numeric order, with "not a number" before every number, as in its index key.
     fileprivate func totalOrder(to other: Double) -> ComparisonResult {
         switch (isNaN, other.isNaN) {
         case (true, true): .orderedSame

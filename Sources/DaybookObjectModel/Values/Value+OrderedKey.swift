@@ -1,10 +1,11 @@
 import Foundation
 
 extension Value {
-    /// Bytes whose order under `memcmp` is the order of the values, none the prefix of another.
+    /// Bytes whose order under `memcmp` is the order of the values, and none of which is the prefix
+    /// of another.
     ///
-    /// Indexes hold these. Text and data escape the zero byte (00 → 00 FF) and end in 00 00, so that
-    /// "a" stands before "ab" whatever follows the value in a key.
+    /// Indexes hold these. Text and data escape the zero byte (00 → 00 FF) and end in 00 00, so
+    /// that "a" comes before "ab" whatever follows the value in a key.
     package func appendOrderedKey(to writer: inout ByteWriter) {
         switch self {
         case .null:
@@ -63,7 +64,7 @@ extension ByteWriter {
 }
 
 extension Double {
-    /// The bit pattern with its order made that of unsigned integers; "not a number" comes first.
+    /// The bit pattern as an unsigned integer with the same order; "not a number" comes first.
     fileprivate var orderedBits: UInt64 {
         guard !isNaN else { return 0 }
         let bits = bitPattern

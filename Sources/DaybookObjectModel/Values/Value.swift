@@ -3,11 +3,11 @@ public import Foundation
 /// One value of one property.
 ///
 /// Every attribute type has one of these forms: the three integer types share ``int(_:)``, `Float`
-/// and `Double` share ``double(_:)``, URLs and enumerations with a string behind them are
+/// and `Double` share ``double(_:)``, URLs and enumerations with a string as their raw value are
 /// ``string(_:)``, and `Codable` values are ``data(_:)`` holding JSON.
 ///
 /// Two values are equal when their canonical bytes are: strings are compared by UTF-8 and numbers
-/// by bit pattern, because a change from one spelling of "é" to the other is a change, too.
+/// by bit pattern, because changing one encoding of "é" to the other is a change, too.
 public enum Value: Sendable {
     /// No value.
     case null
@@ -42,10 +42,10 @@ extension Value {
         if case .object(let id) = self { id } else { nil }
     }
 
-    /// The same value in the one form in which it is kept.
+    /// The same value in its stored form.
     ///
-    /// Zero has no sign, "not a number" has one bit pattern, and dates are kept to 2⁻³² seconds, so
-    /// that their decimal text is exact.
+    /// Zero has no sign, "not a number" has one bit pattern, and dates are rounded to 2⁻³² seconds,
+    /// so that their decimal text is exact.
     package var normalized: Value {
         switch self {
         case .double(let number):
@@ -82,7 +82,7 @@ extension Value: Hashable {
         }
     }
 
-    /// Feeds what equality looks at.
+    /// Hashes the parts that equality compares.
     public func hash(into hasher: inout Hasher) {
         switch self {
         case .null: hasher.combine(0)

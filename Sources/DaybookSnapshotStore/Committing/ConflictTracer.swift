@@ -144,7 +144,7 @@ extension Store {
         guard !conflicts.isEmpty else { return [] }
         return try reading { transaction in
             var origins = ConflictTracer(parts, after: base, upTo: head)
-            return try origins.traced(conflicts, in: transaction)
+            return try origins.traced(conflicts, in: transaction).inStore(uuid)
         }
     }
 }

@@ -1,3 +1,7 @@
+// The room of committing: from a request to an entry, by checks, merging and repair, in one write
+// transaction. But for the entry of the model, which stands at the start, nobody else appends to the
+// journal.
+
 internal import DaybookJournalLog
 internal import DaybookLMDB
 internal import DaybookObjectModel

@@ -1,3 +1,6 @@
+// The room of the entries: what is in one, its time, tags and proofs, and who is told of new ones. It
+// reads the journal and writes no entry.
+
 internal import DaybookJournalLog
 internal import DaybookObjectModel
 

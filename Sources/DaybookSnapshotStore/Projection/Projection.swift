@@ -1,3 +1,6 @@
+// The room of the projection: the tables that are derived from the journal. They are written by folding
+// entries only, in the transaction that appends the entry or in that of a rebuild.
+
 internal import DaybookJournalLog
 internal import DaybookLMDB
 internal import DaybookObjectModel

@@ -1,3 +1,6 @@
+// The room of reading: past and present through one snapshot, and the history and blame of objects. It
+// reads the projection and the journal and writes to neither.
+
 package import DaybookJournalLog
 internal import DaybookLMDB
 package import DaybookObjectModel

@@ -68,7 +68,7 @@ extension Store {
     package static func replace(at path: String, withCopyOf source: Store) throws {
         if FileManager.default.fileExists(atPath: path) { try refuseStranger(path) }
         // Beside the file itself, where a link leads to it from elsewhere.
-        let draft = try wrapping(path) { try DraftFile(replacing: FilePlace.resolved(path)) }
+        let draft = try wrapping(path) { try DraftFile(replacing: FileNaming.resolved(path)) }
         defer { draft.discard() }
         try wrapping(path, besides: draft) {
             try source.openEnvironment().copy(to: draft.path, compacting: true)

@@ -1,3 +1,6 @@
+// The room of the store: a file with a journal and the tables that are derived from it, how it is opened,
+// moved and laid out, what it says of itself, and its errors. All other rooms stand on this one.
+
 package import DaybookJournalLog
 internal import DaybookLMDB
 package import DaybookObjectModel
@@ -184,7 +187,9 @@ package final class Store: Sendable {
             return try body()
         } catch let error as any StoreLayerError {
             throw StoreError(wrapping: error, path: path)
-        } catch let error as StoreError where !error.failures.isEmpty {
+        } catch let error as StoreError
+            where !error.failures.isEmpty || !error.conflicts.isEmpty
+        {
             throw error.inStore(uuid)
         }
     }

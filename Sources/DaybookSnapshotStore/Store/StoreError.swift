@@ -49,11 +49,10 @@ public struct StoreError: Error, Sendable {
         self.details = details
     }
 
-    /// This error with the store of its failures, where none is named yet.
+    /// This error with the store of its failures and conflicts, where none is named yet.
     func inStore(_ identifier: UUID) -> StoreError {
-        guard failures.contains(where: { $0.storeIdentifier == nil }) else { return self }
-        return StoreError(
-            code, message, cause: cause, conflicts: conflicts,
+        StoreError(
+            code, message, cause: cause, conflicts: conflicts.inStore(identifier),
             constraintConflicts: constraintConflicts,
             failures: failures.map { $0.inStore(identifier) }, obstacles: obstacles,
             details: details)

@@ -1,3 +1,6 @@
+// The room of undoing: what it takes to undo or restore, and what stands in the way. It plans, as a
+// request like any other, and leaves the writing to a commit.
+
 package import DaybookJournalLog
 internal import DaybookLMDB
 package import DaybookObjectModel

@@ -1,3 +1,6 @@
+// The room of verifying: whether journal, proofs and projection agree. It reads everything, trusts
+// nothing, reports all that it finds, and changes nothing in the store.
+
 package import DaybookJournalLog
 internal import DaybookLMDB
 internal import DaybookObjectModel

@@ -34,7 +34,7 @@ import Testing
 
         waiting.cancel()
 
-        // The context is still busy, so only who stops waiting can answer.
+        // The context is still busy, so only a task that stops waiting can continue.
         await #expect(throws: CancellationError.self) { try await waiting.value }
         gate.signal()
         context.performAndWait {}

@@ -204,7 +204,7 @@ private typealias Context = ManagedObjectContext
             let saves = Recorder(.managedObjectContextDidSave, from: main)
             let notification = try saveElsewhere(store, ids)
 
-            try main.mergeChanges(fromContextDidSave: notification)
+            _ = try main.mergeChanges(fromContextDidSave: notification)
 
             #expect(main.insertedObjects.isEmpty)
             #expect(main.updatedObjects.isEmpty)
@@ -239,7 +239,7 @@ private typealias Context = ManagedObjectContext
             let recorder = Recorder(.managedObjectContextObjectsDidChange, from: main)
             let notification = try saveElsewhere(store, ids)
 
-            try main.mergeChanges(fromContextDidSave: notification)
+            _ = try main.mergeChanges(fromContextDidSave: notification)
 
             let inserted = recorder.objects(Context.insertedObjectsKey)
             #expect(inserted.count == 1)
@@ -255,7 +255,7 @@ private typealias Context = ManagedObjectContext
             let grace = try #require(try main.existingObject(with: ids[1]) as? Employee)
             let notification = try saveElsewhere(store, ids)
 
-            try main.mergeChanges(fromContextDidSave: notification)
+            _ = try main.mergeChanges(fromContextDidSave: notification)
 
             #expect(main.registeredObjects.contains(grace))
             #expect(main.registeredObject(for: ids[1]) === grace)
@@ -274,7 +274,7 @@ private typealias Context = ManagedObjectContext
             do {
                 let grace = try main.existingObject(with: ids[1])
                 notification = try saveElsewhere(store, ids)
-                try main.mergeChanges(fromContextDidSave: notification)
+                _ = try main.mergeChanges(fromContextDidSave: notification)
                 #expect(main.deletedObjects == [grace])
             }
 
@@ -292,7 +292,7 @@ private typealias Context = ManagedObjectContext
             let merges = Recorder(.managedObjectContextDidMergeChangesObjectIDs, from: main)
             try store.rename(ids[0], "Lovelace")
 
-            try main.mergeChanges()
+            _ = try main.mergeChanges()
 
             #expect(ada.isFault)
             #expect(recorder.heard.isEmpty)
@@ -309,7 +309,7 @@ private typealias Context = ManagedObjectContext
             try store.delete(ids[0])
             try store.delete(ids[1])
 
-            try main.mergeChanges()
+            _ = try main.mergeChanges()
 
             #expect(recorder.heard.count == 1)
             #expect(recorder.objects(Context.deletedObjectsKey) == [ada])
@@ -326,8 +326,8 @@ private typealias Context = ManagedObjectContext
             let saved = notification.userInfo?[Context.insertedObjectsKey]
             let edsger = try #require((saved as? Set<ManagedObject>)?.first).objectID
 
-            try main.mergeChanges(fromContextDidSave: notification)
-            try main.mergeChanges(fromContextDidSave: notification)
+            _ = try main.mergeChanges(fromContextDidSave: notification)
+            _ = try main.mergeChanges(fromContextDidSave: notification)
 
             #expect(recorder.heard.count == 1)
             #expect(recorder.identifiers(Context.insertedObjectIDsKey) == [edsger])
@@ -354,7 +354,7 @@ private typealias Context = ManagedObjectContext
             let notification = try #require(saves.heard.last)
 
             try child.performAndWait { () throws in
-                try child.mergeChanges(fromContextDidSave: notification)
+                _ = try child.mergeChanges(fromContextDidSave: notification)
 
                 #expect(recorder.heard.count == 1)
                 #expect(recorder.objects(Context.refreshedObjectsKey) == [twins[0]])

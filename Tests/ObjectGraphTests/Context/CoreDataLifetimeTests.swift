@@ -6,7 +6,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// How long objects and contexts live, after "Managed Objects and References" of the seeds.
+/// The lifetimes of objects and contexts, after "Managed Objects and References" of the seeds.
 @Suite struct CoreDataLifetimeTests {
     enum Edit: CaseIterable {
         case insert, update, delete
@@ -57,7 +57,7 @@ import Testing
         let store = try CompanyStore()
         let id = try store.addEmployee("Ada", "Byron")
         try store.inContext { (context) throws in
-            // A save keeps what can be undone, and with it the objects; the others forget it.
+            // A save keeps undoable changes and their objects; the other contexts forget them.
             if ending == .save { context.undoManager = nil }
             weak var changed: Company.Employee?
             do {
@@ -96,7 +96,7 @@ import Testing
 
             if isDeletedElsewhere {
                 try store.delete(id)
-                try context.mergeChanges()
+                _ = try context.mergeChanges()
             } else {
                 do { context.delete(try #require(weakAda)) }
             }
@@ -168,7 +168,7 @@ import Testing
             #expect(changed?.hasChanges == true)
             context.undo()
             #expect(!context.hasChanges)
-            // What can be redone mentions the object still.
+            // A redoable step still refers to the object.
             context.undoManager?.removeAllActions()
 
             #expect(changed == nil)

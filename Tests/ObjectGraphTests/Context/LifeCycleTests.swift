@@ -68,7 +68,7 @@ import Testing
             let last = try #require(held.last)
             held[0].onHook = { hook, _ in
                 guard hook == "awakeFromFetch" else { return }
-                // Fires the last one's fault, which awakes before its turn and not again.
+                // Fires the last one's fault, which awakes early, and only once.
                 last.owner = last.title
                 context.refresh(held[1], mergeChanges: false)
                 try context.save()
@@ -219,7 +219,7 @@ import Testing
             try edit(id, in: store) { $0.title = "theirs" }
             diary.log = []
 
-            try context.mergeChanges()
+            _ = try context.mergeChanges()
 
             #expect(diary.log == ["awake \(SnapshotEventType.refresh.rawValue)"])
             #expect(diary.caption == "theirs 0")
@@ -492,7 +492,7 @@ import Testing
 
 /// Carries an object into a notification's block, which runs on the object's own queue.
 struct Unchecked<Value>: @unchecked Sendable {
-    // @unchecked Sendable because the block runs where the value lives, while the test waits.
+    // @unchecked Sendable because the block runs on the value's queue, while the test waits.
     let value: Value
 
     init(_ value: Value) {
@@ -502,7 +502,7 @@ struct Unchecked<Value>: @unchecked Sendable {
 
 /// Takes something out of a notification's block.
 final class Box<Value>: @unchecked Sendable {
-    // @unchecked Sendable because the block runs where the test runs, while it waits.
+    // @unchecked Sendable because the block runs on the test's queue, while it waits.
     var value: Value
 
     init(_ value: Value) {

@@ -179,6 +179,25 @@ import Testing
         }
     }
 
+    @Test func `S16 what redo brings back is retained like all others`() throws {
+        let store = try StaffStore()
+        try store.inContext { (context) throws in
+            context.retainsRegisteredObjects = true
+            weak var weakAda: Employee?
+            do {
+                let ada = Employee(context: context)
+                weakAda = ada
+                context.processPendingChanges()
+                context.undo()
+                context.redo()
+                try context.save()
+                context.undoManager = nil
+            }
+
+            #expect(weakAda != nil)
+        }
+    }
+
     @Test func `S64 S66 one record is one instance by every path`() throws {
         let store = try StaffStore()
         try store.inContext { (context) throws in

@@ -7,9 +7,9 @@ import Testing
 
 @testable import DaybookObjectGraph
 
-/// Objects that outlive their context, and objects from before a reset.
+/// Objects that outlive their context or a reset.
 @Suite struct LostContextTests {
-    /// An object of a context that is gone: the program holds nothing else.
+    /// An object whose context is gone, because the program holds nothing else.
     private static func outliving(
         _ body: (ManagedObjectContext) throws -> ManagedObject
     ) throws -> ManagedObject {

@@ -67,7 +67,7 @@ import Testing
         let notification = try siblings.saveThere { $0.lastName = "Lovelace" }
 
         try siblings.main.performAndWait { () throws in
-            try siblings.main.mergeChanges(fromContextDidSave: notification)
+            _ = try siblings.main.mergeChanges(fromContextDidSave: notification)
             #expect(siblings.ours.lastName == "Lovelace")
             #expect(!siblings.main.hasChanges)
         }
@@ -116,7 +116,7 @@ import Testing
 
         try reader.performAndWait { () throws in
             read.firstName = "Ada"
-            try reader.mergeChanges(fromContextDidSave: notification)
+            _ = try reader.mergeChanges(fromContextDidSave: notification)
             #expect(read.lastName == "Lovelace")
             #expect(read.firstName == "Ada")
         }
@@ -291,7 +291,7 @@ import Testing
         #expect(try past.performAndWait { () throws in try past.read(id).lastName } == "Byron")
         siblings.main.performAndWait { #expect(siblings.ours.lastName == "Byron") }
         try siblings.main.performAndWait { () throws in
-            try siblings.main.mergeChanges()
+            _ = try siblings.main.mergeChanges()
             #expect(siblings.ours.lastName == "Lovelace")
         }
     }

@@ -5,8 +5,8 @@ import Testing
 
 @testable import DaybookObjectGraph
 
-/// How the library stops a program. What these see in a debug build holds in a release build, since
-/// nothing in the functions looks at the build.
+/// The library's way of stopping a program. Debug results hold for release builds, too, because the
+/// functions do not depend on the build.
 @Suite struct StoppingTests {
     private func talk(_ result: ExitTest.Result?) -> String {
         String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)

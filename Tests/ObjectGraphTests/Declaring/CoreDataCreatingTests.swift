@@ -205,7 +205,7 @@ private final class Municipality: ManagedObject {
     override class var entityName: String { "City" }
 }
 
-/// A place for a store whose model is built at run time: cities, rivers and lakes.
+/// A folder for a store whose model is built at run time: cities, rivers and lakes.
 private final class AtlasFile: Sendable {
     private let folder: TemporaryDirectory
 

@@ -6,7 +6,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// A parcel whose declaration computes most of what it begins with.
+/// A parcel whose declaration computes most of its initial values.
 final class Parcel: ManagedObject {
     @Attribute var id: UUID = UUID()
     @Attribute(.unique) var label: String = UUID().uuidString

@@ -7,7 +7,7 @@ import Testing
 
 @testable import DaybookObjectGraph
 
-/// Numbers that no sensible program hands over. None of them may stop it.
+/// Numbers that no sensible program uses. None of them may crash it.
 @Suite struct HostileNumberTests {
     private static let counts = [.min, .min + 1, -1, 0, 1, 2, 3, .max - 1, .max] as [Int]
 
@@ -40,7 +40,7 @@ import Testing
                         let found = try context.fetch(request)
                         let count = try context.count(request)
 
-                        // A limit of 0 is none.
+                        // A limit of 0 means no limit.
                         let rest = all.dropFirst(max(0, offset))
                         let wanted = limit == 0 ? rest.count : rest.prefix(limit).count
                         #expect(found.count == wanted)
@@ -71,7 +71,7 @@ import Testing
         #expect(refused < 9)
     }
 
-    /// How many of the requests for a moment of the past are refused.
+    /// The number of refused requests for a moment of the past.
     private func refusals(of moment: Moment) throws -> Int {
         let store = try StaffStore()
         let ids = try store.hire(["Ada"])

@@ -43,7 +43,7 @@ struct Address: CodableAttributeValue, Equatable {
     var line: String { city.uppercased() }
 }
 
-/// A class whose properties have key paths that are made anew at each use.
+/// A class whose key paths are made anew at each use.
 class Crate<Content>: ManagedObject {
     @Attribute var first: Int = 1
     @Attribute var second: Int = 2
@@ -55,6 +55,14 @@ class Crate<Content>: ManagedObject {
 final class AppleCrate: Crate<String> {
     @Attribute var apples: Int = 5
 }
+
+/// What generic code knows of a class.
+protocol Reachable: ManagedObject {
+    var email: String { get }
+    var shout: String { get }
+}
+
+extension Author: Reachable {}
 
 @Suite struct KeyPathTests {
     private static let classes = [Author.self, Novelist.self, Publisher.self]
@@ -145,6 +153,60 @@ final class AppleCrate: Crate<String> {
                 #expect(try novels(\Novelist.publisher == ace) == ["ada"], "\(stage)")
                 try context.save()
             }
+        }
+    }
+
+    @Test func `generic code that knows the class asks for the attributes of it`() throws {
+        func matches<Kind: Author>(_ kind: Kind.Type, _ context: ManagedObjectContext) throws -> Int
+        {
+            try context.count(FetchRequest<Kind>(where: \Kind.email == "ada"))
+        }
+        func isRefused<Kind: Author>(_ kind: Kind.Type, _ context: ManagedObjectContext) -> Bool {
+            let request = FetchRequest<Kind>(where: \Kind.shout == "ADA")
+            return #expect(throws: QueryError.self) { try context.count(request) } != nil
+        }
+        try ClassStore(Self.classes).inContext { context in
+            Novelist(context: context).email = "ada"
+            Author(context: context).email = "ada"
+            try context.save()
+
+            #expect(try matches(Author.self, context) == 2)
+            #expect(try matches(Novelist.self, context) == 1)
+            #expect(isRefused(Author.self, context))
+            #expect(isRefused(Novelist.self, context))
+        }
+    }
+
+    @Test func `what a protocol asks for is refused as a key path and found as text`() throws {
+        func refusal<Kind: Reachable>(
+            _ kind: Kind.Type, _ keyPath: KeyPath<Kind, String>, _ context: ManagedObjectContext
+        ) throws -> String {
+            let request = FetchRequest<Kind>(where: keyPath == "ada")
+            let error = try #require(throws: QueryError.self) { try context.count(request) }
+            return "\(error)"
+        }
+        func refusals<Kind: Reachable>(
+            _ kind: Kind.Type, _ context: ManagedObjectContext
+        ) throws -> [String] {
+            [try refusal(kind, \Kind.email, context), try refusal(kind, \Kind.shout, context)]
+        }
+        func count<Kind: Reachable>(_ kind: Kind.Type, _ context: ManagedObjectContext) throws
+            -> Int
+        {
+            try context.count(FetchRequest<Kind>(where: Condition("email == %@", "ada")))
+        }
+        try ClassStore(Self.classes).inContext { context in
+            Novelist(context: context).email = "ada"
+            Author(context: context).email = "ada"
+            try context.save()
+
+            for message in try refusals(Author.self, context) + refusals(Novelist.self, context) {
+                #expect(message.contains("that reads 'email' "), "\(message)")
+                #expect(message.contains("that a protocol asks for"), "\(message)")
+                #expect(message.contains("name it as text"), "\(message)")
+            }
+            #expect(try count(Author.self, context) == 2)
+            #expect(try count(Novelist.self, context) == 1)
         }
     }
 

@@ -5,7 +5,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// A diary as it was declared once.
+/// The original declaration of a diary.
 private enum Old {
     enum Mood: String, AttributeValue { case happy, sad }
 

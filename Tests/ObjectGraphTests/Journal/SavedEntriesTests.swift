@@ -7,7 +7,7 @@ import Testing
 
 @testable import DaybookObjectGraph
 
-/// Saved entries taken back: by the container, in a context, and by an undo stack that goes on.
+/// Saved entries taken back: by the container, in a context, and by a resumed undo stack.
 @Suite struct SavedEntriesTests {
     // MARK: - The container
 
@@ -28,7 +28,7 @@ import Testing
             #expect(try staff.journal().head() == last)
 
             let undone = try staff.container.undo(run, author: "eve", note: "Both")
-            try context.mergeChanges()
+            _ = try context.mergeChanges()
             #expect(ada.lastName == "Byron")
             #expect(undone.entry == last.next)
             #expect(undone.undoes == run)
@@ -36,7 +36,7 @@ import Testing
 
             #expect(try staff.container.previewRedo(of: run).updatedObjectIDs == [ada.objectID])
             try staff.container.redo(run)
-            try context.mergeChanges()
+            _ = try context.mergeChanges()
             #expect(ada.lastName == "Lovelace")
         }
     }
@@ -54,7 +54,7 @@ import Testing
 
             let error = #expect(throws: StoreError.self) { try staff.container.undo(both) }
             let outcome = try staff.container.undo(both, policy: .keepLater)
-            try context.mergeChanges()
+            _ = try context.mergeChanges()
 
             #expect(error?.code == .undoBlocked)
             #expect(error?.obstacles.map(\.propertyName) == ["lastName"])
@@ -82,7 +82,7 @@ import Testing
 
             let preview = try staff.container.previewRestore(of: id)
             let outcome = try staff.container.restore(id)
-            try context.mergeChanges()
+            _ = try context.mergeChanges()
 
             #expect(preview.entry == nil)
             #expect(Set(outcome.insertedObjectIDs) == [id, deskID])
@@ -104,7 +104,7 @@ import Testing
             try context.save()
 
             try staff.container.restore(ada.objectID, at: .sequence(first))
-            try context.mergeChanges()
+            _ = try context.mergeChanges()
 
             #expect(ada.lastName == "Byron")
             #expect(throws: StoreError.self) { try staff.container.restore(ada.objectID) }
@@ -299,7 +299,7 @@ import Testing
         }
     }
 
-    // MARK: - Going on
+    // MARK: - Resuming
 
     @Test func `undo goes on after a restart with the last saves of an author`() throws {
         let staff = try StaffStore()
@@ -330,7 +330,7 @@ import Testing
             #expect(ada.firstName == "Ada")
             #expect(try again.header(undo).undoes == SequenceNumber(5)...SequenceNumber(5))
         }
-        // What was undone is no longer among the last saves.
+        // An undone save is no longer among the last saves.
         try StaffStore(staff).inContext { (context) throws in
             #expect(try context.continueUndo(savesBy: .author("ada")) == 1)
             context.undo()
@@ -490,7 +490,7 @@ extension StaffStore {
 }
 
 extension Employee {
-    /// An employee that is saved at once.
+    /// A saved employee.
     fileprivate convenience init(named name: String, in context: ManagedObjectContext) throws {
         self.init(context: context)
         lastName = name

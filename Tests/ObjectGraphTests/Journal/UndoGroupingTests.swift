@@ -439,7 +439,7 @@ import Testing
     }
 }
 
-/// What notifications have told; they come on the queue of one context.
+/// The received notifications, which come on the queue of one context.
 private final class Told: @unchecked Sendable {
     // @unchecked Sendable because one thread uses it.
     var texts: [String] = []

@@ -4,11 +4,11 @@ import Testing
 
 @testable import DaybookObjectGraph
 
-/// The undo manager against the plainest reference there is: a list of pictures and a place in it.
+/// The undo manager against the simplest reference: a list of pictures and a position in it.
 private struct Album {
     var pictures: [Picture]
     var place = 0
-    /// Where the store stands; nil once that picture can no longer be reached by undo and redo.
+    /// The position of the store; nil once undo and redo can no longer reach that picture.
     var savedPlace: Int? = 0
     var savedPicture: Picture
 
@@ -174,7 +174,7 @@ extension Season {
 }
 
 extension Picture {
-    /// What two pictures show differently.
+    /// The differences between two pictures.
     fileprivate func difference(from other: Picture) -> [String] {
         Set(keys).union(other.keys).sorted().flatMap { name in
             let (here, there) = (self[name] ?? [:], other[name] ?? [:])

@@ -6,8 +6,8 @@ import Testing
 
 @testable import DaybookObjectGraph
 
-/// Saved entries undone in a context that has not seen everything, or has seen it already: what
-/// cannot be done is said, and never silently left.
+/// Saved entries undone in a context that has not merged everything, or has already undone them:
+/// failures are reported, never silent.
 @Suite struct UndoMergingTests {
     private let staff: StaffStore
     private let ada: ManagedObjectID
@@ -46,7 +46,7 @@ import Testing
         return try #require(stores.first).store.entry(sequence).header
     }
 
-    // MARK: - What has not been merged
+    // MARK: - Unmerged entries
 
     @Test(arguments: [false, true])
     func `an entry that a context has not merged is undone there only after merging`(
@@ -72,7 +72,7 @@ import Testing
             #expect(!context.hasChanges)
             #expect(context.undoManager?.canUndo == false)
 
-            try context.mergeChanges()
+            _ = try context.mergeChanges()
             try context.undo(entry: second)
             let undo = try #require(try context.save())
             #expect(try header(undo).undoes == second...second)
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    // MARK: - What is done already
+    // MARK: - Already undone entries
 
     @Test(arguments: [true, false])
     func `an entry is not undone twice before a save`(hasUndoManager: Bool) throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DaybookObjectGraph
 
-/// An event of edits, each of which touches more objects than the one it is made to.
+/// An event of edits, each of which touches more than its own object.
 enum ClubEdit: CaseIterable {
     case attributes, transient, move, leave, takeAll, locker, lockerFromBehind, partner, loner
     case friends, friendless, idol, rivals, reorder, insertBetween, drop, lineups, rounds,

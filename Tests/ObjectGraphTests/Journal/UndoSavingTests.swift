@@ -177,7 +177,7 @@ import Testing
                 try other.fetch(FetchRequest<Player>()).first?.shirt = 9
                 try other.save()
             }
-            try context.mergeChanges()
+            _ = try context.mergeChanges()
 
             context.undo()
 
@@ -263,7 +263,7 @@ import Testing
                 other.mergePolicy = .overwrite
                 #expect(try other.save() != nil)
             }
-            try context.mergeChanges()
+            _ = try context.mergeChanges()
 
             context.undo()
 
@@ -288,7 +288,7 @@ import Testing
             }
             context.mergePolicy = .mergeByPropertyStoreTrump
             try context.save()
-            try context.mergeChanges()
+            _ = try context.mergeChanges()
 
             context.undo()
 
@@ -452,7 +452,7 @@ import Testing
     }
 }
 
-/// A note that calls for undo around a save.
+/// An entity whose hooks call undo around a save.
 private final class UndoingNote: ManagedObject {
     @Attribute var text: String = ""
     var undoesBeforeSave = false

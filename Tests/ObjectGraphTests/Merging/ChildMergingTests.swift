@@ -6,7 +6,7 @@ import Testing
 
 @testable import DaybookObjectGraph
 
-/// A child's save and merge where its parent has moved on.
+/// A child's save and merge after its parent has changed.
 @Suite struct ChildMergingTests {
     private let store: StaffStore
     private let root: ManagedObjectContext
@@ -44,7 +44,7 @@ import Testing
         root.performAndWait { root.delete(ada) }
 
         try child.performAndWait { () throws in
-            try child.mergeChanges()
+            _ = try child.mergeChanges()
             #expect(local.isDeleted)
             #expect(!child.hasChanges)
         }
@@ -90,7 +90,7 @@ import Testing
             root.delete(try #require(root.registeredObject(for: id)))
         }
         try child.performAndWait { () throws in
-            try child.mergeChanges()
+            _ = try child.mergeChanges()
             #expect(ada.isDeleted)
         }
         try grandchild.performAndWait { () throws in
@@ -100,7 +100,7 @@ import Testing
         }
 
         try child.performAndWait { () throws in
-            try child.mergeChanges()
+            _ = try child.mergeChanges()
             #expect(child.insertedObjects.map(\.objectID) == [id])
             try child.save()
         }
@@ -197,7 +197,7 @@ import Testing
             try sibling.save()
         }
         try root.performAndWait { () throws in
-            try root.mergeChanges()
+            _ = try root.mergeChanges()
             root.rollback()
             let again = try #require(try root.existingObject(with: id) as? Employee)
             #expect(again.lastName == "")

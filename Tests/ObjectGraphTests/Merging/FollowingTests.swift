@@ -7,7 +7,7 @@ import Testing
 
 @testable import DaybookObjectGraph
 
-/// What a context that follows others tells of what it knew before.
+/// Notifications of a following context about objects it already knew.
 @Suite struct FollowingTests {
     private let store: StaffStore
 
@@ -40,7 +40,7 @@ import Testing
 
             context.automaticallyMergesChangesFromParent = true
             let new = try hire("Turing")
-            try context.mergeChanges()
+            _ = try context.mergeChanges()
 
             let told = recorder.heard.flatMap { notification in
                 notification.userInfo?[ManagedObjectContext.insertedObjectsKey]
@@ -65,7 +65,7 @@ import Testing
             let known = try context.existingObject(with: id)
             let changes = Recorder(.managedObjectContextObjectsDidChange, from: context)
 
-            try context.mergeChanges(
+            _ = try context.mergeChanges(
                 fromContextDidSave: try #require(recorder.heard.first))
 
             #expect(changes.heard.isEmpty)
@@ -86,7 +86,7 @@ import Testing
 
         try parent.performAndWait { () throws in _ = try parent.save() }
 
-        // After what the parent's save has put in the queue of the child.
+        // Runs after the blocks that the parent's save has queued on the child.
         child.performAndWait {
             let told = changes.heard.flatMap { Array(($0.userInfo ?? [:]).keys) }
             #expect(!told.contains(ManagedObjectContext.insertedObjectsKey))

@@ -5,14 +5,14 @@ import Testing
 
 @testable import DaybookObjectGraph
 
-/// One of a list in which each leads to the next.
+/// A link of a chain.
 final class Carriage: ManagedObject {
     @Attribute(.unique) var number: Int64
     @Relationship(.cascade, inverse: \Carriage.previous) var next: Carriage?
     @Relationship var previous: Carriage?
 }
 
-/// A store with a long list.
+/// A store with a long chain.
 private struct Train: Sendable {
     let folder: TemporaryDirectory
     let container: PersistentContainer
@@ -34,20 +34,20 @@ private struct Train: Sendable {
         }
     }
 
-    /// The first of the list.
+    /// The first link.
     func first(in context: ManagedObjectContext) throws -> Carriage {
         let request = FetchRequest<Carriage>(where: \.number == 0)
         return try #require(try context.fetch(request).first)
     }
 }
 
-/// What leads from one object to the next without end needs no stack without end.
+/// A long chain of objects needs no deep stack.
 @Suite struct ChainTests {
-    /// Enough for a list of some thousands, were each object let go of by the one before it.
+    /// Enough for a chain of some thousands if each object released the next one recursively.
     private static let stackSize = 512 * 1024
     private static let count = 20_000
 
-    /// Where the last one lets go.
+    /// Releases the last reference here.
     enum Place: CaseIterable {
         case inContext, elsewhere
     }
@@ -118,7 +118,7 @@ private struct Train: Sendable {
     }
 }
 
-/// What comes of work on another thread.
+/// The result of work on another thread.
 private final class Outcome: @unchecked Sendable {
     // @unchecked Sendable because the condition guards the result.
     private let condition = NSCondition()

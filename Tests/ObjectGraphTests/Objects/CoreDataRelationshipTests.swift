@@ -5,7 +5,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// How the two sides of a relationship follow each other, and what counts as an edit of a value.
+/// The two sides of a relationship follow each other; and the definition of an edit.
 @Suite struct CoreDataRelationshipTests {
     @Test func `F20 setting either side of a relationship sets the other`() throws {
         let store = try CompanyStore()
@@ -116,7 +116,7 @@ private final class Singer: ManagedObject {
     @Relationship(inverse: \Choir.singers) var choir: Choir?
     var wasAwakened = false
 
-    /// Joins the first choir there is.
+    /// Joins the first existing choir.
     override func awakeFromFetch() {
         wasAwakened = true
         let choirs = managedObjectContext?.registeredObjects.compactMap { $0 as? Choir } ?? []

@@ -5,7 +5,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// What becomes of transient values, after "Merging Changes with Transient Properties".
+/// Transient values, after "Merging Changes with Transient Properties".
 @Suite struct CoreDataTransientTests {
     @Test func `S46 a transient property is in no store and no entry`() throws {
         let store = try CompanyStore()

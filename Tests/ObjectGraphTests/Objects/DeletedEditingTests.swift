@@ -7,8 +7,8 @@ import Testing
 
 @testable import DaybookObjectGraph
 
-/// Edits of an object after it was deleted: the delete wins, and what is recorded of the object is what
-/// the store has.
+/// Edits of an object after it was deleted: the delete wins, and the journal records the stored
+/// values of the object.
 @Suite struct DeletedEditingTests {
     private let store: StaffStore
     private let context: ManagedObjectContext

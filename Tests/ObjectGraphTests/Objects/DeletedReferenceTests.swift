@@ -7,8 +7,8 @@ import Testing
 
 @testable import DaybookObjectGraph
 
-/// Relationships that are to lead to an object that is deleted, or gone: refused by the save, and
-/// nothing of it is seen before.
+/// Relationships set to an object that is deleted, or gone: the save refuses them, and they are not
+/// visible before.
 @Suite struct DeletedReferenceTests {
     private let store: StaffStore
     private let context: ManagedObjectContext
@@ -29,7 +29,7 @@ import Testing
         return (research, ada, engine)
     }
 
-    /// How an object is no more when it is related.
+    /// The ways in which an object is gone when it is related.
     enum Departure: CaseIterable {
         case deleted, deletedAndProcessed, savedAsDeleted, deletedByOthers, reset
     }
@@ -49,7 +49,7 @@ import Testing
                 other.delete(try other.existingObject(with: ada.objectID))
                 try other.save()
             }
-            try context.mergeChanges()
+            _ = try context.mergeChanges()
         case .reset:
             context.reset()
         }

@@ -286,11 +286,11 @@ import Testing
             #expect(error?.code == .undoBlocked)
             let undone = try #require(
                 try saved.undo(married, author: "grace", note: "Too early").entry)
-            try context.mergeChanges()
+            _ = try context.mergeChanges()
 
             #expect(ada.lastName == "Byron")
             try saved.undo(undone)
-            try context.mergeChanges()
+            _ = try context.mergeChanges()
             #expect(ada.lastName == "Lovelace")
         }
     }
@@ -355,7 +355,7 @@ import Testing
             }
 
             try first.save()
-            try first.mergeChanges()
+            _ = try first.mergeChanges()
 
             #expect(ada.firstName == "Ada")
             #expect(ada.lastName == "Lovelace")

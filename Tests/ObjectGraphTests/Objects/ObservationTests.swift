@@ -8,13 +8,13 @@ import Testing
 
 @testable import DaybookObjectGraph
 
-/// Counts how often an observer is told.
+/// Counts the notifications of an observer.
 private final class Told: Sendable {
     private let calls = Atomic<Int>(0)
 
     var count: Int { calls.load(ordering: .relaxed) }
 
-    /// Watches what `body` reads until it changes once.
+    /// Observes the reads of `body` until the first change.
     func watch(_ body: () -> Void) {
         withObservationTracking(body) { self.calls.add(1, ordering: .relaxed) }
     }
@@ -132,7 +132,7 @@ private final class Told: Sendable {
 
             try store.rename(ids[0], "Lovelace")
             told.watch { _ = ada.lastName }
-            try context.mergeChanges()
+            _ = try context.mergeChanges()
             #expect(told.count == 2)
 
             ada.lastName = "King"
@@ -161,7 +161,7 @@ private final class Told: Sendable {
             told.watch { _ = marketing.employees }
 
             try store.delete(ids[1])
-            try context.mergeChanges()
+            _ = try context.mergeChanges()
 
             #expect(told.count == 1)
             #expect(marketing.employees.map(\.objectID) == [ids[0]])

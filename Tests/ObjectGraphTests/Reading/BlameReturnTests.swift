@@ -7,7 +7,7 @@ import Testing
 
 @testable import DaybookObjectGraph
 
-/// Who is credited with what an object has that was deleted and brought back. Carol has hired, bob has
+/// Blame for the values of an object that was deleted and brought back. Carol has hired, bob has
 /// given a raise, dana deletes, erin brings back.
 @Suite struct BlameReturnTests {
     private let whatIf: WhatIf
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test func `a restored object is credited as an undone delete is`() throws {
-        // With a second change in the entry the restore undoes only a part of it.
+        // Because the entry has a second change, the restore undoes only a part of it.
         let deletion = try whatIf.stored { (context) throws in
             context.delete(try context.hired(whatIf.ada))
             try context.hired(whatIf.grace).salary = 30

@@ -6,7 +6,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// When values are read, after "Faulting" of the seeds.
+/// The times at which values are read, after "Faulting" of the seeds.
 @Suite struct CoreDataFaultingTests {
     /// Ada, who works in Engines under Charles and has Mary as a report.
     private func makeOffice() throws -> (store: CompanyStore, ada: ManagedObjectID) {

@@ -6,7 +6,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// What a fetch finds, with changes pending and by every kind of condition.
+/// The results of fetches, with pending changes and every kind of condition.
 @Suite struct CoreDataFetchingTests {
     typealias Employee = Company.Employee
 

@@ -6,7 +6,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// What fetches and refreshes do to values, after "Ensuring Data Is Up to Date" of the seeds.
+/// The effect of fetches and refreshes on values, after "Ensuring Data Is Up to Date" of the seeds.
 @Suite struct CoreDataFreshnessTests {
     @Test func `S34 a fetch leaves the values of realized objects as they are`() throws {
         let store = try CompanyStore()

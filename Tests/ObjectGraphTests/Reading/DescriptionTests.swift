@@ -8,14 +8,14 @@ import Testing
 
 @testable import DaybookObjectGraph
 
-/// What history, blame, differences, conflicts and previews say on a screen: names, and no numbers of
-/// the model.
+/// The descriptions of history, blame, differences, conflicts and previews: names, and no numbers
+/// of the model.
 @Suite struct DescriptionTests {
-    // A time that no binary fraction is, as most are.
+    // A time that is not a binary fraction, like most times.
     private static let day = Date(timeIntervalSince1970: 1_000_000_000.996_008)
     private static let time = "2001-09-09T01:46:40.996008Z"
 
-    /// That a description tells nothing of how Swift lays the type out.
+    /// Checks that a description does not reveal the layout of the Swift type.
     private func expectReadable(
         _ text: String, sourceLocation: SourceLocation = #_sourceLocation
     ) {
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    /// Ada gets another name and leaves her department, and is then deleted.
+    /// Ada gets a new name, leaves her department, and is then deleted.
     private func story() throws -> WhatIf {
         let whatIf = try WhatIf()
         try whatIf.stored { (context) throws in

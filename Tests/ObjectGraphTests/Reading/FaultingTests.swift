@@ -8,7 +8,7 @@ import Testing
 @testable import DaybookObjectGraph
 
 extension StaffStore {
-    /// How often the store has been read by contexts.
+    /// The number of reads of the store by contexts.
     var readCount: Int {
         container.persistentStoreCoordinator.persistentStores[0].readCount
     }
@@ -413,7 +413,7 @@ extension StaffStore {
     }
 }
 
-/// Counts how often it becomes a fault.
+/// Counts the times it becomes a fault.
 final class ToldOfFaulting: ManagedObject {
     @Attribute var name: String = ""
     var count = 0

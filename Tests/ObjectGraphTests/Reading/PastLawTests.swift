@@ -261,7 +261,7 @@ extension ManagedObjectContext {
         let reference = chronicle.history.reference
         let head = reference.head.rawValue
         let schema = chronicle.history.store.schema
-        // How many objects there have ever been only grows.
+        // The number of objects ever made only grows.
         for count in [1, 5, 20, 1000] {
             var seen: Set<ObjectID> = []
             let walked = (0...head).map { SequenceNumber($0) }.first { sequence in
@@ -282,7 +282,7 @@ extension ManagedObjectContext {
             let place: Comment = "seed \(seed), count \(count)"
             #expect(evaluations <= 9, place)
             guard let found else {
-                // Objects with great numbers may all be gone at the head.
+                // Objects with high numbers may all be gone at the head.
                 let isThere = reference.current.keys.contains { $0.number >= UInt64(count) }
                 #expect(!isThere, place)
                 continue

@@ -150,7 +150,7 @@ import Testing
         #expect(error?.message.contains("entry \(whatIf.then)") == true)
     }
 
-    // MARK: - What is not there
+    // MARK: - Missing entries and objects
 
     @Test func `what was deleted before the moment is told with that entry, not a later one`()
         throws

@@ -11,7 +11,7 @@ import Testing
     private let held = GraphID(
         store: 1, object: ObjectID(entity: EntityNumber(rawValue: 1), number: 1))
 
-    /// Has the cache hold a row, abreast with entry 1.
+    /// Makes the cache hold a row, up to date with entry 1.
     private func holdRow() throws {
         save(1)
         cache.hold(try row(since: 1), of: held, cache.ticket(), isNewHolder: true)
@@ -25,8 +25,8 @@ import Testing
         return try EncodedRow(encoder.bytes)
     }
 
-    /// Rows of six neighbours as a fetch reads them, the first of which is ``held``; those that were
-    /// changed since were so by the entry 100 later.
+    /// Rows of six neighbours as a fetch reads them, the first of which is ``held``; changed ones
+    /// were changed by the entry 100 later.
     private func batch(changed: Set<UInt64> = []) throws -> RowPage {
         var encoder = RowEncoder()
         var collector = RowCollector()

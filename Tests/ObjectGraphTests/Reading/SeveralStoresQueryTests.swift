@@ -11,7 +11,7 @@ import Testing
 @Suite struct SeveralStoresQueryTests {
     private let set: StoreSet
 
-    /// Two stores with one department and two employees each: object for object the same numbers.
+    /// Two stores with one department and two employees each, with the same object numbers.
     init() throws {
         set = try StoreSet("first", "second")
         try set.inContext { (context) throws in

@@ -8,7 +8,7 @@ import Testing
 
 @testable import DaybookObjectGraph
 
-/// Two stacks on one file, which know as little of each other as two processes.
+/// Two stacks on one file, as independent as two processes.
 private struct TwoStacks {
     let store: StaffStore
     let other: PersistentContainer
@@ -360,7 +360,7 @@ private struct TwoStacks {
             let kept = try keeping.existingObject(with: ids[0])
             try stacks.renameElsewhere(ids[0], "Lovelace")
             try second.performAndWait { () throws in
-                try second.mergeChanges()
+                _ = try second.mergeChanges()
 
                 let ada = try #require(try second.existingObject(with: ids[0]) as? Employee)
 

@@ -80,7 +80,7 @@ import Testing
             #expect(department.employees.isEmpty)
             let id = try store.addEmployee("Ada", "", in: marketing)
 
-            try context.mergeChanges()
+            _ = try context.mergeChanges()
 
             let ada = try #require(department.employees.first)
             #expect(try context.employee(id) === ada)

@@ -28,10 +28,10 @@ import Testing
                     map.register(employee)
                     held[id] = employee
                 case 2:
-                    // Its object goes; the map may not know yet.
+                    // Its object is released; the map may not know yet.
                     if held.removeValue(forKey: id) != nil { map.noteEnd() }
                 case 3:
-                    // It goes and takes itself out.
+                    // It is released and removes itself.
                     if let employee = held.removeValue(forKey: id) { map.forget(employee) }
                 default:
                     map.remove(id)
@@ -55,7 +55,7 @@ import Testing
                 let id = GraphID(
                     store: 0, object: ObjectID(entity: binding.schema.number, number: number))
                 let object = map.object(id) {
-                    // Each makes some others first, which has the table grow again and again.
+                    // Each makes some others first, so that the table grows repeatedly.
                     for more in 1...3 where number * 4 + UInt64(more) < 4_000 {
                         _ = register(number * 4 + UInt64(more))
                     }
@@ -91,7 +91,7 @@ import Testing
                     handover.letGo()
                     done.signal()
                 }
-                // Either the object lives as long as it is used here, or it is not found.
+                // Either the object lives while it is used here, or it is not found.
                 if let found = map[id] { #expect(found.graphID == id) }
                 done.wait()
                 #expect(map[id] == nil)
@@ -191,9 +191,9 @@ import Testing
     }
 }
 
-/// The only reference to an object, which another thread is to let go of.
+/// The only reference to an object, which another thread will release.
 private final class Handover: @unchecked Sendable {
-    // @unchecked Sendable because the object is given away once and only let go of there.
+    // @unchecked Sendable because the object is handed over once and only released there.
     private var object: Employee?
 
     init(_ object: Employee) {

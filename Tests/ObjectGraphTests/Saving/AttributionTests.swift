@@ -6,7 +6,7 @@ import Testing
 
 @testable import DaybookObjectGraph
 
-/// To whom an entry is credited that holds what children have saved into a context.
+/// The author of an entry that holds children's saves into a context.
 @Suite struct AttributionTests {
     private let store: StaffStore
     private let parent: ManagedObjectContext
@@ -16,7 +16,7 @@ import Testing
         parent = store.context()
     }
 
-    /// Saves a new employee into the parent as somebody.
+    /// Saves a new employee into the parent under an author's name.
     @discardableResult
     private func hire(_ name: String, by author: String) throws -> ManagedObjectID {
         let child = ManagedObjectContext(parent: parent)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import DaybookObjectGraph
 
-/// Objects of one class, to be told whether anybody ever made one.
+/// A class that records whether an instance was ever made.
 private final class Reading: ManagedObject {
     @Attribute(.unique) var code: String
     @Attribute(.indexed, rules: [.minimum(0), .maximum(100)]) var level: Int = 50
@@ -40,7 +40,7 @@ extension PersistentContainer {
         return try context.performAndWait { try body(context) }
     }
 
-    /// What the store has of each reading.
+    /// The stored values of each reading.
     fileprivate func readings() throws -> [String: Int] {
         try inContext { (context) throws in
             let found = try context.fetch(FetchRequest<Reading>())
@@ -50,7 +50,7 @@ extension PersistentContainer {
 }
 
 @Suite struct BatchInsertTests {
-    // MARK: - What is inserted
+    // MARK: - Inserted rows
 
     @Test func `a batch becomes one entry with author, note and time, and no hook is called`()
         throws
@@ -195,7 +195,7 @@ extension PersistentContainer {
 
             let result = try context.execute(request)
 
-            try context.mergeChanges()
+            _ = try context.mergeChanges()
             #expect(Set(research.employees.map(\.firstName)) == ["Ada", "Grace"])
             let names = result.objectIDs.map { (context.object(with: $0) as? Employee)?.firstName }
             #expect(names == ["Ada", "Grace"])
@@ -635,7 +635,7 @@ extension PersistentContainer {
         withExtendedLifetime(folder) {}
     }
 
-    // MARK: - Everybody else
+    // MARK: - Other contexts
 
     @Test func `pending changes stay pending, and a child inserts past its parent`() throws {
         let store = try StaffStore()
@@ -668,7 +668,7 @@ extension PersistentContainer {
 
         try follower.performAndWait { () throws in
             let ada = follower.object(with: try #require(result.objectIDs.first))
-            try follower.mergeChanges()
+            _ = try follower.mergeChanges()
             #expect(inbox.notifications.count == 1)
             let told = inbox.notifications.first?.userInfo?.values.contains { value in
                 (value as? Set<ManagedObject>)?.contains { $0 === ada } == true

@@ -441,7 +441,7 @@ import Testing
             #expect(ada.lastName == "Second")
             try context.setQueryGeneration(from: token)
             #expect(try context.count(FetchRequest<Employee>()) == 1)
-            try context.mergeChanges()
+            _ = try context.mergeChanges()
             #expect(try context.count(FetchRequest<Employee>()) == 2)
         }
     }

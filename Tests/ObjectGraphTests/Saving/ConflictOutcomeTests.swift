@@ -6,7 +6,7 @@ import Testing
 
 @testable import DaybookObjectGraph
 
-/// The outcomes of the catalogue's conflicts, under both ways of looking for them.
+/// The outcomes of the catalogue's conflicts, under both ways of detecting them.
 @Suite struct ConflictOutcomeTests {
     static let granularities: [ConflictGranularity] = [.property, .row]
 

@@ -30,7 +30,7 @@ private struct Namesakes {
         context.mergePolicy = policy
     }
 
-    /// The names of all departments, each with the first names of those in it.
+    /// The names of all departments, each with the first names of its employees.
     func departments() throws -> [String: [String]] {
         try store.inContext { context in
             let found = try context.fetch(FetchRequest<Department>()).map { department in

@@ -7,7 +7,7 @@ import Testing
 
 @testable import DaybookObjectGraph
 
-/// What a context leaves in the journal.
+/// The entries that a context leaves in the journal.
 @Suite struct JournalTrapTests {
     private func journal(_ store: StaffStore) throws -> Store {
         try #require(store.container.persistentStoreCoordinator.persistentStores.first).store
@@ -163,7 +163,7 @@ import Testing
             project.tasks = [tasks[2], tasks[0], tasks[1]]
             let moved = try store.entry(try #require(try context.save()))
 
-            // A many-to-many relationship is kept at one of its ends, whichever that is.
+            // A many-to-many relationship is stored at one of its ends.
             let pairs = joined.changes.flatMap { change in
                 change.members.flatMap { edit in
                     edit.added.map { ["+", Set([change.object, $0.object])] as [AnyHashable] }
@@ -231,7 +231,7 @@ import Testing
             }
 
             // Each entry leaves about half a kilobyte. With a reader kept open no page would be
-            // used again, and each entry would cost about ten pages.
+            // reused, and each entry would cost about ten pages.
             let growth = try store.statistics().fileSize - sizeBefore
             #expect(growth < 4 << 20, "\(growth) bytes")
         }
@@ -265,7 +265,7 @@ import Testing
             #expect(entry.header.kind == .batch)
             #expect(Set(entry.changes) == Set(changes))
             #expect(people.map(\.lastName) == ["", "", ""])
-            try context.mergeChanges()
+            _ = try context.mergeChanges()
             #expect(people.map(\.lastName) == ["Lovelace", "Lovelace", "Lovelace"])
             #expect(!context.hasChanges)
         }

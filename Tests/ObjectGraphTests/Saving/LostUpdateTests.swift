@@ -7,7 +7,7 @@ import Testing
 
 @testable import DaybookObjectGraph
 
-/// Updates that were lost without a word because both sides had come to the same value.
+/// Updates that would be lost silently because both sides set the same value.
 @Suite struct LostUpdateTests {
     @Test func `two contexts that read 0 and each add 10 do not both save 10`() throws {
         let bank = try Bank()
@@ -55,7 +55,7 @@ import Testing
         #expect(told.map(\.base) == [.int(0)])
         #expect(told.map(\.theirs) == [.int(10)])
         #expect(told.map(\.ours) == [.int(10)])
-        // The program has heard of it and adds its own.
+        // The program has been notified and adds its own amount.
         bank.edit(context) { $0.plain += 10 }
         try bank.save(context)
         #expect(bank.stored { $0.plain } == 20)

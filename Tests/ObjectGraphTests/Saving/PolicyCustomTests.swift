@@ -40,7 +40,7 @@ private struct NewestCountry: CustomMergePolicy {
     }
 }
 
-/// Says the same of every conflict, and keeps what it was shown.
+/// Gives the same answer to every conflict, and keeps the conflicts.
 private final class RecordingPolicy: CustomMergePolicy {
     let shown = Mutex<[ObjectConflict]>([])
     let clashes = Mutex<[ConstraintConflict]>([])

@@ -48,7 +48,7 @@ private final class Blog {
         return context
     }
 
-    /// The titles of all posts and whether each has a user that is there, and how many users are.
+    /// The titles of all posts, whether each has an existing user, and the number of users.
     func record() throws -> Record {
         let context = container.newBackgroundContext()
         return try context.performAndWait { () throws in
@@ -66,7 +66,7 @@ private final class Blog {
     }
 }
 
-/// How a save of one of two sides ended.
+/// The result of one of two sides' saves.
 private enum Ending: Equatable {
     case saved
     case refused(StoreError.Code)
@@ -172,7 +172,7 @@ private enum Ending: Equatable {
         for context in contexts {
             try context.performAndWait { () throws in
                 context.rollback()
-                try context.mergeChanges()
+                _ = try context.mergeChanges()
             }
         }
         let found = try store.inContext { context in
@@ -209,7 +209,7 @@ private enum Ending: Equatable {
         let assigned = try runOperations(policy, deletesFirst: false)
 
         #expect(deleted == (.saved, .saved, 0, 1, 0))
-        // What refers to the object cannot be dropped in the name of the side that refers to it.
+        // A reference to the object cannot be dropped on behalf of the side that made it.
         #expect(assigned == (.refused(.conflict), .saved, 1, 1, 1))
     }
 
@@ -272,7 +272,7 @@ private enum Ending: Equatable {
         for context in [main, background] {
             try context.performAndWait { () throws in
                 context.rollback()
-                try context.mergeChanges()
+                _ = try context.mergeChanges()
             }
         }
         let record = try blog.record()
@@ -371,7 +371,7 @@ private enum Ending: Equatable {
                 == Blog.Record(users: 1, titles: ["One updated", "Three", "Two updated"]))
 
         try main.performAndWait { () throws in
-            try main.mergeChanges()
+            _ = try main.mergeChanges()
             for user in try main.fetch(FetchRequest<User>(where: \User.isLeaving == true)) {
                 main.delete(user)
             }
@@ -380,7 +380,7 @@ private enum Ending: Equatable {
 
         #expect(try blog.record() == Blog.Record(users: 0, titles: []))
         try background.performAndWait { () throws in
-            try background.mergeChanges()
+            _ = try background.mergeChanges()
             #expect(try background.count(FetchRequest<Post>()) == 0)
             #expect(!background.hasChanges)
         }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import DaybookObjectGraph
 
-/// One edit that is tried out in the past.
+/// One edit made in the past.
 private struct Trial: Hashable {
     let object: ObjectID
     let property: SchemaProperty
@@ -24,7 +24,7 @@ private struct Trial: Hashable {
     }
 }
 
-/// A conflict without what tells where it comes from.
+/// A conflict without its origin.
 private struct Collision: Hashable {
     let kind: MergeConflict.Kind
     let object: ObjectID
@@ -88,7 +88,7 @@ private struct Speculation {
         context = try chronicle.container.speculativeContext(at: .sequence(sequence))
         try context.performAndWait { [context, chronicle] () throws in
             context.mergePolicy = policy
-            // What has been read of the past has to follow when the context comes to the head.
+            // Values read in the past have to be updated when the context moves to the head.
             for entity in ["Person", "Company", "Skill"] {
                 let found = try context.fetch(FetchRequest<ManagedObject>(entityName: entity))
                 context.retainsRegisteredObjects = true
@@ -102,12 +102,12 @@ private struct Speculation {
         }
     }
 
-    /// What others have in place of what was tried on; nil when they deleted the object.
+    /// The others' value in place of the edited one; nil when they deleted the object.
     func theirs(_ trial: Trial) -> Value? {
         trial.property.slot.flatMap { head[trial.object]?.values[$0] }
     }
 
-    /// Where the two sides have come to different values.
+    /// The properties with different values on the two sides.
     var collisions: Set<Collision> {
         Set(
             trials.compactMap { trial in
@@ -117,7 +117,7 @@ private struct Speculation {
             })
     }
 
-    /// The entry with which the others' side came to be what it is.
+    /// The entry that set the others' value.
     func origin(of conflict: MergeConflict) -> SequenceNumber {
         let reference = chronicle.reference
         func side(_ sequence: SequenceNumber) -> Value? {
@@ -131,7 +131,7 @@ private struct Speculation {
         return found
     }
 
-    /// What the store has in the end.
+    /// The final state of the store.
     func outcome() throws -> ReferenceModel.World {
         var world: ReferenceModel.World = [:]
         try chronicle.history.store.read { snapshot in
@@ -142,7 +142,7 @@ private struct Speculation {
         return world
     }
 
-    /// The state at the head with some trials on top.
+    /// The state at the head with some edits on top.
     func head(with won: (Trial, _ theirs: Value) -> Bool) -> ReferenceModel.World {
         var world = head
         for trial in trials {
@@ -156,7 +156,7 @@ private struct Speculation {
 }
 
 extension ManagedObject {
-    /// What the object's relationships lead to, in their order where they have one.
+    /// The destinations of the object's relationships, in order if they have one.
     fileprivate func relationships(in schema: Schema) -> [String: [ObjectID]] {
         var related: [String: [ObjectID]] = [:]
         for property in schema.entity(objectID.object.entity)?.properties ?? [] {
@@ -227,8 +227,8 @@ extension ManagedObject {
     func `where ours wins, everything that was tried is saved and nothing else of theirs lost`(
         seed: UInt64
     ) throws {
-        // What comes back from the dead may meet a unique value that was taken since; see
-        // SpeculationTests for that.
+        // A revived object may meet a unique value that was taken since; see SpeculationTests for
+        // that.
         let speculation = try Speculation(seed: seed, .mergeByPropertyObjectTrump) {
             $1.reference.current[$0] != nil
         }

@@ -8,7 +8,7 @@ import Testing
 @testable import DaybookObjectGraph
 
 @Suite struct SpeculationTests {
-    // MARK: - Trying out
+    // MARK: - Speculating
 
     @Test func `a speculative context reads the past and takes edits on top`() throws {
         let whatIf = try WhatIf()
@@ -292,7 +292,7 @@ import Testing
         #expect(error.conflicts.map(\.sequence) == [later])
     }
 
-    // MARK: - What has come and gone since
+    // MARK: - Inserts and deletes since
 
     @Test func `an edit of an object deleted since names the entry that deleted it`() throws {
         let whatIf = try WhatIf()
@@ -518,7 +518,7 @@ import Testing
 
         #expect(try whatIf.pay(whatIf.ada) == Pay(name: "Lovelace", salary: 20))
         try child.performAndWait { () throws in
-            try child.mergeChanges()
+            _ = try child.mergeChanges()
             #expect(try child.hired(whatIf.ada).lastName == "Lovelace")
         }
     }
@@ -574,7 +574,7 @@ import Testing
         }
     }
 
-    // MARK: - Looking ahead
+    // MARK: - Previews
 
     @Test func `a preview tells what a save would meet, and saves nothing`() throws {
         let whatIf = try WhatIf()
@@ -795,7 +795,7 @@ import Testing
         try whatIf.here { (context) throws in
             let ada = try context.hired(whatIf.ada)
             ada.salary = 20
-            try context.mergeChanges(through: first)
+            _ = try context.mergeChanges(through: first)
             #expect(context.isSpeculative)
             #expect(ada.lastName == "Lovelace")
             context.refresh(ada, mergeChanges: true)
@@ -823,7 +823,7 @@ import Testing
             try younger.setQueryGeneration(from: token)
             let ada = try younger.hired(whatIf.ada)
             #expect(ada.lastName == "Byron")
-            try younger.mergeChanges()
+            _ = try younger.mergeChanges()
             #expect(ada.lastName == "Lovelace")
         }
     }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import DaybookObjectGraph
 
-/// Attributes that merge, by every way on which two sides meet.
+/// Attributes that merge, in every way in which two sides meet.
 @Suite struct StrategyTests {
     // MARK: - Saving
 
@@ -110,7 +110,7 @@ import Testing
             #expect(error?.code == .conflict)
             #expect(error?.conflicts.map(\.propertyName) == ["stock"])
             #expect(bank.stored { $0.stock } == theirs)
-            // Run again on what is there, the program sees that it cannot be done.
+            // On the second run, with the new state, the program sees that it is impossible.
             context.performAndWait { context.rollback() }
             let sold = try context.performAndWait { () throws in
                 try context.update { () -> Bool in
@@ -226,7 +226,7 @@ import Testing
         try bank.others { $0.balance += 5 }
 
         try context.performAndWait {
-            try context.mergeChanges()
+            _ = try context.mergeChanges()
             context.rollback()
         }
 
@@ -288,7 +288,7 @@ import Testing
         let entry = try #require(try bank.save(context))
         try bank.others { $0.balance += 5 }
         try context.performAndWait {
-            try context.mergeChanges()
+            _ = try context.mergeChanges()
             #expect(bank.account(in: context).balance == 15)
 
             context.undo()
@@ -319,7 +319,7 @@ import Testing
         #expect(bank.stored { $0.balance } == 12)
         try bank.container.undo(ten)
         #expect(bank.stored { $0.balance } == 2)
-        // A run of which a part has been undone already.
+        // A run of entries, a part of which has already been undone.
         try bank.container.undo(ten...five.next)
         #expect(bank.stored { $0.balance } == 0)
     }

@@ -8,7 +8,7 @@ import Testing
 @testable import DaybookObjectGraph
 
 /// With `sum`, the final value is the initial one plus all saved differences, in any interleaving and
-/// through any stack of contexts; and undoing any entry takes away exactly its own.
+/// through any stack of contexts; and undoing any entry removes exactly its own difference.
 @Suite struct SumLawTests {
     @Test(arguments: 1...40 as ClosedRange<UInt64>)
     func `what is saved is what was there and all differences, however they come together`(
@@ -18,18 +18,18 @@ import Testing
     }
 }
 
-/// Contexts that add to one account, and what each of them should come to.
+/// Contexts that add to one account, and the expected value of each.
 private final class SumLaw {
     private struct Mismatch: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// What is known of a context.
+    /// The expected state of a context.
     private struct Ledger {
         let parent: Int?
-        /// What has been added here and is not saved.
+        /// The unsaved difference.
         var pending = 0
-        /// The steps that can be undone and made again.
+        /// The steps for undo and redo.
         var steps: [Int] = []
         var cursor = 0
 
@@ -49,9 +49,9 @@ private final class SumLaw {
     private var ledgers: [Ledger] = []
     private var stored: Int
     private let start: Int
-    /// What each entry has added.
+    /// The difference of each entry.
     private var entries: [UInt64: Int] = [:]
-    /// What each entry says it undoes.
+    /// The entries that each entry undoes.
     private var undoes: [UInt64: ClosedRange<SequenceNumber>] = [:]
     private var log: [String] = []
 
@@ -190,7 +190,7 @@ private final class SumLaw {
         }
     }
 
-    /// Takes some entry back in a context, which is then saved at once.
+    /// Takes some entry back in a context, which is then saved immediately.
     private func undoEntry(in index: Int) throws {
         guard ledgers[index].parent == nil, ledgers[index].pending == 0,
             let entry = entries.keys.sorted().randomElement(using: &random),
@@ -210,7 +210,7 @@ private final class SumLaw {
         try save(index)
     }
 
-    /// Whether entries that undo others have left nothing of an entry.
+    /// Whether undos have cancelled an entry.
     private func isTakenBack(_ entry: UInt64) -> Bool {
         var takenBack: Set<UInt64> = []
         for later in entries.keys.sorted(by: >) where later > entry && !takenBack.contains(later) {

@@ -7,13 +7,13 @@ import Testing
 
 @testable import DaybookObjectGraph
 
-/// A parcel whose hooks call `super` where a program's would.
+/// A parcel whose hooks call `super` like a program's.
 final class Cargo: ManagedObject {
     @Attribute(rules: [.minimum(1)]) var weight: Int = 1
     @Attribute(rules: [.maximumLength(5)]) var label: String = ""
     @Relationship(inverse: \Stamp.parcel, isOptional: false, minimumCount: 1) var stamps: Set<Stamp>
 
-    /// What `super` has thrown when a hook called it.
+    /// The error of `super` in a hook.
     var failures: [[ValidationFailure]] = []
     var objection: (any Error)?
 
@@ -41,7 +41,7 @@ final class Stamp: ManagedObject {
     @Relationship(.deny) var parcel: Cargo?
 }
 
-/// An error of a program's own.
+/// A program's own error.
 struct PostalError: Error, Equatable {
     let code: Int
 }
@@ -53,7 +53,7 @@ struct PostalError: Error, Equatable {
         store = try ClassStore([Cargo.self, Stamp.self])
     }
 
-    /// A parcel that keeps all rules.
+    /// A valid parcel.
     private func sound(in context: ManagedObjectContext) -> Cargo {
         let parcel = Cargo(context: context)
         parcel.stamps = [Stamp(context: context)]

@@ -7,7 +7,7 @@ import Testing
 
 @testable import DaybookObjectGraph
 
-/// An edit of a truck that is refused, and why.
+/// A refused edit of a truck, and the reason.
 struct BadEdit: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let number: Int

@@ -13,7 +13,7 @@ import Testing
         "Work": [Project.self, Task.self], "People": [Department.self, Desk.self, Employee.self],
     ]
 
-    /// What a container said of each store it loaded.
+    /// The results of a container for each store it loaded.
     private final class Answers: Sendable {
         private let answers = Mutex<[(url: URL, code: StoreError.Code?)]>([])
 

@@ -323,7 +323,7 @@ import Testing
 
         try context.performAndWait { () throws in
             #expect(ada.lastName == "Byron")
-            try context.mergeChanges()
+            _ = try context.mergeChanges()
             #expect(ada.lastName == "Lovelace")
         }
     }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import DaybookObjectGraph
 
-/// Stores that come to be when they are added.
+/// Stores that are made when they are added.
 @Suite struct StoreMakingTests {
     @Test func `coordinators that make a store at the same time and place all have the one store`()
         async throws

@@ -9,7 +9,7 @@ import Testing
 @testable import DaybookObjectGraph
 
 @Suite struct StoreMovingTests {
-    /// What a coordinator posts while this is alive.
+    /// The notifications of a coordinator while this is alive.
     private final class Posted {
         struct Note: Sendable, Equatable {
             let isBefore: Bool
@@ -148,7 +148,7 @@ import Testing
             #expect(!context.hasChanges)
             context.refresh(ada, mergeChanges: true)
             context.refreshAllObjects()
-            try context.mergeChanges()
+            _ = try context.mergeChanges()
             ada.lastName = "King"
             context.delete(ada)
             #expect(!context.hasChanges)
@@ -273,7 +273,7 @@ import Testing
         #expect(try Store.verify(path: set.url("5").path).findings.isEmpty)
     }
 
-    /// Whether somebody else was at it, so that it has to be tried again.
+    /// Whether another process used it, so that the attempt has to be repeated.
     private static func isBusy(_ body: () throws -> Void) throws -> Bool {
         do {
             try body()

@@ -6,7 +6,7 @@ import Foundation
 
 @testable import DaybookObjectGraph
 
-/// An object whose attributes merge, each in its own way.
+/// An object whose attributes merge, each with another strategy.
 final class Account: ManagedObject {
     @Attribute var holder: String = ""
     @Attribute var plain: Int = 0
@@ -26,7 +26,7 @@ final class Booking: ManagedObject {
     @Relationship var account: Account?
 }
 
-/// A store with one account, which several contexts work with.
+/// A store with one account, used by several contexts.
 final class Bank {
     let folder: TemporaryDirectory
     let container: PersistentContainer
@@ -64,7 +64,7 @@ final class Bank {
         return account
     }
 
-    /// Does something to the account as a context has it.
+    /// Changes the account in a context.
     @discardableResult
     func edit<Result>(
         _ context: ManagedObjectContext, _ body: (Account) throws -> Result
@@ -81,7 +81,7 @@ final class Bank {
         try context.performAndWait { try context.save() }
     }
 
-    /// Does something to the account in a context of its own and saves.
+    /// Changes the account in a separate context and saves.
     @discardableResult
     func others(_ body: (Account) -> Void) throws -> SequenceNumber {
         let context = context()
@@ -92,7 +92,7 @@ final class Bank {
         return sequence
     }
 
-    /// Reads the account as the store has it.
+    /// Reads the account from the store.
     func stored<Result>(_ body: (Account) -> Result) -> Result {
         let context = container.newBackgroundContext()
         return context.performAndWait { body(account(in: context)) }
@@ -100,7 +100,7 @@ final class Bank {
 
     var store: Store { container.persistentStoreCoordinator.persistentStores[0].store }
 
-    /// What a save is refused with.
+    /// The error of a refused save.
     func refusal(_ context: ManagedObjectContext) -> StoreError? {
         context.performAndWait {
             do {

@@ -6,7 +6,7 @@ import Foundation
 
 @testable import DaybookObjectGraph
 
-/// A random history with all its states kept whole, and a stack on the same file.
+/// A random history with all its states, and a stack on the same file.
 struct Chronicle {
     let history: RandomHistory
     let container: PersistentContainer
@@ -21,14 +21,14 @@ struct Chronicle {
             URL(fileURLWithPath: history.store.path), managedObjectModel: .sample)
     }
 
-    /// Some entries, the first and last ones among them.
+    /// Some entries, including the first and last ones.
     func someSequences() -> [UInt64] {
         let head = history.reference.head.rawValue
         return [0, 1, 2, head / 3, head / 2, head - 1, head]
     }
 }
 
-/// What a state says, worked out by looking at every object.
+/// The result for a state, computed by examining every object.
 struct PlainWorld {
     let states: ReferenceModel.World
     let schema: Schema
@@ -77,7 +77,7 @@ struct PlainWorld {
         objects("Company").filter(condition)
     }
 
-    /// Conditions in the predicate language beside what they mean.
+    /// Conditions in the predicate language with their meanings.
     var questions: [(entity: String, text: String, answer: [ObjectID])] {
         [
             ("Person", "age > 2", persons { age($0).map { $0 > 2 } ?? false }),

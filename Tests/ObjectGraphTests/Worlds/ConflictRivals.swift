@@ -5,16 +5,16 @@ import Foundation
 
 @testable import DaybookObjectGraph
 
-/// Two contexts on one store that have both read Alice, who earns 10; what the first saves collides
-/// with what the second has pending.
+/// Two contexts on one store that have both read Alice, who earns 10; the first one's saves collide
+/// with the second one's pending changes.
 final class Rivals {
     let store: StaffStore
     let first: ManagedObjectContext
     let second: ManagedObjectContext
     let id: ManagedObjectID
-    /// Alice as the first context has her.
+    /// Alice in the first context.
     let theirs: Employee
-    /// Alice as the second context has her.
+    /// Alice in the second context.
     let ours: Employee
 
     init(
@@ -43,7 +43,7 @@ final class Rivals {
         self.theirs = theirs
     }
 
-    /// Saves what `edit` does in the first context, as bob.
+    /// Runs `edit` in the first context and saves as bob.
     @discardableResult
     func saveTheirs(
         author: String? = "bob", at date: Date? = nil, _ edit: (Employee) -> Void
@@ -54,7 +54,7 @@ final class Rivals {
         }
     }
 
-    /// Does `edit` in the second context and saves.
+    /// Runs `edit` in the second context and saves.
     @discardableResult
     func saveOurs(_ edit: (Employee) -> Void) throws -> SequenceNumber? {
         try second.performAndWait { () throws in
@@ -100,7 +100,7 @@ final class Rivals {
     }
 }
 
-/// What the tests of conflicts look at.
+/// The values that the tests of conflicts compare.
 struct Pay: Equatable, Sendable {
     var name: String
     var salary: Decimal?

@@ -2,7 +2,7 @@ import DaybookObjectModel
 
 @testable import DaybookObjectGraph
 
-/// An entity that notes which of its hooks are called, and does in them what a test wants.
+/// An entity that records its hooks' calls, and runs a test's closure in them.
 final class Diary: ManagedObject {
     @Attribute var title: String = "untitled"
     @Attribute var revision: Int = 0
@@ -91,5 +91,5 @@ final class Page: ManagedObject {
 
 let diaries: [ManagedObject.Type] = [Diary.self, Page.self]
 
-/// What a hook throws that knows nothing of validation failures.
+/// The error of a hook that does not use validation failures.
 struct Objection: Error {}

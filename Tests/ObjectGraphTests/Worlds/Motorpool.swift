@@ -70,7 +70,7 @@ final class ClassStore: Sendable {
 }
 
 extension Truck {
-    /// A truck with which nothing is wrong.
+    /// A valid truck.
     static func valid(in context: ManagedObjectContext) -> Truck {
         let truck = Truck(context: context)
         truck.keeper = "Ada"

@@ -21,22 +21,22 @@ final class Recorder: @unchecked Sendable {
         if let token { NotificationCenter.default.removeObserver(token) }
     }
 
-    /// Forgets what was heard.
+    /// Forgets the notifications.
     func clear() {
         heard = []
     }
 
-    /// The objects of a set in the last notification; none when it is not there.
+    /// The objects of a set in the last notification; none when it is missing.
     func objects(_ key: String) -> Set<ManagedObject> {
         heard.last?.userInfo?[key] as? Set<ManagedObject> ?? []
     }
 
-    /// The identifiers of a set in the last notification; none when it is not there.
+    /// The identifiers of a set in the last notification; none when it is missing.
     func identifiers(_ key: String) -> Set<ManagedObjectID> {
         heard.last?.userInfo?[key] as? Set<ManagedObjectID> ?? []
     }
 
-    /// The sets of the last notification that are there.
+    /// The sets of the last notification.
     var keys: Set<String> {
         Set((heard.last?.userInfo ?? [:]).keys.compactMap { $0 as? String })
     }

@@ -16,11 +16,12 @@ enum Company {
         @Relationship(inverse: \Employee.reports) var manager: Employee?
         @Relationship var reports: Set<Employee>
 
-        /// No property of the model: tells an instance from a later one of the same record.
+        /// Not a property of the model: distinguishes an instance from a later one of the same
+        /// record.
         var mark = 0
-        /// Whether a refresh makes the full name anew.
+        /// Whether a refresh computes the full name again.
         var renewsFullName = false
-        /// How often the life-cycle hooks were called.
+        /// The numbers of calls of the life-cycle hooks.
         var calls = Calls()
 
         struct Calls: Equatable {
@@ -136,12 +137,12 @@ final class CompanyStore: Sendable {
 }
 
 extension ManagedObjectContext {
-    /// The employee of an identifier, read.
+    /// The realized employee with an identifier.
     func employee(_ id: ManagedObjectID) throws -> Company.Employee {
         try find(id)
     }
 
-    /// The department of an identifier, read.
+    /// The realized department with an identifier.
     func department(_ id: ManagedObjectID) throws -> Company.Department {
         try find(id)
     }

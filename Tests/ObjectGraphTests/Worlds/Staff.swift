@@ -5,7 +5,7 @@ import Foundation
 
 @testable import DaybookObjectGraph
 
-/// The entities most tests of the object graph work with.
+/// The entities of most tests of the object graph.
 final class Department: ManagedObject {
     @Attribute(.unique) var name: String = UUID().uuidString
     @Relationship(inverse: \Employee.department) var employees: Set<Employee>

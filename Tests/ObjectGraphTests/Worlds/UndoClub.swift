@@ -7,7 +7,7 @@ import Testing
 
 @testable import DaybookObjectGraph
 
-/// A model with a relationship of every kind, for undo.
+/// A model with every kind of relationship, for undo.
 final class Club: ManagedObject {
     @Attribute var name: String = ""
     @Relationship(.cascade, inverse: \Player.club) var players: Set<Player>
@@ -28,7 +28,7 @@ final class Player: ManagedObject {
     static var partners: PartialKeyPath<Player> { \.partner }
     static var friendships: PartialKeyPath<Player> { \.friends }
 
-    /// How often the accessor below has set the name.
+    /// The number of times that the accessor below has set the name.
     var namings = 0
 
     /// An accessor of the class's own.
@@ -57,7 +57,7 @@ final class Round: ManagedObject {
     @Relationship var lineup: Lineup?
 }
 
-/// An object that notes what its undo manager does when it is read.
+/// An object that records what its undo manager does when it is read.
 final class Noticing: ManagedObject {
     @Attribute var name: String = ""
     var seen: [String] = []
@@ -78,7 +78,7 @@ final class Meddling: ManagedObject {
     }
 }
 
-/// What a context shows: for each object by name, its properties in words.
+/// The view of a context: for each object by name, its properties as text.
 typealias Picture = [String: [String: String]]
 
 /// A store of clubs in a temporary folder.
@@ -122,7 +122,7 @@ final class ClubStore: Sendable {
     }
 }
 
-/// Two clubs with four players who are related in every way there is.
+/// Two clubs with four players who are related in every possible way.
 struct Season {
     let context: ManagedObjectContext
     let home: Club
@@ -175,13 +175,13 @@ struct Season {
 }
 
 extension ManagedObjectContext {
-    /// What the context shows of a club's objects.
+    /// The context's view of a club's objects.
     func picture() throws -> Picture {
         var picture: Picture = [:]
         func names(_ objects: some Sequence<ManagedObject>) -> [String] {
             objects.map { $0.value(forKey: "name") as? String ?? "nameless" }
         }
-        // A relationship without inverse leads to what is deleted until that is saved.
+        // A relationship without inverse leads to a deleted object until the delete is saved.
         func isHere(_ object: ManagedObject) -> Bool {
             object.managedObjectContext != nil && !object.isDeleted
         }

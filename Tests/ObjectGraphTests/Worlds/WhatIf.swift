@@ -7,8 +7,8 @@ import Testing
 
 @testable import DaybookObjectGraph
 
-/// A company of which a past state is looked at: entry 2, by carol, hires Ada Byron, who earns 10, and
-/// Grace Hopper, both into R&D. What tests save later comes after that.
+/// A company with a past state: entry 2, by carol, hires Ada Byron, who earns 10, and Grace Hopper,
+/// both into R&D. Saves of the tests come after that.
 final class WhatIf {
     let store: StaffStore
     let ada: ManagedObjectID
@@ -44,7 +44,7 @@ final class WhatIf {
         try store.container.persistentStoreCoordinator.persistentStores[0].head()
     }
 
-    /// Saves what others do, as bob.
+    /// Saves changes of others, as bob.
     @discardableResult
     func others(
         _ edit: (ManagedObjectContext) throws -> Void
@@ -55,7 +55,7 @@ final class WhatIf {
         }
     }
 
-    /// Edits an employee as others do.
+    /// Edits an employee on behalf of others.
     @discardableResult
     func others(
         edit id: ManagedObjectID, _ edit: (Employee) -> Void
@@ -63,7 +63,7 @@ final class WhatIf {
         try others { edit(try $0.hired(id)) }
     }
 
-    /// Works in the context on the past.
+    /// Runs a closure in the context on the past.
     func here<Result>(_ body: (ManagedObjectContext) throws -> Result) throws -> Result {
         try context.performAndWait { try body(context) }
     }

@@ -3,9 +3,9 @@ import Testing
 
 @testable import DaybookObjectModel
 
-/// Characters that are not seen and act on what is around them.
+/// Invisible characters that affect the text around them.
 @Suite struct HiddenCharacterTests {
-    /// Each control character of ASCII, the later ones, and all marks that turn letters round.
+    /// Each control character of ASCII and Latin-1, and all marks that reverse letters.
     private static let hidden: [Unicode.Scalar] =
         [0...0x1F, 0x7F...0x9F, 0x61C...0x61C, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069]
         .flatMap { $0.compactMap { Unicode.Scalar(UInt32($0)) } }

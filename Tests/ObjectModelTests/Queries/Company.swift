@@ -2,7 +2,7 @@ import Foundation
 
 @testable import DaybookObjectModel
 
-/// A small company in a dictionary: what the query tests ask questions of.
+/// A small company in a dictionary, for the query tests.
 struct Company: FilterSource {
     let schema: Schema
     let employee: SchemaEntity

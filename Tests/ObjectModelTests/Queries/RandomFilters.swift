@@ -85,7 +85,7 @@ struct RandomFilters {
 }
 
 extension Value {
-    /// A value of the type, of all sizes and with the awkward ones among them, in its kept form.
+    /// A value of the type, of any size, including awkward ones, in its stored form.
     static func random(_ type: AttributeType, using random: inout SeededRandom) -> Value {
         switch type {
         case .bool: return .bool(random.chance(2))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DaybookObjectModel
 
-/// Regular expressions that describe whole texts, also long ones.
+/// Regular expressions for whole texts, even long ones.
 @Suite struct TextExpressionTests {
     private func answer(_ pattern: String, _ text: String) throws -> TextExpression.Answer {
         try #require(TextExpression(pattern)).answer(to: text)
@@ -163,7 +163,7 @@ import Testing
                 ignoringCase: false) == nil)
     }
 
-    // MARK: - Those who ask
+    // MARK: - Callers
 
     @Test func `B15 a validation and a filter tell a long text from one that differs`() throws {
         var attribute = AttributeDescription(name: "text", type: .string)

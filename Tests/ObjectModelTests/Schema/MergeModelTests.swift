@@ -3,7 +3,7 @@ import Testing
 
 @testable import DaybookObjectModel
 
-/// Merge strategies in models: what fits, and how they are written down.
+/// Merge strategies in models: validity and coding.
 @Suite struct MergeModelTests {
     private static func model(_ attributes: [AttributeDescription]) -> ManagedObjectModel {
         ManagedObjectModel(entities: [EntityDescription(name: "Thing", attributes: attributes)])

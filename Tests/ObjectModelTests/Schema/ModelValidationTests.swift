@@ -132,7 +132,7 @@ import Testing
         #expect(error?.problems == ["'B.x' is declared twice: 'A' has it already."])
     }
 
-    /// A chain of entities, the last of which inherits over so many levels.
+    /// A chain of entities, the last of which inherits over this many levels.
     private static func chain(levels: Int) -> ManagedObjectModel {
         ManagedObjectModel(
             entities: (0...levels).map { level in

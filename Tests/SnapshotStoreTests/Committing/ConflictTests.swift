@@ -6,7 +6,7 @@ import Testing
 @testable import DaybookSnapshotStore
 
 struct ConflictTests {
-    /// A person that was read with one name and age, and then given others by somebody else.
+    /// A person that was read with one name and age, and then changed by another context.
     private struct Case {
         let temporary: TemporaryStore
         let store: Store

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DaybookSnapshotStore
 
-/// Who is looked at again when a plan leaves an object out, or sets it back.
+/// The objects checked again when a plan leaves an object out, or sets it back.
 struct GraphRepairTests {
     private static let model = ManagedObjectModel(entities: [
         EntityDescription(

@@ -5,7 +5,7 @@ import Testing
 
 @testable import DaybookSnapshotStore
 
-/// The store checks what the model says itself, for what does not come from a context.
+/// The store itself checks the rules of the model, for saves that do not come from a context.
 struct RuleTests {
     private let temporary: TemporaryStore
     private var store: Store { temporary.store }

@@ -52,7 +52,7 @@ struct ValidationTests {
         guard case .update(let edits, _) = first.kind else { return }
         let again = edits.map { Edit(property: $0.property, old: $0.new, new: .string("c")) }
         let change = Change(object: skill, kind: .update(edits: edits + again, members: []))
-        // Behind a long note the edits stand where no byte of the row is.
+        // After a long note, the edits are at offsets beyond the row.
         let header = EntryHeader(note: String(repeating: "n", count: 4_000))
         let payload = EntryPayload.bytes(header, [change])
         let parts = store.parts

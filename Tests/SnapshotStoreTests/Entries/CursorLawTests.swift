@@ -6,17 +6,17 @@ import Testing
 
 @testable import DaybookSnapshotStore
 
-/// A consumer that keeps its own cursor: the number of the last entry it has dealt with.
+/// A consumer that keeps its own cursor: the number of the last entry it has processed.
 ///
-/// The cursor is kept beside what the consumer does, and not always in time: a crash in between
+/// The cursor is saved apart from the consumer's work, and not always in time: a crash in between
 /// makes it read some entries again.
 private struct Consumer {
-    /// The cursor as it was kept last.
+    /// The last saved cursor.
     var kept = SequenceNumber.zero
     /// Every delivery, in order.
     var delivered: [SequenceNumber] = []
 
-    /// Reads what is new, keeping the cursor now and then, and perhaps crashes on the way.
+    /// Reads new entries, saves the cursor occasionally, and perhaps crashes meanwhile.
     mutating func run(on store: Store, _ random: inout SeededGenerator) throws {
         let crashesAfter = Int.random(in: 0...12, using: &random)
         var count = 0
@@ -45,7 +45,7 @@ private struct Consumer {
             if Bool.random(using: &random) { try history.step() }
             if Bool.random(using: &random) { try consumer.run(on: history.store, &random) }
         }
-        // At last it is left to catch up.
+        // Finally it catches up.
         let head = try history.store.head()
         while consumer.delivered.max() ?? .zero < head {
             try consumer.run(on: history.store, &random)
@@ -93,7 +93,7 @@ private struct Consumer {
     }
 }
 
-/// What a listener was told, from whichever thread.
+/// The calls of a listener, from any thread.
 private final class Told: Sendable {
     private let told = Mutex<[SequenceNumber]>([])
 

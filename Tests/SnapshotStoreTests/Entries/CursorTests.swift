@@ -4,7 +4,7 @@ import DaybookSnapshotStore
 import DaybookTestSupport
 import Testing
 
-/// How far somebody has read, kept in the store.
+/// A reader's position, kept in the store.
 @Suite struct CursorTests {
     @Test func `a cursor stands where it was set, also after the store was opened anew`() throws {
         let temporary = try TemporaryStore(.sample)

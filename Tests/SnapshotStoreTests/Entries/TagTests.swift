@@ -5,7 +5,7 @@ import Testing
 
 @testable import DaybookSnapshotStore
 
-/// Names that are given to entries.
+/// Names of entries.
 @Suite struct TagTests {
     private func store(entries: Int = 3) throws -> TemporaryStore {
         let temporary = try TemporaryStore()

@@ -6,9 +6,9 @@ import Testing
 
 @testable import DaybookSnapshotStore
 
-/// The account by which `verify` tells quickly that tables are what the journal gives.
+/// The account with which `verify` quickly checks that the tables follow from the journal.
 struct AccountTests {
-    /// What somebody does to records behind the store's back.
+    /// Changes to records behind the store's back.
     enum Forgery: CaseIterable, Sendable {
         case changeValue, changeKey, remove, addCopy, swapValues
     }
@@ -128,7 +128,7 @@ struct AccountTests {
         let table = store.parts.tables.versions
         let versions = try records(table, store)
 
-        // The first and the third say the same but for their age.
+        // The first and the third are the same except for their age.
         try put(table, versions[0].key, versions[2].value, store)
         try put(table, versions[2].key, versions[0].value, store)
 

@@ -111,7 +111,7 @@ import Testing
 }
 
 extension RowEncoder {
-    /// Lays out the row of a new object with these values.
+    /// Encodes the row of a new object with these values.
     fileprivate mutating func encode(since: SequenceNumber, _ values: [Value]) {
         var writer = ByteWriter()
         let fields = values.map { value in
@@ -152,7 +152,7 @@ extension SeededGenerator {
         }
     }
 
-    /// Changes, adds or takes away a byte.
+    /// Changes, adds or removes a byte.
     fileprivate mutating func damage(_ bytes: inout [UInt8]) {
         let place = Int.random(in: 8..<bytes.count, using: &self)
         switch Int.random(in: 0...3, using: &self) {

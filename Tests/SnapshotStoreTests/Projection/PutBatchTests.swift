@@ -4,7 +4,7 @@ import Testing
 
 @testable import DaybookSnapshotStore
 
-/// Records that are written together, in order or between others.
+/// Records written together, in order or between others.
 struct PutBatchTests {
     private struct Record: Hashable {
         var key: Int
@@ -63,7 +63,7 @@ struct PutBatchTests {
         keys.map { Record(key: $0, value: String(repeating: letter, count: 90 + $0 % 40)) }
     }
 
-    /// Where many records come to stand among those of a table with 3,000, whose keys are even.
+    /// Many records inserted among the 3,000 of a table, whose keys are even.
     enum Place: CaseIterable, Sendable {
         case everywhere, behindAll, beforeAll, atTheEnd, inTheMiddle, atTheBeginning
 
@@ -119,12 +119,12 @@ struct PutBatchTests {
 
         let statistics = try environment.statistics
         let leaves = try #require(statistics.tables.first { $0.name == "a" }).leafPages
-        // Key, value, and ten bytes that LMDB needs for a record; half a record a page is lost.
+        // Key, value, and ten bytes of LMDB for each record; half a record per page is lost.
         let bytes = try records().reduce(0) { $0 + 8 + $1.value.utf8.count + 10 }
         #expect(Double(bytes) / Double(leaves * statistics.pageSize) > 0.95)
     }
 
-    /// How many pages are written anew or given up by what `body` writes.
+    /// The number of pages that the writes of `body` rewrite or free.
     private func pagesTouched(_ body: () throws -> Void) throws -> Int {
         let before = try environment.statistics
         try body()
@@ -137,7 +137,7 @@ struct PutBatchTests {
 
         let pages = try pagesTouched { try write(Self.records(5_000..<8_000, "b"), merging: true) }
 
-        // About 34 records share a page; those that were there have as many pages again.
+        // About 34 records share a page; the existing ones have as many pages again.
         #expect(pages < 120)
     }
 

@@ -5,11 +5,10 @@ import Testing
 
 @testable import DaybookSnapshotStore
 
-/// What a store says of who wrote a value, compared with a walk through the journal that keeps every
-/// state whole.
+/// Blame in a store, compared with a walk through the journal that keeps every state.
 @Suite struct BlameTests {
     /// A random history of saves, of undone saves, of undone undos and of restored objects, with
-    /// every state kept whole.
+    /// every state.
     private struct Story {
         var history: RandomHistory
         var worlds: [ReferenceModel.World] = [[:], [:]]
@@ -48,7 +47,7 @@ import Testing
                     store.undoRequest(
                         of: range, policy: policies[history.random.number(in: 0...2)]))
             case 2:
-                // What was done last can be undone, again and again.
+                // The last change can be undone repeatedly.
                 try store.commit(store.undoRequest(of: head))
             case 3 where !gone.isEmpty:
                 let object = gone[history.random.number(in: 0...gone.count - 1)]
@@ -64,7 +63,7 @@ import Testing
             }
         }
 
-        /// Who wrote what there is after the last entry, from what is known of those before.
+        /// The blame after the last entry, derived from that of the entries before.
         private func walk() throws -> [Part: Credit] {
             let place = worlds.count - 1
             let undoes = try store.entry(SequenceNumber(UInt64(place))).header.undoes
@@ -96,8 +95,8 @@ import Testing
             return credits
         }
 
-        /// The last place at which all the objects were there that a relationship leads to since a place
-        /// and did not before; nil when one of them has not just come back.
+        /// The last position at which all objects existed to which a relationship leads since a
+        /// position but not before; nil when one of them has not just come back.
         private func lifeBeforeReturn(
             of content: Content?, _ property: SchemaProperty, of object: ObjectID, at place: Int
         ) -> Int? {
@@ -292,7 +291,7 @@ import Testing
         #expect(origins == fresh)
     }
 
-    /// The bytes of a row, laid out as an entry's fields are.
+    /// The bytes of a row, in the layout of an entry's fields.
     private func row(
         since: SequenceNumber, _ values: [Value], origins: RowOrigins
     ) -> [UInt8] {

@@ -7,9 +7,9 @@ import Testing
 
 @testable import DaybookSnapshotStore
 
-/// The model, by which everything is read, stands in the first entry and in a table.
+/// The model, which is needed to read everything else, is in the first entry and in a table.
 struct ModelTableTests {
-    /// A model with something that exports must leave out.
+    /// A model with a property that exports must leave out.
     private static let model = ManagedObjectModel(entities: [
         EntityDescription(
             name: "Person",
@@ -38,7 +38,7 @@ struct ModelTableTests {
             places.append(found.lowerBound)
             next = found.upperBound
         }
-        // The table and the first entry; a page that was given up may have it once more.
+        // The table and the first entry; a freed page may contain it once more.
         try #require(places.count >= 2)
 
         var refused: [Int: Int] = [:]
@@ -59,7 +59,7 @@ struct ModelTableTests {
             }
         }
 
-        // In what is read every bit counts, and elsewhere none.
+        // Every bit of the used pages matters, and none elsewhere.
         #expect(refused.values.count { $0 == model.count * 8 } == 2, "\(refused)")
         #expect(refused.count == 2, "\(refused)")
     }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import DaybookSnapshotStore
 
-/// Numbers at their limits, as only somebody who forges a store comes by them.
+/// Numbers at their limits, which only a forged store has.
 struct NumberLimitTests {
     private static let maximum: UInt64 = (1 << 48) - 1
 

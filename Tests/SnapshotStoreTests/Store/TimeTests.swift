@@ -6,7 +6,7 @@ import Testing
 
 @testable import DaybookSnapshotStore
 
-/// Entries found by their times, of which some stand in a table and the last ones do not.
+/// Entries found by their times, which are in a table except for the last ones.
 struct TimeTests {
     /// A store whose entries happened at random times, and those times, in the order of the entries.
     private struct Timeline {
@@ -15,13 +15,13 @@ struct TimeTests {
         private(set) var times: [Int64]
         /// The numbers of the entries above 2,000 bytes.
         private(set) var long: [UInt64] = []
-        /// The one entry that is never a long one.
+        /// The only entry that is never long.
         private let short: Int?
         private var generator: SeededGenerator
 
         var store: Store { temporary.store }
 
-        /// Few enough that many entries share one, and the ends of what there can be.
+        /// Few enough that many entries share one, and the limits.
         private static let moments: [Int64] = [
             .min, .min + 1, -7, -1, 0, 1, 50, 51, 52, 1_700_000_000_030_000, .max - 1, .max,
         ]
@@ -62,7 +62,7 @@ struct TimeTests {
             return Array(1..<(whole + 1)) + long.filter { $0 > whole }
         }
 
-        /// What the definition says, of all entries but perhaps one.
+        /// The result by definition, over all entries except perhaps one.
         func sequence(atTime time: Int64, without left: Int? = nil) -> SequenceNumber {
             let found = times.enumerated().filter { $0.element <= time && $0.offset + 1 != left }
                 .max { ($0.element, $0.offset) < ($1.element, $1.offset) }
@@ -138,7 +138,7 @@ struct TimeTests {
         #expect(try store.sequence(atTime: 99) == .zero)
     }
 
-    /// What happens to the records of an entry.
+    /// The damage to the records of an entry.
     enum Damage: CaseIterable, Sendable {
         case recordingTime, lastByte, noBytes, otherDigest, noDigest, shortHeader, longer
 
@@ -209,7 +209,7 @@ struct TimeTests {
             #expect(try store.verify().findings.contains { $0.place == "entry 2" })
             return
         }
-        // What is left does not look like a long entry.
+        // The rest does not look like a long entry.
         let error = #expect(throws: StoreError.self) { try store.sequence(atTime: 100) }
         #expect(error?.code == .corrupt)
     }

@@ -206,7 +206,7 @@ struct House {
             ]))
     }
 
-    /// Deletes the house, with it the room, and what else is asked for.
+    /// Deletes the house, with it the room, and the given objects.
     func tearDown(alsoDeleting others: [ObjectID] = []) throws {
         var roomGoes = try store.delete(room)
         roomGoes.cause = house

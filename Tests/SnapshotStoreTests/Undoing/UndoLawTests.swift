@@ -77,7 +77,7 @@ struct UndoLawTests {
             }
             let spared = Set(plan.obstacles.map(\.object))
             for change in try store.netChanges(of: run) where !spared.contains(change.object) {
-                // What is left out of one object may keep a reference of another from coming back.
+                // An omission in one object may prevent another's reference from coming back.
                 let isWhole = change.isUndone(in: after[change.object], store.schema)
                 #expect(isWhole || after[change.object] != nil, "\(place), \(change)")
                 #expect(isWhole || !plan.obstacles.isEmpty, "\(place), \(change)")
@@ -185,7 +185,7 @@ extension RandomWorld {
 }
 
 extension Store {
-    /// What comes of the entries up to one, each applied as it stands, without some.
+    /// The result of the entries up to one, each applied unchanged, without some.
     fileprivate func replay(
         through last: SequenceNumber, without runs: [UndoLawTests.Run]
     ) throws -> UndoLawTests.World {
@@ -201,7 +201,7 @@ extension Store {
         return world
     }
 
-    /// The properties that entries give another value.
+    /// The properties that entries change.
     fileprivate func touchedValues(
         from first: SequenceNumber, through last: SequenceNumber
     ) throws -> Set<String> {
@@ -227,7 +227,7 @@ extension ObjectState {
 }
 
 extension UndoLawTests.World {
-    /// The world after the delete of an object, which everything else forgets.
+    /// The world after the delete of an object and of all references to it.
     fileprivate func without(_ object: ObjectID) -> Self {
         var world = self
         world[object] = nil

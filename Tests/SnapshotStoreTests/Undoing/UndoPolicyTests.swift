@@ -5,7 +5,7 @@ import Testing
 
 @testable import DaybookSnapshotStore
 
-/// Runs of entries, and what becomes of what later entries have touched.
+/// Runs of entries, and the policies for values that later entries have touched.
 struct UndoPolicyTests {
     @Test func `several entries are taken back together by one`() throws {
         let shop = try Shop()
@@ -149,7 +149,7 @@ struct UndoPolicyTests {
         var people: [ObjectID] = []
         for _ in 0..<5_000 { people.append(try store.newObject("Person")) }
         let others = try (0..<3).map { _ in try store.newObject("Skill") }
-        // Each refers to the one before, so what keeps the last keeps them all, from the end on.
+        // Each refers to the one before, so keeping the last keeps them all, from the end on.
         let chain = zip(people, [nil] + people.map(Optional.some)).map { person, friend in
             store.insert(person, ["friend": friend.map { .object($0) } ?? .null])
         }
@@ -299,7 +299,7 @@ struct UndoPolicyTests {
         let shop = try Shop()
         try shop.rename("b", by: "Ada")
         try shop.rename("c", by: "Grace", from: "b")
-        // Says that it undoes entry 4, and does something else.
+        // Claims to undo entry 4, but does something else.
         let header = EntryHeader(kind: .undo, undoes: SequenceNumber(4)...SequenceNumber(4))
         try shop.store.commit(
             SaveRequest(

@@ -170,7 +170,7 @@ struct UndoTests {
 }
 
 extension Change {
-    /// Whether what this change did is not done in a state.
+    /// Whether the effect of this change is absent from a state.
     func isUndone(in state: ObjectState?, _ schema: Schema) -> Bool {
         switch kind {
         case .insert: return state == nil

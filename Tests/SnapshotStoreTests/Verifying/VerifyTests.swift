@@ -100,7 +100,8 @@ struct VerifyTests {
         #expect(try Store.verify(path: history.temporary.path).isSound)
     }
 
-    /// Flips one byte of a record chosen by a seed: in the value, or in the key where there is none.
+    /// Flips one byte of a record chosen by a seed: in the value, or in the key if there is no
+    /// value.
     @discardableResult
     private static func damage(
         _ name: String, in path: String, seed: UInt64

@@ -1,5 +1,5 @@
-// Counts what a program asks of the C library, the disk and libcrypto, by standing in front of the
-// functions. Only a program that counts links it: everybody else's calls go straight through.
+// Counts a program's calls to the C library, the disk and libcrypto by interposing the functions.
+// Only a counting program links it: the calls of others are not affected.
 
 #ifndef CALL_COUNTS_H
 #define CALL_COUNTS_H
@@ -9,7 +9,7 @@
 struct call_counts {
     // Calls that allocate memory; one that makes a block larger is one, too.
     uint64_t allocations;
-    // Bytes that are allocated now, with what the allocator adds to each block.
+    // Bytes allocated now, with the allocator's overhead for each block.
     int64_t live_bytes;
     // Calls that write to a file, and the bytes they wrote.
     uint64_t writes;
@@ -21,8 +21,8 @@ struct call_counts {
     uint64_t digested_bytes;
 };
 
-// Whether anything is counted: not where the C library is another, nor under a sanitizer, which
-// stands in front of the same functions.
+// Whether counting works: not with another C library, nor under a sanitizer, which interposes the
+// same functions.
 int call_counts_are_kept(void);
 
 // The counts since the program began, of all its threads.

@@ -1,8 +1,8 @@
 import CDaybookLMDB
 import Foundation
 
-/// LMDB by itself: the same number of puts of the same kind of bytes, in code as near to C as Swift
-/// can be. The limit for whatever is built on it.
+/// LMDB alone: the same number of puts of the same kind of bytes, in code as close to C as Swift
+/// allows. The limit for anything built on it.
 ///
 /// It keeps what Daybook keeps (journal with digests, rows, before-images, times) and does none of the
 /// rest: no digest is computed, nothing is validated, and there are no objects.
@@ -67,7 +67,7 @@ final class LMDBContender: Contender {
 
     func prepareThreads(_ count: Int) throws {}
 
-    /// LMDB lets one thread write at a time, so everything behind its lock may be shared.
+    /// LMDB has one writing thread at a time, so everything behind its lock may be shared.
     func insertSingly(_ contacts: Contacts, fromThreads count: Int) throws {
         nonisolated(unsafe) let contender = self
         try Threads.run(count) { number in
@@ -141,7 +141,7 @@ final class LMDBContender: Contender {
         }
     }
 
-    /// Runs `body` in a read that is kept for the next time.
+    /// Runs `body` in a read transaction that is kept for the next call.
     private func reading<Result>(_ body: (OpaquePointer?) throws -> Result) throws -> Result {
         if reader == nil {
             try check(
@@ -239,7 +239,7 @@ final class LMDBContender: Contender {
         try put(rows, row, UInt32(MDB_APPEND), in: transaction)
     }
 
-    /// Puts `row` in place of `before`, which goes to the versions; both go to the journal.
+    /// Replaces `before` by `row` and moves it to the versions; both go to the journal.
     private func replace(_ number: UInt64, in transaction: OpaquePointer?) throws {
         entry.append(UInt8(2))
         entry.append(number)
@@ -364,7 +364,7 @@ private enum Row {
             bigEndian: start.loadUnaligned(fromByteOffset: addressEnd + 1, as: Int64.self))
     }
 
-    /// All five values, in an instance of their own.
+    /// All five values, in an instance.
     static func contact(_ row: MDB_val) -> PlainContact {
         let bytes = UnsafeRawBufferPointer(start: row.mv_data, count: row.mv_size)
         func text(_ start: Int) -> String {
@@ -386,7 +386,7 @@ private enum Row {
         return Int(start.load(fromByteOffset: headerLength + 1, as: UInt8.self))
     }
 
-    /// Old and new mail, age and balance, each behind the number of its property.
+    /// Old and new mail, age and balance, each after the number of its property.
     static func appendEdits(_ old: ByteBuffer, _ new: ByteBuffer, to entry: inout ByteBuffer) {
         for (start, end) in [(nameEnd, mailEnd), (addressEnd, ageEnd), (ageEnd, ageEnd + 9)] {
             entry.append(UInt8(1))

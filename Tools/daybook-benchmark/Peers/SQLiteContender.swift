@@ -1,9 +1,9 @@
 import CDaybookSQLite
 import Foundation
 
-/// SQLite as a strong user would write it: prepared statements, write-ahead log, every commit
-/// synced, a large cache, memory-mapped reads, and triggers that keep old and new columns of every
-/// change in an audit table, under the number of its save.
+/// SQLite as an expert would use it: prepared statements, write-ahead log, every commit synced, a
+/// large cache, memory-mapped reads, and triggers that keep old and new columns of every change in
+/// an audit table, under the number of its save.
 final class SQLiteContender: Contender {
     static let name = "SQLite"
 
@@ -71,11 +71,12 @@ final class SQLiteContender: Contender {
 
     func prepareThreads(_ count: Int) throws {}
 
-    /// SQLite lets one connection write at a time. Threads with connections of their own find the file
-    /// locked and ask again after a pause, and each reads anew what another has written; so those who
-    /// want the most share one connection for writing, behind a lock.
+    /// SQLite has one writing connection at a time. Threads with their own connections find the
+    /// file locked and retry after a pause, and each rereads what another has written; so sharing
+    /// one connection for writing, behind a lock, is fastest.
     func insertSingly(_ contacts: Contacts, fromThreads count: Int) throws {
-        // A plain lock: whoever has just saved may save again at once, and nobody changes places.
+        // A plain lock: a thread that has just saved may save again immediately, without a thread
+        // switch.
         let turn = NSLock()
         nonisolated(unsafe) let contender = self
         try Threads.run(count) { number in
@@ -151,7 +152,7 @@ final class SQLiteContender: Contender {
         guard status == SQLITE_DONE else { throw failure("sqlite3_step") }
     }
 
-    /// A column as a string of the program's own; the library's lives only until the next row.
+    /// A column as a copied string; the library's own lives only until the next row.
     private static func text(_ statement: OpaquePointer, _ column: Int32) -> String {
         guard let start = sqlite3_column_text(statement, column) else { return "" }
         let length = Int(sqlite3_column_bytes(statement, column))
@@ -220,12 +221,12 @@ final class SQLiteContender: Contender {
 
     /// Binds text that outlives the statement's run, without a copy.
     private func bind(
-        _ texts: [UInt8], _ start: Int, _ length: Int, _ statement: OpaquePointer, _ place: Int32
+        _ texts: [UInt8], _ start: Int, _ length: Int, _ statement: OpaquePointer, _ index: Int32
     ) {
         texts.withUnsafeBufferPointer { bytes in
             guard let base = bytes.baseAddress else { return }
             (base + start).withMemoryRebound(to: CChar.self, capacity: length) { text in
-                _ = sqlite3_bind_text(statement, place, text, Int32(length), nil)
+                _ = sqlite3_bind_text(statement, index, text, Int32(length), nil)
             }
         }
     }

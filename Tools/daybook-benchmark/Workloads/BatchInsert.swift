@@ -1,6 +1,6 @@
-/// (b') As many objects as in (b), inserted without managed objects into a store of their own.
+/// (b') As many objects as in (b), inserted without managed objects into another store.
 ///
-/// The peers do what they do in (b), for they never had objects.
+/// The peers do the same as in (b), because they never have objects.
 struct BatchInsert: Workload {
     let count: Int
 

@@ -1,7 +1,7 @@
-/// (a8) Objects inserted one by one from eight threads at once, each in a durable save of its own.
+/// (a8) Objects inserted one by one from eight concurrent threads, each in its own durable save.
 ///
-/// Every thread has a context of its own; the peers share what is quickest shared. The figure is what
-/// all of them do together.
+/// Every thread has its own context; the peers share a connection or environment if that is faster.
+/// The figure is the total of all threads.
 struct ConcurrentSaves: Workload {
     let count: Int
 

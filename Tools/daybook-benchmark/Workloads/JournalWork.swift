@@ -3,7 +3,7 @@ import DaybookJournalLog
 import DaybookSnapshotStore
 import Foundation
 
-/// (v), (r) and (j): a journal gone through from its first entry to its last.
+/// (v), (r) and (j): a journal read from its first entry to its last.
 ///
 /// The journal has the shape of ``ScalingStore``. The peers keep no journal that they could check,
 /// replay or export.
@@ -80,18 +80,18 @@ struct JournalWork: Workload {
             try file.close()
         }
         try FileManager.default.removeItem(at: target)
-        // The opening and the closing of the export are pieces, too, if empty ones.
+        // The opening and the closing of the export count as pieces, too, even if empty.
         try stage.expect(journal.entries + 2, "the number of pieces", lines)
         return rate
     }
 }
 
-/// A journal that is made once and gone through in every round.
+/// A journal that is made once and read in every round.
 final class SampleJournal {
     static let options = StoreOptions(durability: .relaxed)
 
     let changes: Int
-    /// Entries, the one with the model included.
+    /// The number of entries, including the one with the model.
     private(set) var entries = 0
     private var folder: TemporaryFolder?
 
@@ -99,7 +99,7 @@ final class SampleJournal {
         self.changes = changes
     }
 
-    /// Where it is; it is made when it is asked for first.
+    /// Its location; it is made on first use.
     func path() throws -> String {
         if let folder { return Self.path(in: folder) }
         let made = try TemporaryFolder()

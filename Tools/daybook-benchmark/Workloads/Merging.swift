@@ -1,18 +1,18 @@
 import Daybook
 import Foundation
 
-/// How long a context takes to merge what another one saved, with more and more objects registered.
+/// The time of merging another context's save, with more and more registered objects.
 ///
-/// The save always changes the same number of objects, spread over those that are registered. What
-/// a merge costs should depend on that number alone.
+/// The save always changes the same number of objects, spread over those that are registered. The
+/// cost of a merge should depend only on that number.
 struct Merging {
-    /// How many objects are registered.
+    /// The numbers of registered objects.
     let sizes: [Int]
-    /// How many of them the save changes.
+    /// The number of them that the save changes.
     static let changes = 100
-    /// The median of so many merges is the figure.
+    /// The figure is the median of this many merges.
     private static let merges = 51
-    /// How many objects one save inserts while the store is made.
+    /// The number of objects in one save while the store is made.
     private static let batch = 10_000
 
     init(scaleName: String) {
@@ -23,8 +23,8 @@ struct Merging {
         }
     }
 
-    /// Makes a store and merges into contexts of each size, in turn, so that what else the machine does
-    /// slows down all of them alike.
+    /// Makes a store and merges into contexts of each size, in turn, so that other load on the
+    /// machine affects all of them alike.
     func run() throws -> MergingReport {
         let folder = try TemporaryFolder()
         defer { withExtendedLifetime(folder) {} }
@@ -33,7 +33,7 @@ struct Merging {
         let ids = try Self.fill(container, sizes.max() ?? 0)
         var pairs = sizes.map { Pair(ids.prefix($0), in: container) }
         for merge in 1...Self.merges {
-            for place in pairs.indices { try pairs[place].measure(merge) }
+            for index in pairs.indices { try pairs[index].measure(merge) }
         }
         var report = MergingReport(sizes: sizes, changes: Self.changes)
         report.microseconds = pairs.map(\.microseconds)
@@ -58,7 +58,7 @@ struct Merging {
         return ids
     }
 
-    /// A context that merges what another one saves.
+    /// A context that merges the saves of another one.
     private struct Pair {
         private let writing: ManagedObjectContext
         private let merging: ManagedObjectContext
@@ -73,26 +73,26 @@ struct Merging {
             let merging = container.newBackgroundContext()
             let registered = merging.performAndWait { ids.compactMap { merging.object(with: $0) } }
             let step = ids.count / Merging.changes
-            let places = (0..<Merging.changes).map { $0 * step }
+            let indexes = (0..<Merging.changes).map { $0 * step }
             self.writing = writing
             self.merging = merging
             self.registered = registered
             theirs = writing.performAndWait {
-                places.compactMap { writing.object(with: ids[$0]) as? Contact }
+                indexes.compactMap { writing.object(with: ids[$0]) as? Contact }
             }
-            ours = places.compactMap { registered[$0] as? Contact }
+            ours = indexes.compactMap { registered[$0] as? Contact }
         }
 
-        /// Takes the time of one merge.
+        /// Measures one merge.
         ///
-        /// - Parameter merge: How much the save adds to each age.
-        /// - Throws: What the library throws; ``WrongResult`` when something else was merged.
+        /// - Parameter merge: The amount that the save adds to each age.
+        /// - Throws: What the library throws; ``WrongResult`` when the merge result is wrong.
         mutating func measure(_ merge: Int) throws {
             let (writing, merging, theirs, ours) = (writing, merging, theirs, ours)
-            // What the other pairs have saved meanwhile is no part of it.
+            // The saves of the other pairs meanwhile are not included.
             try writing.performAndWait { _ = try writing.mergeChanges() }
             let (sum, seconds) = try merging.performAndWait { () throws in
-                try merging.mergeChanges()
+                _ = try merging.mergeChanges()
                 // Only objects that have been read take anything in.
                 let before = ours.reduce(0) { $0 + $1.age }
                 try writing.performAndWait { () throws in

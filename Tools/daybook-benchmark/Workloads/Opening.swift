@@ -17,7 +17,7 @@ struct Opening: Workload {
 
     /// The changes of one save while the store is filled.
     private static let entryLength = 100
-    /// The median of so many openings is the figure of a round.
+    /// The figure of a round is the median of this many openings.
     private static let openingCount = 9
 
     func measure(_ stage: Stage) throws -> Double {

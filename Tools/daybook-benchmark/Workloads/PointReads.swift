@@ -1,7 +1,7 @@
 /// (c) Objects read by identifier in random order, one attribute each.
 ///
-/// For Daybook both manners are the same: an instance is made and registered, and when its attribute
-/// is asked for, it reads its record by itself.
+/// For Daybook both manners are the same: an instance is made and registered, and reads its own
+/// record when its attribute is used.
 struct PointReads: Workload {
     let count: Int
     let objects: Int

@@ -1,5 +1,5 @@
-/// (h) Instances registered for identifiers, unread, and released. The rate must not depend on how
-/// many there are.
+/// (h) Instances registered for identifiers, unread, and released. The rate must not depend on
+/// their number.
 struct Registry: Workload {
     let letter: String
     let count: Int

@@ -3,14 +3,14 @@ import DaybookObjectModel
 import DaybookSnapshotStore
 import Foundation
 
-/// How long single questions take in stores of rising length.
+/// The times of single queries in stores of increasing length.
 ///
-/// Every store has the same shape: many objects, some of them updated now and then, and ten that
+/// Every store has the same shape: many objects, some of them updated occasionally, and ten that
 /// every entry updates. So a store of a million changes has ten objects of ten thousand versions
-/// each, whose label nobody has touched since the beginning. Ten million changes come in as many
+/// each, whose label has not changed since the beginning. Ten million changes come in as many
 /// entries as one million, each ten times as large, or they would take too long to make.
 struct Scaling {
-    /// What is measured, in the order of the table.
+    /// The queries, in the order of the table.
     enum Question: String, CaseIterable, Encodable {
         case pointRead = "read an object as it is"
         case pastRead = "read an object as of an entry"
@@ -31,7 +31,7 @@ struct Scaling {
         }
     }
 
-    /// Builds the stores, one after the other, and asks each.
+    /// Builds the stores in turn and queries each.
     func run() throws -> ScalingReport {
         var report = ScalingReport(sizes: sizes)
         for size in sizes {
@@ -43,7 +43,7 @@ struct Scaling {
             report.buildSeconds.append(builder.seconds)
             try store.close()
             for question in Question.allCases {
-                report.note(try builder.times(of: question, at: path), of: question)
+                report.record(try builder.times(of: question, at: path), of: question)
             }
         }
         return report
@@ -83,7 +83,7 @@ struct ScalingReport: Encodable {
         self.sizes = sizes
     }
 
-    mutating func note(_ microseconds: [Double], of question: Scaling.Question) {
+    mutating func record(_ microseconds: [Double], of question: Scaling.Question) {
         guard let line = lines.firstIndex(where: { $0.question == question.rawValue }) else {
             return
         }
@@ -91,7 +91,7 @@ struct ScalingReport: Encodable {
         samplesOfLargest[question] = microseconds
     }
 
-    /// The times that single answers took in the largest store, in microseconds.
+    /// The times of single queries in the largest store, in microseconds.
     func samples(of question: Scaling.Question) -> [Double] {
         samplesOfLargest[question] ?? []
     }

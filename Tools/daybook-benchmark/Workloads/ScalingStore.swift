@@ -3,24 +3,24 @@ import DaybookObjectModel
 import DaybookSnapshotStore
 import Foundation
 
-/// A store of a given number of changes, and the way to ask it.
+/// A store of a given number of changes, with its queries.
 struct ScalingStore {
     let store: Store
-    /// How long it took to make it.
+    /// The time to make it.
     let seconds: Double
     private let entries: Int
     private let first: ObjectID
     private let label: SchemaProperty
 
-    /// What every entry does: so many inserts, updates of any objects, and updates of the same ten.
+    /// The work of every entry: inserts, updates of random objects, and updates of the same ten.
     private let inserts: Int
     private let updates: Int
     private static let favourites = 10
-    /// More entries than these are not made, and where there would be more, an entry updates
-    /// neighbours: updates scattered over a large file write most of its pages anew each time.
+    /// The maximal number of entries. Where there would be more, an entry updates neighbours,
+    /// because updates scattered over a large file rewrite most of its pages each time.
     private static let entriesMaximum = 10_000
     private static let changesOfEntry = 100
-    /// The median of so many askings is the figure.
+    /// The figure is the median of this many queries.
     private static let askings = 2_001
     private static let openings = 21
 
@@ -60,7 +60,7 @@ struct ScalingStore {
         seconds = Stopwatch.seconds(started.duration(to: .now))
     }
 
-    /// The times that answers take, in microseconds.
+    /// The times of queries, in microseconds.
     func times(of question: Scaling.Question, at path: String) throws -> [Double] {
         if question == .opening { return try timesOfOpening(path) }
         let store = try Store.open(at: path, options: StoreOptions(isReadOnly: true))
@@ -69,9 +69,9 @@ struct ScalingStore {
         // Once to bring the pages into memory, and once to measure.
         for isMeasured in [false, true] {
             for _ in 0..<Self.askings {
-                let place = Int.random(in: 1...entries, using: &generator)
-                let object = Int.random(in: 0..<place * inserts, using: &generator)
-                let sequence = SequenceNumber(UInt64(place + 1))
+                let index = Int.random(in: 1...entries, using: &generator)
+                let object = Int.random(in: 0..<index * inserts, using: &generator)
+                let sequence = SequenceNumber(UInt64(index + 1))
                 let id = ObjectID(entity: first.entity, number: first.number + UInt64(object))
                 let started = ContinuousClock.now
                 try ask(question, store, id, sequence)
@@ -125,15 +125,15 @@ struct ScalingStore {
     }
 }
 
-/// Makes the changes of one entry after the other.
+/// Makes the changes entry by entry.
 private struct ScalingFiller {
     private let entity: SchemaEntity
     private let count: SchemaProperty
     private let first: ObjectID
-    /// How often each object was updated, by number from the first on.
+    /// The number of updates of each object, by number from the first on.
     private var counts: [Int64] = []
     private var generator = ReadingOrder(seed: 3)
-    /// Whether the objects that an entry updates are any, and not neighbours.
+    /// Whether an entry updates random objects instead of neighbours.
     private let isScattered: Bool
 
     init(
@@ -150,17 +150,17 @@ private struct ScalingFiller {
     ) throws -> [Change] {
         var changes: [Change] = []
         var updated: Set<Int> = []
-        // Nobody updates what the same entry inserts, so the first entry only inserts.
+        // No entry updates its own inserts, so the first entry only inserts.
         let older = counts.count
         for _ in 0..<inserts {
-            let place = counts.count
-            // The first number was taken to know where numbers begin.
-            let number = place == 0 ? first.number : try newNumber()
-            precondition(number == first.number + UInt64(place), "Numbers follow on one another.")
+            let index = counts.count
+            // The first number was reserved to find out where numbers begin.
+            let number = index == 0 ? first.number : try newNumber()
+            precondition(number == first.number + UInt64(index), "Numbers follow on one another.")
             var values = [Value](repeating: .null, count: entity.storedSlotCount)
             for property in entity.slots {
                 guard let slot = property.slot else { continue }
-                values[slot] = property === count ? .int(0) : .string("\(property.name) \(place)")
+                values[slot] = property === count ? .int(0) : .string("\(property.name) \(index)")
             }
             changes.append(
                 Change(
@@ -170,21 +170,21 @@ private struct ScalingFiller {
         }
         guard older > favourites else { return changes }
         updated.formUnion(0..<favourites)
-        var place = Int.random(in: 0..<older, using: &generator)
+        var index = Int.random(in: 0..<older, using: &generator)
         while updated.count < min(older, favourites + updates) {
-            updated.insert(place)
-            place =
+            updated.insert(index)
+            index =
                 isScattered
-                ? Int.random(in: 0..<older, using: &generator) : (place + 1) % older
+                ? Int.random(in: 0..<older, using: &generator) : (index + 1) % older
         }
-        for place in updated.sorted() {
+        for index in updated.sorted() {
             let edit = Edit(
-                property: count.number, old: .int(counts[place]), new: .int(counts[place] + 1))
-            counts[place] += 1
+                property: count.number, old: .int(counts[index]), new: .int(counts[index] + 1))
+            counts[index] += 1
             changes.append(
                 Change(
                     object: ObjectID(
-                        entity: first.entity, number: first.number + UInt64(place)),
+                        entity: first.entity, number: first.number + UInt64(index)),
                     kind: .update(edits: [edit], members: [])))
         }
         return changes

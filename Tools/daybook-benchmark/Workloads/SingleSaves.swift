@@ -1,4 +1,4 @@
-/// (a) Objects inserted one by one, each in a durable save of its own.
+/// (a) Objects inserted one by one, each in its own durable save.
 struct SingleSaves: Workload {
     let count: Int
 

@@ -1,8 +1,8 @@
 /// (c') All objects fetched, and two attributes of each read: a number and a text.
 ///
-/// The peers have each record in memory as an instance of five attributes, too, as a program has it
-/// that goes on to use them. In (c'') they make nothing and step over two columns, as a program does
-/// that only adds something up; Daybook has no such way.
+/// The peers also make each record an instance of five attributes, like a program that goes on to
+/// use them. In (c'') they make no instances and read two columns, like a program that only
+/// computes a sum; Daybook has no such way.
 struct WholeFetch: Workload {
     let count: Int
     /// Whether the peers make instances.

@@ -1,6 +1,6 @@
-/// What the parser, the help, the manual and the shells need to know of one argument.
+/// One argument, as the parser, the help, the manual and the shells need it.
 struct ArgumentDeclaration: Sendable {
-    /// Where an argument stands and whether it takes a value.
+    /// Positional argument, option or flag.
     enum Kind: Sendable {
         case positional
         case option
@@ -22,7 +22,7 @@ struct ArgumentDeclaration: Sendable {
     let name: String
     /// The one-letter name of an option (`-n`).
     let shortName: String?
-    /// Another long name of an option, for those who know it from another command (`--since`).
+    /// A second long name of an option, which other commands use (`--since`).
     let otherName: String?
     /// The capitals that stand for a value: `SEQ|TIME`.
     let placeholder: String
@@ -58,7 +58,7 @@ struct ArgumentDeclaration: Sendable {
     var takesValue: Bool { kind != .flag }
 }
 
-/// An argument that a command declares once, and with which it asks for its value.
+/// An argument that a command declares once and uses to read its value.
 ///
 /// ```swift
 /// private let limit = Option("--limit", short: "-n", "N", .count, "Stop after N entries.")
@@ -66,14 +66,14 @@ struct ArgumentDeclaration: Sendable {
 /// let limit = arguments[limit] ?? .max
 /// ```
 protocol Argument: Sendable {
-    /// What reading the argument gives.
+    /// The result of reading the argument.
     associatedtype Result
     var declaration: ArgumentDeclaration { get }
-    /// Turns the values that were given into what the command reads.
+    /// Turns the given values into the result.
     func result(of values: [any Sendable]) -> Result
 }
 
-/// A value that must stand on the command line: `STORE`.
+/// A mandatory positional value: `STORE`.
 struct Positional<Value: Sendable>: Argument {
     let declaration: ArgumentDeclaration
 
@@ -87,7 +87,7 @@ struct Positional<Value: Sendable>: Argument {
     }
 }
 
-/// A value that may stand on the command line: `[COMMAND]`.
+/// An optional positional value: `[COMMAND]`.
 struct OptionalPositional<Value: Sendable>: Argument {
     let declaration: ArgumentDeclaration
 
@@ -101,7 +101,7 @@ struct OptionalPositional<Value: Sendable>: Argument {
     }
 }
 
-/// Values that stand on the command line, one at least: `SEQ...`.
+/// One or more positional values: `SEQ...`.
 struct SeveralPositionals<Value: Sendable>: Argument {
     let declaration: ArgumentDeclaration
 
@@ -115,7 +115,7 @@ struct SeveralPositionals<Value: Sendable>: Argument {
     }
 }
 
-/// An option with a value that may be left out: `[--at SEQ|TIME]`.
+/// An optional option with a value: `[--at SEQ|TIME]`.
 struct Option<Value: Sendable>: Argument {
     let declaration: ArgumentDeclaration
 
@@ -133,7 +133,7 @@ struct Option<Value: Sendable>: Argument {
     }
 }
 
-/// An option with a value that must be given: `--model FILE`.
+/// A mandatory option with a value: `--model FILE`.
 struct RequiredOption<Value: Sendable>: Argument {
     let declaration: ArgumentDeclaration
 
@@ -169,7 +169,7 @@ struct RepeatedOption<Value: Sendable>: Argument {
     }
 }
 
-/// An option that is there or not: `[--reverse]`.
+/// An option without a value: `[--reverse]`.
 struct Flag: Argument {
     let declaration: ArgumentDeclaration
 

@@ -4,10 +4,10 @@
 /// - Options may stand anywhere; `--` ends them; `-` alone is a value.
 /// - `--name value`, `--name=value`, `-n value` and `-nvalue` are the same; `-ab` is `-a -b`.
 /// - No abbreviations: a script written today must not change its meaning when options are added.
-///   Whoever mistypes is told what is near.
+///   After a typing error the message suggests a similar word.
 /// - Nothing runs before the whole line is understood.
 struct ArgumentParser {
-    /// What the command line asks for.
+    /// The request of a command line.
     enum Request {
         case overview
         case nothing
@@ -36,7 +36,7 @@ struct ArgumentParser {
         return .run(command, try arguments(of: command.declaration, in: rest))
     }
 
-    /// The command of a name.
+    /// The command with a name.
     func command(named name: String) throws(ToolError) -> any Command {
         if let command = commands.first(where: { $0.declaration.name == name }) { return command }
         let clause = Suggestion.clause(for: name, among: commands.map(\.declaration.name))

@@ -8,11 +8,11 @@ protocol Command: Sendable {
 
     /// Does the work.
     ///
-    /// - Throws: ``ToolError`` with the sentence and the code to end with; ``OutputClosed`` when
-    ///   nobody reads the output any more.
+    /// - Throws: ``ToolError`` with the message and the exit code; ``OutputClosed`` when the reader
+    ///   of the output is gone.
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode
 
-    /// Whether the text goes through a pager on a terminal, as long as nobody says otherwise.
+    /// Whether the text goes through a pager on a terminal, unless the user says otherwise.
     func isPaged(_ arguments: ParsedArguments) -> Bool
 }
 
@@ -20,7 +20,7 @@ extension Command {
     func isPaged(_ arguments: ParsedArguments) -> Bool { declaration.isPaged }
 }
 
-/// Where a command stands in the overview.
+/// The group of a command in the overview.
 enum CommandGroup: String, CaseIterable, Sendable {
     case write = "Write"
     case read = "Read"
@@ -31,7 +31,7 @@ enum CommandGroup: String, CaseIterable, Sendable {
 
 /// Everything about a command except what it does.
 struct CommandDeclaration: Sendable {
-    /// A command line that works, and what it is good for.
+    /// A valid command line and its purpose.
     struct Example: Sendable {
         let line: String
         let purpose: String
@@ -42,7 +42,7 @@ struct CommandDeclaration: Sendable {
         }
     }
 
-    /// What an exit code means for one command.
+    /// The meaning of an exit code for one command.
     struct Ending: Sendable {
         let code: ExitCode
         let meaning: String
@@ -57,12 +57,12 @@ struct CommandDeclaration: Sendable {
     let group: CommandGroup
     /// One sentence that begins with a verb.
     let summary: String
-    /// Paragraphs, divided by empty lines; a paragraph that is moved in stays as it is.
+    /// Paragraphs, separated by empty lines; an indented paragraph is printed verbatim.
     let discussion: String
     let arguments: [ArgumentDeclaration]
-    /// The forms that `--output` may ask for; a command that writes data of its own form has none.
+    /// The accepted values of `--output`; none for a command with its own format.
     let formats: [OutputFormat]
-    /// Whether the text is as a rule longer than a screen.
+    /// Whether the text is usually longer than a screen.
     let isPaged: Bool
     let examples: [Example]
     let endings: [Ending]
@@ -93,7 +93,7 @@ struct CommandDeclaration: Sendable {
         positionals.contains { $0.name == "STORE" || $0.name == "NEW" }
     }
 
-    /// The options of this command and those of every command that mean something here.
+    /// The options of this command and the shared options that apply to it.
     var allOptions: [ArgumentDeclaration] {
         options
             + SharedOptions.all.filter {
@@ -110,17 +110,17 @@ struct CommandDeclaration: Sendable {
 /// The options that every command understands.
 enum SharedOptions {
     static let output = Option<OutputFormat>(
-        "--output", "FORMAT", .oneOf, "Print in this form; text when left out.")
+        "--output", "FORMAT", .oneOf, "Print in this form; text by default.")
     static let color = Option<ColorChoice>(
         "--color", "WHEN", .oneOf,
-        "Colour the text; auto, which is used when left out, does so on a terminal.")
+        "Colour the text; auto, the default, does so on a terminal.")
     static let quiet = Flag(
-        "--quiet", short: "-q", "Say nothing on standard error but warnings and errors.")
+        "--quiet", short: "-q", "Print only warnings and errors on standard error.")
     static let noPager = Flag(
-        "--no-pager", "Print long text on a terminal as it is, and not through a pager.")
+        "--no-pager", "Print long text on a terminal directly, not through a pager.")
     static let lockTimeout = Option<Duration>(
         "--lock-timeout", "SECONDS", .seconds,
-        "Wait at most so long for another process that writes to the store; 60 when left out.")
+        "Wait at most this long for another process that writes to the store; 60 by default.")
     static let help = Flag("--help", short: "-h", "Print this help.")
 
     static var all: [ArgumentDeclaration] {

@@ -1,10 +1,10 @@
 import DaybookObjectModel
 
-/// A predicate and the entity it is about, as a command line gives them: `Country: name == 'Fiji'`.
+/// A predicate and its entity, as a command line gives them: `Country: name == 'Fiji'`.
 struct EntityCondition: Equatable, Sendable {
     let entity: String
     let predicate: String
-    /// How many characters stand before the predicate.
+    /// The number of characters before the predicate.
     private let offset: Int
 
     init?(_ text: String) {
@@ -20,7 +20,7 @@ struct EntityCondition: Equatable, Sendable {
     /// The filter, by the names of a model.
     ///
     /// - Parameters:
-    ///   - option: The option that gave it.
+    ///   - option: The option it came from.
     ///   - schema: The model.
     /// - Returns: The entity and the filter of its objects.
     /// - Throws: ``ToolError`` when the model has no such names, or the predicate cannot be understood.

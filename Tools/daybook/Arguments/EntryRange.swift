@@ -1,12 +1,12 @@
 /// One entry as a command line names it, or the first and last of several: `42`, `head`, `v1..v2`.
 struct EntryRange: Equatable, Sendable {
-    let first: PlaceInJournal
-    /// Nil for one entry.
-    let last: PlaceInJournal?
+    let first: JournalPosition
+    /// Nil for a single entry.
+    let last: JournalPosition?
 
     init?(_ text: String) {
         let ends = text.split(separator: "..", omittingEmptySubsequences: false).map {
-            PlaceInJournal(String($0))
+            JournalPosition(String($0))
         }
         guard ends.count < 3, let first = ends[0] else { return nil }
         guard ends.count == 2 else {

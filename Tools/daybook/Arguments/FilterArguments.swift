@@ -1,6 +1,6 @@
 import DaybookAudit
 
-/// The options by which several commands choose entries and changes.
+/// The options with which several commands select entries and changes.
 struct FilterArguments: Sendable {
     private let entity = RepeatedOption(
         "--entity", short: "-e", "ENTITY", .name, "Only entries that change objects of this entity."
@@ -15,14 +15,14 @@ struct FilterArguments: Sendable {
         "--op", "OPERATION", .oneOf, "Only entries that insert, update or delete.")
     private let text = RepeatedOption(
         "--text", short: "-S", "TEXT", .text,
-        "Only entries by which a value that holds this text comes or goes.")
+        "Only entries that add or remove a value containing this text.")
     private let note = RepeatedOption(
-        "--grep", "TEXT", .text, "Only entries whose note holds this text.")
+        "--grep", "TEXT", .text, "Only entries whose note contains this text.")
 
     /// The declarations, for the list of a command.
     var all: [any Argument] { [entity, object, property, author, operation, text, note] }
 
-    /// The filter that was asked for, over the whole journal.
+    /// The requested filter, over the whole journal.
     func filter(_ arguments: ParsedArguments) -> AuditFilter {
         var filter = AuditFilter()
         filter.authors = Set(arguments[author])

@@ -5,7 +5,7 @@ struct HelpText {
     private var lines: [String] = []
 
     /// - Parameters:
-    ///   - palette: Makes headings stand out.
+    ///   - palette: The colours of headings.
     ///   - columns: The width of the terminal, nil when there is none.
     init(_ palette: Palette, columns: Int?) {
         self.palette = palette
@@ -90,7 +90,7 @@ struct HelpText {
         for ending in endings { entry(String(ending.code.rawValue), ending.meaning, margin: 5) }
     }
 
-    /// A name and what it means, the meaning in a column of its own.
+    /// A name and its meaning, in two columns.
     private mutating func entry(_ name: String, _ meaning: String, margin: Int) {
         let words = meaning.split(separator: " ").map(String.init)
         guard name.count + 4 <= margin else {

@@ -24,9 +24,9 @@ struct ManualPage {
         page.item("TERM", "When it is 'dumb', nothing is coloured unless --color says so.")
         page.item(
             "DAYBOOK_PAGER, PAGER",
-            "The program that long text on a terminal goes through, run by a shell; the first that is "
-                + "set counts, and 'cat' means none. 'less' when neither is set.")
-        page.item("LESS", "When it is not set, the pager is given the options 'FRX' with it.")
+            "The pager for long text on a terminal, run by a shell; the first that is set counts, "
+                + "and 'cat' means none. 'less' if neither is set.")
+        page.item("LESS", "If it is not set, the pager gets the options 'FRX' in it.")
         page.item(
             "XDG_STATE_HOME",
             "The folder under which 'daybook shell' keeps its history; ~/.local/state when not set."
@@ -83,7 +83,7 @@ struct ManualPage {
         lines.append(Self.guarded(text))
     }
 
-    /// A text line that roff does not take for a request.
+    /// A text line that roff does not mistake for a request.
     private static func guarded(_ text: String) -> String {
         let escaped = escaped(text)
         return escaped.hasPrefix(".") || escaped.hasPrefix("'") ? "\\&" + escaped : escaped

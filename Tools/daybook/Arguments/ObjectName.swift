@@ -19,7 +19,7 @@ struct ObjectName: Equatable, Sendable {
     }
 }
 
-/// What a question is about: all objects of an entity (`Country`), or one object (`Country/17`).
+/// The subject of a question: all objects of an entity (`Country`), or one object (`Country/17`).
 enum SubjectName: Equatable, Sendable {
     case entity(String)
     case object(ObjectName)

@@ -1,4 +1,4 @@
-/// The values of a command line, asked for with the arguments that declared them.
+/// The values of a command line, read with the arguments that declared them.
 struct ParsedArguments: Sendable {
     private let declared: Set<String>
     private var values: [String: [any Sendable]] = [:]
@@ -9,7 +9,7 @@ struct ParsedArguments: Sendable {
 
     /// The value of an argument.
     ///
-    /// - Precondition: the argument stands in the declaration of the command.
+    /// - Precondition: the command's declaration has the argument.
     subscript<A: Argument>(argument: A) -> A.Result {
         let name = argument.declaration.name
         precondition(declared.contains(name), "A command reads only arguments that it declares.")

@@ -1,12 +1,12 @@
 /// A time from the command line, and how exactly it was given.
 ///
 /// ISO 8601: `2011-12-15`, `2011-12-15T08:30`, `2011-12-15T08:30:00.25Z`,
-/// `2011-12-15T08:30:00+02:00`. A space may stand for the `T`. Without a zone the time is UTC, as
-/// all times are that the tool prints. A date alone begins at midnight.
+/// `2011-12-15T08:30:00+02:00`. A space may replace the `T`. Without a zone the time is UTC, like
+/// all times that the tool prints. A date alone begins at midnight.
 struct PointInTime: Equatable, Sendable {
-    /// The first microsecond that is meant, since 1970 in UTC: midnight for a date alone.
+    /// The first microsecond of it, since 1970 in UTC: midnight for a date alone.
     let first: Int64
-    /// The last microsecond that is meant: the end of the day for a date alone.
+    /// The last microsecond of it: the end of the day for a date alone.
     let last: Int64
 
     init?(_ text: String) {
@@ -71,7 +71,8 @@ private struct DigitScanner {
         return Self.days(year: year, month: month, day: day)
     }
 
-    /// `HH:MM`, `HH:MM:SS` or with up to six decimals: its start and how long the unit given lasts.
+    /// `HH:MM`, `HH:MM:SS` or with up to six decimals: its start and the length of the smallest
+    /// given unit.
     mutating func timeOfDay() -> (start: Int64, length: Int64)? {
         guard let hour = number(digits: 2, in: 0...23), skip(":"),
             let minute = number(digits: 2, in: 0...59)

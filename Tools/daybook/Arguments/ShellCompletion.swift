@@ -1,4 +1,4 @@
-/// The shells that can be taught to complete the tool's commands.
+/// The shells with a completion script.
 enum Shell: String, CaseIterable, Sendable {
     case bash
     case zsh
@@ -133,8 +133,8 @@ struct ShellCompletion {
 
     private func zshPositionals(_ command: CommandDeclaration) -> [String] {
         command.positionals.enumerated().map { index, positional in
-            let place = positional.occurrence == .several ? "*" : "\(index + 1)"
-            return "\(place):\(zshText(positional.placeholder)):\(zshAction(positional))"
+            let number = positional.occurrence == .several ? "*" : "\(index + 1)"
+            return "\(number):\(zshText(positional.placeholder)):\(zshAction(positional))"
         }
     }
 

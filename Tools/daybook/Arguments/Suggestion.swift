@@ -1,6 +1,6 @@
-/// Finds what somebody meant to type.
+/// Finds the word that a mistyped one was probably meant to be.
 enum Suggestion {
-    /// The candidate nearest to a word, when one is near enough.
+    /// The candidate nearest to a word, if one is near enough.
     static func nearest(to word: String, among candidates: [String]) -> String? {
         let wanted = Array(word.lowercased())
         guard !wanted.isEmpty else { return nil }

@@ -1,4 +1,4 @@
-/// How the arguments of a command are written in one line.
+/// The usage line of a command.
 enum Usage {
     /// `STORE`, `[COMMAND]`, `--model FILE`, `[--assert P]...`, `[-q]`.
     static func form(of argument: ArgumentDeclaration) -> String {
@@ -31,13 +31,13 @@ enum Usage {
         return argument.takesValue ? "\(joined) \(argument.placeholder)" : joined
     }
 
-    /// The help of an argument with the values that it can take.
+    /// The help of an argument with its possible values.
     static func help(of argument: ArgumentDeclaration) -> String {
         guard !argument.choices.isEmpty, argument.choices.count <= 8 else { return argument.help }
         return "\(argument.help) One of: \(argument.choices.joined(separator: ", "))."
     }
 
-    /// The paragraphs of a discussion; those that are moved in keep their lines.
+    /// The paragraphs of a discussion; indented ones keep their lines.
     static func paragraphs(of text: String) -> [(text: String, isVerbatim: Bool)] {
         text.split(separator: "\n\n").map { paragraph in
             paragraph.hasPrefix(" ")

@@ -1,10 +1,10 @@
-/// Turns the text of an argument into a value, and can say what it expects.
+/// Turns the text of an argument into a value, and describes what it expects.
 struct ValueParser<Value: Sendable>: Sendable {
-    /// What would be right, as it reads after "expected": "a whole number from 1".
+    /// The expected form, as it reads after "expected": "a whole number from 1".
     let expectation: String
-    /// All values there are, when they can be listed.
+    /// All possible values, if they can be listed.
     let choices: [String]
-    /// What a shell offers on Tab.
+    /// The completions that a shell offers.
     let completion: Completion
     /// The value, or nil when the text is not one.
     let parse: @Sendable (String) -> Value?
@@ -20,7 +20,7 @@ struct ValueParser<Value: Sendable>: Sendable {
     }
 }
 
-/// What a shell offers for an argument.
+/// The completions that a shell offers for an argument.
 enum Completion: Sendable {
     case nothing
     case files
@@ -28,7 +28,7 @@ enum Completion: Sendable {
 }
 
 extension ValueParser where Value == String {
-    /// Any text, also none.
+    /// Any text, even empty.
     static var text: ValueParser {
         ValueParser("text") { $0 }
     }
@@ -43,7 +43,7 @@ extension ValueParser where Value == String {
         ValueParser("a name") { $0.isEmpty ? nil : $0 }
     }
 
-    /// The name of a cursor, which stands in tables and sentences as it is.
+    /// The name of a cursor, which is printed unchanged in tables and sentences.
     static var cursor: ValueParser {
         ValueParser("a name without control characters") { text in
             let isFit = text.unicodeScalars.allSatisfy {
@@ -81,17 +81,17 @@ extension ValueParser where Value == Duration {
 extension ValueParser where Value == UInt64 {
     /// The number of one entry.
     static var sequence: ValueParser {
-        ValueParser("a sequence number such as 42") { PlaceInJournal.sequence(from: $0) }
+        ValueParser("a sequence number such as 42") { JournalPosition.sequence(from: $0) }
     }
 }
 
-extension ValueParser where Value == PlaceInJournal {
-    /// A place in the journal, by number, by time or by the name of a tag.
+extension ValueParser where Value == JournalPosition {
+    /// A position in the journal, by number, by time or by the name of a tag.
     static var moment: ValueParser {
         ValueParser(
             "a sequence number such as 42, a time such as 2011-12-15 or 2011-12-15T08:30:00Z, or a "
                 + "tag"
-        ) { PlaceInJournal($0) }
+        ) { JournalPosition($0) }
     }
 }
 

@@ -2,7 +2,7 @@ import DaybookJournalLog
 import DaybookSnapshotStore
 import Foundation
 
-/// `daybook backup STORE FILE`: a copy of the store as it is at one moment.
+/// `daybook backup STORE FILE`: a copy of the store at one moment.
 struct BackupCommand: Command {
     private let store = Positional("STORE", .path, "The store to copy.")
     private let file = Positional("FILE", .path, "The file to make; it must not exist.")
@@ -12,14 +12,14 @@ struct BackupCommand: Command {
             "backup", in: .prove, summary: "Copy a store while programs go on writing to it.",
             discussion: """
                 The copy holds the store as it was at one moment, and is a store like the first,
-                with the same identifier and digests. It is verified as 'verify' does before it
-                gets its name: what stands at FILE is a whole and sound copy, on the disk, or
-                nothing. A file that exists is left as it is. An interruption takes away what has
-                been made; only a copying that is killed outright leaves it, in a folder called
-                'FILE.' and twelve digits.
+                with the same identifier and digests. It is verified, as with 'verify', before
+                it gets its name: FILE is either a complete and sound copy, on the disk, or does
+                not exist. An existing file is left as it is. An interruption removes the
+                unfinished copy; only a killed command leaves it, in a folder called 'FILE.' and
+                twelve digits.
 
-                Programs that save meanwhile do not wait, but the store can use no page again
-                until the copy is made, so it may grow.
+                Programs that save meanwhile do not wait, but the store cannot reuse pages until
+                the copy is complete, so it may grow.
                 """,
             arguments: [store, file],
             examples: [
@@ -45,10 +45,10 @@ struct CompactCommand: Command {
         CommandDeclaration(
             "compact", in: .prove, summary: "Copy a store without the pages that it does not use.",
             discussion: """
-                A store does not give pages back that it no longer needs: it uses them again, and
-                until then they hold what stood in them. The copy has neither those pages nor what
-                they hold. It is verified as with 'backup'. The store itself stays as it is; once
-                no program has it open, the copy can take its place.
+                A store does not give back unused pages: it reuses them, and until then they
+                keep their old content. The copy has neither those pages nor their content. It
+                is verified as with 'backup'. The store itself stays as it is; once no program
+                has it open, the copy can replace it.
                 """,
             arguments: [store, file],
             examples: [.init("daybook compact iso.daybook --into small.daybook", "Copy a store")],

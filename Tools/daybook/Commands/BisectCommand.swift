@@ -5,46 +5,46 @@ import DaybookObjectModel
 import DaybookSnapshotStore
 import Foundation
 
-/// `daybook bisect STORE`: the entry at which something became so.
+/// `daybook bisect STORE`: the entry at which the answer to a question turns.
 struct BisectCommand: Command {
     private let store = Positional("STORE", .path, "The store to read.")
     private let subject = OptionalPositional(
         "ENTITY|OBJECT", .subject, "The objects or the object that --where is about.")
     private let filter = Option(
-        "--where", short: "-w", "P", .text, "The predicate that an object satisfies or not.")
+        "--where", short: "-w", "P", .text, "The predicate to test.")
     private let count = Option(
         "--count", short: "-c", "N", .count, "Ask for at least N objects that satisfy it, not 1.")
     private let first = Option(
         "--from", or: "--since", "SEQ|TIME", .moment,
-        "Begin at this state; before all data when left out.")
+        "Begin at this state; by default before all data.")
     private let last = Option(
         "--to", or: "--until", "SEQ|TIME", .moment,
-        "End at this state; at the newest when left out.")
+        "End at this state; by default the newest.")
     private let program = Option(
-        "--run", "COMMAND", .text, "Let this command of the shell say, entry by entry.")
+        "--run", "COMMAND", .text, "Let this shell command decide, entry by entry.")
 
     var declaration: CommandDeclaration {
         CommandDeclaration(
             "bisect", in: .past,
             summary: "Find the entry at which the answer to a question turns.",
             discussion: """
-                The question is whether any object of ENTITY, or OBJECT, satisfies P. It is asked
-                of the states at --from and --to and of a few between them, a dozen for thousands
-                of entries, and the entry is shown with which the answer at --from became the one
-                at --to. Between the ends the answer may turn more than once: then one of the
-                turns is found.
+                The question is whether any object of ENTITY, or OBJECT, satisfies P. It is
+                tested at --from and --to and at a few states in between, a dozen for thousands
+                of entries, and the result is the entry at which the answer at --from became
+                that at --to. If the answer turns more than once in between, one of the turns is
+                found.
 
                 With --run no predicate is needed. The command is run with a sequence number as
                 its last argument and in DAYBOOK_ENTRY, and with the store in DAYBOOK_STORE. As
                 with git, 0 means not yet, 125 that this entry cannot be judged, and any other
-                code up to 124 that it is so; what it prints goes to standard error. 126 and 127,
-                with which a shell says that there is nothing it can run, end the search.
+                code up to 124 yes; its output goes to standard error. 126 and 127, with which a
+                shell reports that it cannot run the command, end the search.
                 """,
             arguments: [store, subject, filter, count, first, last, program],
             examples: [
                 .init(
                     "daybook bisect iso.daybook Country --where \"name == 'Czechia'\"",
-                    "The entry that brought the name"),
+                    "The entry that introduced the name"),
                 .init(
                     "daybook bisect iso.daybook Country --where TRUEPREDICATE --count 200",
                     "The entry with which there were two hundred countries"),
@@ -63,9 +63,9 @@ struct BisectCommand: Command {
         let store = try StoreReading.open(arguments[store])
         let head = try store.head()
         let older =
-            try arguments[first].map { try StoreReading.place(of: $0, in: store) }
+            try arguments[first].map { try StoreReading.sequence(of: $0, in: store) }
             ?? min(SequenceNumber(1), head)
-        let newer = try arguments[last].map { try StoreReading.place(of: $0, in: store) } ?? head
+        let newer = try arguments[last].map { try StoreReading.sequence(of: $0, in: store) } ?? head
         guard older <= newer else {
             throw ToolError.usage("'--to' is entry \(newer), which is before entry \(older).")
         }
@@ -130,7 +130,7 @@ struct BisectCommand: Command {
     }
 }
 
-/// What is asked about each state.
+/// The question about each state.
 private enum Question {
     case query(Query, Store, least: Int)
     case object(ObjectID, String, Filter, Store)
@@ -170,7 +170,7 @@ private struct JudgingProgram {
     let store: String
 
     private static let unknownCode: Int32 = 125
-    /// What a shell says of a command that is not there or that it may not run.
+    /// The codes of a shell for a command that is missing or not executable.
     private static let unusableCodes: ClosedRange<Int32> = 126...127
 
     func judge(_ sequence: SequenceNumber) throws -> Bisection.Answer {
@@ -179,7 +179,7 @@ private struct JudgingProgram {
         let failure = "The command cannot be started"
         try SystemCall.setProgram(
             ["/bin/sh", "-c", command + " \"$@\"", "daybook-bisect", "\(sequence)"], failure)
-        // Standard output is for the entry that is found.
+        // Standard output is reserved for the entry found.
         let ending = terminal_program_run(TERMINAL_TALK)
         guard ending.error == 0 else { throw ToolError.system(failure, ending.error) }
         guard ending.signal == 0 else { throw unfit("signal \(ending.signal)", sequence) }

@@ -3,7 +3,7 @@ import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore
 
-/// `daybook blame STORE OBJECT`: who wrote what each property of an object is.
+/// `daybook blame STORE OBJECT`: who wrote the value of each property of an object.
 struct BlameCommand: Command {
     private let store = Positional("STORE", .path, "The store to read.")
     private let object = Positional(
@@ -14,20 +14,20 @@ struct BlameCommand: Command {
     var declaration: CommandDeclaration {
         CommandDeclaration(
             "blame", in: .read,
-            summary: "Tell for each property which entry wrote its value.",
+            summary: "Show for each property which entry wrote its value.",
             discussion: """
-                For each property the entry is named that wrote its value, or that inserted the
-                object, with its time, its author, the value, what the value was before, and the
-                note. In an object that was deleted and brought back it is still whoever wrote the
-                value that is named, and beside that the entry that brought it back. However long
-                the history of the object is, it is found at once.
+                For each property it names the entry that wrote its value, or that inserted the
+                object, with its time, its author, the value, the value before, and the note.
+                For an object that was deleted and brought back it still names the author of the
+                value and, in addition, the entry that brought it back. It takes the same time
+                however long the history of the object is.
                 """,
             arguments: [store, object, moment],
             examples: [
                 .init("daybook blame iso.daybook Country/17", "Who wrote what"),
                 .init(
                     "daybook blame iso.daybook Country/17.name --at 2011-12-15",
-                    "Who had given it the name that it had then"),
+                    "Who gave it the name it had then"),
             ],
             endings: [
                 .init(.success),
@@ -42,7 +42,7 @@ struct BlameCommand: Command {
         let object = try StoreReading.object(name, in: store.schema)
         let entity = try StoreReading.entity(name.entity, in: store.schema)
         let property = try name.property.map { try StoreReading.property($0, of: entity) }
-        let sequence = try arguments[moment].map { try StoreReading.place(of: $0, in: store) }
+        let sequence = try arguments[moment].map { try StoreReading.sequence(of: $0, in: store) }
         let blames =
             if let property {
                 try store.blame(of: property, in: object, at: sequence).map { [$0] }
@@ -61,7 +61,7 @@ struct BlameCommand: Command {
     private func print(
         _ blames: [BlameRecord], of object: String, in schema: Schema, on console: Console
     ) throws {
-        // Seldom has anything come back, and then it is worth a column.
+        // Few values have come back; only then is there a column for it.
         let hasReturned = blames.contains { $0.returning != nil }
         var table = TextTable(
             [
@@ -97,7 +97,7 @@ struct BlameCommand: Command {
         ] + (hasReturned ? [.init(returned ?? "")] : []) + [.init(note ?? "")]
     }
 
-    /// How many members are listed; where there are more, the rest is counted.
+    /// The number of members listed; the others are counted.
     private static let membersShown = 4
 
     private func text(
@@ -115,7 +115,7 @@ struct BlameCommand: Command {
 }
 
 extension JSONWriter {
-    /// Writes the members of an answer; `was` is left out where there was nothing before.
+    /// Writes the members of an answer; `was` is left out if there was no earlier value.
     fileprivate mutating func append(
         _ blame: BlameRecord, of object: String, in schema: Schema
     ) {
@@ -138,7 +138,7 @@ extension JSONWriter {
         }
     }
 
-    /// Writes which entry it was, when, by whom and why.
+    /// Writes the entry with its time, author and note.
     private mutating func append(
         _ sequence: SequenceNumber, _ time: Int64, _ author: String?, _ note: String?
     ) {

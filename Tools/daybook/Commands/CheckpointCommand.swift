@@ -1,32 +1,33 @@
 import DaybookJournalLog
 import DaybookSnapshotStore
 
-/// `daybook checkpoint STORE --key FILE`: what the journal is now, signed.
+/// `daybook checkpoint STORE --key FILE`: the present state of the journal, signed.
 struct CheckpointCommand: Command {
     private let store = Positional("STORE", .path, "The store to read.")
     private let key = RequiredOption(
         "--key", short: "-k", "FILE", .path, "The private key, as 'keygen' made it.")
     private let previous = Option(
         "--previous", "FILE", .path,
-        "The checkpoint signed before this one; the journal must go on from it.")
+        "The checkpoint signed before this one; the journal must continue from it.")
     private let growth = Option(
         "--growth", "FILE", .path,
-        "Write the proof that the journal goes on from the earlier one; the file must not exist.")
+        "Write the proof that the journal continues from the earlier one; the file must not exist.")
     private let moment = Option(
-        "--at", "SEQ|TIME", .moment, "The last entry of it; the last of all when left out.")
+        "--at", "SEQ|TIME", .moment, "Its last entry; by default the last of all.")
 
     var declaration: CommandDeclaration {
         CommandDeclaration(
             "checkpoint", in: .prove,
-            summary: "Sign how many entries there are and the root over them.",
+            summary: "Sign the number of entries and the root over them.",
             discussion: """
-                Keep checkpoints where whoever can write the store cannot: with an auditor, in
-                another system, on paper. 'verify --checkpoint' then shows that nothing before the
-                checkpoint was changed or cut off, and 'prove' that an entry was there.
+                Keep checkpoints out of reach of those who can write to the store: with an
+                auditor, in another system, on paper. 'verify --checkpoint' then shows that
+                nothing before the checkpoint was changed or cut off, and 'prove' that an entry
+                was there.
 
                 The text is a C2SP checkpoint with an Ed25519 signature, as other tools for
-                transparency logs read and write it. What '--growth' writes is the request by which
-                a C2SP witness is asked for its signature.
+                transparency logs read and write it. '--growth' writes the request for the
+                signature of a C2SP witness.
                 """,
             arguments: [store, key, previous, growth, moment], formats: [],
             examples: [
@@ -36,7 +37,7 @@ struct CheckpointCommand: Command {
             ],
             endings: [
                 .init(.success, "The checkpoint was printed."),
-                .init(.finding, "The journal does not go on from the earlier checkpoint."),
+                .init(.finding, "The journal does not continue from the earlier checkpoint."),
                 .init(.usage), .init(.unreadable),
             ])
     }
@@ -44,8 +45,8 @@ struct CheckpointCommand: Command {
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         let key = try SigningKey(TextFile.read(arguments[key], "private key"))
         let store = try StoreReading.open(arguments[store])
-        let place = try StoreReading.place(of: arguments[moment] ?? .head, in: store)
-        let checkpoint = try store.checkpoint(origin: key.verifierKey.name, at: place)
+        let sequence = try StoreReading.sequence(of: arguments[moment] ?? .head, in: store)
+        let checkpoint = try store.checkpoint(origin: key.verifierKey.name, at: sequence)
         let older = try arguments[previous].map { try earlier($0, key.verifierKey, in: store) }
         if let older, older.size > checkpoint.size {
             throw ToolError.usage("The earlier checkpoint is of more entries than this one.")
@@ -68,8 +69,8 @@ struct CheckpointCommand: Command {
         return .success
     }
 
-    /// The checkpoint signed before. Whoever signs two states of which one does not go on from the
-    /// other has lied once.
+    /// The checkpoint signed before. Of two signed states, the later must continue the earlier, or
+    /// one signature is a lie.
     private func earlier(
         _ path: String, _ key: VerifierKey, in store: Store
     ) throws -> Checkpoint {
@@ -81,13 +82,13 @@ struct CheckpointCommand: Command {
     }
 }
 
-/// Checkpoints that commands are given.
+/// Checkpoint files given to commands.
 enum CheckpointFile {
     static func read(_ path: String) throws -> SignedNote {
         try SignedNote(TextFile.read(path, "checkpoint"))
     }
 
-    /// The checkpoint in a note that the key in a file must have signed.
+    /// The checkpoint in a note, verified with the key in a file.
     static func verified(_ note: SignedNote, byKeyIn path: String) throws -> Checkpoint {
         try note.checkpoint(signedBy: VerifierKey(TextFile.read(path, "public key")))
     }

@@ -1,4 +1,4 @@
-/// All commands, in the order in which the overview shows them.
+/// All commands, in the order of the overview.
 enum CommandList {
     static let all: [any Command] = [
         InitCommand(),

@@ -1,11 +1,11 @@
 import DaybookJournalLog
 import DaybookSnapshotStore
 
-/// `daybook cursors STORE`: how far readers have come.
+/// `daybook cursors STORE`: the positions of readers.
 struct CursorsCommand: Command {
     private let store = Positional("STORE", .path, "The store to read, or to change.")
-    private let name = OptionalPositional("NAME", .cursor, "The cursor; all of them when left out.")
-    private let place = OptionalPositional(
+    private let name = OptionalPositional("NAME", .cursor, "The cursor; all by default.")
+    private let position = OptionalPositional(
         "SEQ|TIME", .moment, "Put the cursor after this entry; 0 is before the first.")
     private let isDeleted = Flag("--delete", short: "-d", "Forget the cursor.")
 
@@ -13,13 +13,14 @@ struct CursorsCommand: Command {
         CommandDeclaration(
             "cursors", in: .read, summary: "List the cursors of a store, set one or delete one.",
             discussion: """
-                A cursor keeps how far somebody has read: 'tail --cursor' and 'export --resume' make
-                and move them. They are no part of the journal, so setting one appends no entry.
+                A cursor keeps the position of a reader: 'tail --cursor' and 'export --resume'
+                make and move them. They are not part of the journal, so setting one appends no
+                entry.
                 """,
-            arguments: [store, name, place, isDeleted],
+            arguments: [store, name, position, isDeleted],
             examples: [
-                .init("daybook cursors iso.daybook", "Who has read how far"),
-                .init("daybook cursors iso.daybook mailer head", "Leave out what there is by now"),
+                .init("daybook cursors iso.daybook", "The positions of all readers"),
+                .init("daybook cursors iso.daybook mailer head", "Skip the existing entries"),
                 .init("daybook cursors iso.daybook mailer --delete", "Forget a cursor"),
             ],
             endings: [
@@ -29,7 +30,7 @@ struct CursorsCommand: Command {
     }
 
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
-        if arguments[isDeleted] || arguments[place] != nil {
+        if arguments[isDeleted] || arguments[position] != nil {
             try change(arguments, console)
         } else {
             let store = try StoreReading.open(arguments[store])
@@ -42,11 +43,11 @@ struct CursorsCommand: Command {
         guard let name = arguments[name] else {
             throw ToolError.usage("'--delete' needs the name of a cursor.")
         }
-        guard !arguments[isDeleted] || arguments[place] == nil else {
+        guard !arguments[isDeleted] || arguments[position] == nil else {
             throw ToolError.usage("A cursor is either set or deleted.")
         }
         let store = try Store.open(at: arguments[store])
-        guard let moment = arguments[place] else {
+        guard let moment = arguments[position] else {
             let cursor = try cursor(named: name, of: store)
             let document = try json(of: cursor, in: store)
             try store.setCursor(name, to: nil)
@@ -55,7 +56,7 @@ struct CursorsCommand: Command {
                 "The cursor '\(DisplayText.escaped(name))', after entry \(cursor.sequence), is "
                     + "deleted.")
         }
-        try store.setCursor(name, to: try StoreReading.place(of: moment, in: store))
+        try store.setCursor(name, to: try StoreReading.sequence(of: moment, in: store))
         try list(name, of: store, console)
     }
 
@@ -94,7 +95,7 @@ struct CursorsCommand: Command {
         ]
     }
 
-    /// How many entries a reader has not read yet; nil when what was read is no longer there.
+    /// The number of entries that a reader has not read yet; nil if the entry it read last is gone.
     private func lag(of cursor: StoreCursor, in store: Store) throws -> UInt64? {
         let head = try store.head()
         return try isLost(cursor, in: store) ? nil : head.rawValue - cursor.sequence.rawValue
@@ -107,7 +108,7 @@ struct CursorsCommand: Command {
         throw ToolError.usage("There is no cursor '\(name)'\(clause)")
     }
 
-    /// Whether the entry that a cursor stands after is no longer the one that was read.
+    /// Whether the entry at the cursor is no longer the one that was read.
     private func isLost(_ cursor: StoreCursor, in store: Store) throws -> Bool {
         do {
             _ = try store.position(ofCursor: cursor.name)

@@ -2,7 +2,7 @@ import DaybookAudit
 import DaybookObjectModel
 import DaybookSnapshotStore
 
-/// `daybook diff STORE A B`: what two states of the store differ in.
+/// `daybook diff STORE A B`: the differences between two states of the store.
 struct DiffCommand: Command {
     private let store = Positional("STORE", .path, "The store to read.")
     private let older = Positional("A", .moment, "One state: SEQ, 'head' or a time; 0 is empty.")
@@ -12,23 +12,23 @@ struct DiffCommand: Command {
     private let summary = Flag("--stat", "Count the differences of each entity instead.")
     private let form = Option<DifferenceForm>(
         "--format", short: "-f", "FORM", .oneOf,
-        "How differences are written; text when left out.")
+        "The form of the differences; text by default.")
 
     var declaration: CommandDeclaration {
         CommandDeclaration(
             "diff", in: .read, summary: "Compare two states of the store, object by object.",
             discussion: """
-                An object is listed once, with the values it had in A and has in B: what came and
-                went in between is not told. If A is the later state, the way back is shown.
+                An object is listed once, with its values in A and in B, without intermediate
+                values. If A is the later state, the differences lead back.
 
-                --format json-patch writes an array of operations (RFC 6902) that turn what
-                'daybook document --at A' prints into what it prints for B; every old value is
-                tested first. --format sql writes statements for SQLite, the tables that they are
-                for named in a comment, which change only what stands as it did in A.
+                --format json-patch writes an array of operations (RFC 6902) that turn the
+                output of 'daybook document --at A' into that for B; every old value is tested
+                first. --format sql writes statements for SQLite, with their tables in a
+                comment; they change only rows that are as in A.
                 """,
             arguments: [store, older, newer, entity, summary, form],
             examples: [
-                .init("daybook diff iso.daybook 2 head", "All that has changed since entry 2"),
+                .init("daybook diff iso.daybook 2 head", "All changes since entry 2"),
                 .init("daybook diff iso.daybook 2010-01-01 2011-01-01 --stat", "A year in numbers"),
                 .init(
                     "daybook diff iso.daybook edition-5 head --format json-patch",
@@ -47,8 +47,8 @@ struct DiffCommand: Command {
         }
         let store = try StoreReading.open(arguments[store])
         let schema = store.schema
-        let older = try StoreReading.place(of: arguments[older], in: store)
-        let newer = try StoreReading.place(of: arguments[newer], in: store)
+        let older = try StoreReading.sequence(of: arguments[older], in: store)
+        let newer = try StoreReading.sequence(of: arguments[newer], in: store)
         var families: Set<EntityNumber> = []
         for name in arguments[entity] {
             families.formUnion(try StoreReading.entity(name, in: schema).family)
@@ -112,7 +112,7 @@ struct DiffCommand: Command {
     }
 }
 
-/// How differences are written.
+/// The form of differences.
 private enum DifferenceForm: String, CaseIterable, Sendable {
     case text
     case jsonPatch = "json-patch"

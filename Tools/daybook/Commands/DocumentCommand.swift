@@ -2,7 +2,7 @@ import DaybookAudit
 import DaybookObjectModel
 import DaybookSnapshotStore
 
-/// `daybook document STORE`: a whole state of the store as one JSON document.
+/// `daybook document STORE`: a state of the store as one JSON document.
 struct DocumentCommand: Command {
     private let store = Positional("STORE", .path, "The store to read.")
     private let moment = Option(
@@ -11,15 +11,15 @@ struct DocumentCommand: Command {
     var declaration: CommandDeclaration {
         CommandDeclaration(
             "document", in: .read,
-            summary: "Print a whole state of the store as one JSON document.",
+            summary: "Print a state of the store as one JSON document.",
             discussion: """
                 The document that 'daybook diff --format json-patch' makes patches for: objects by
-                entity and number, with every property that is kept on their own side.
+                entity and number, with every property stored on their side.
 
                   {"Country":{"17":{"name":"France","neighbours":{"Country/3":true}}}}
 
-                To-many relationships have a member for each object, with its place among the
-                others where they have an order, and true where they have none.
+                To-many relationships have a member for each object, with its position if they
+                are ordered, else true.
                 """,
             arguments: [store, moment], formats: [],
             examples: [
@@ -30,7 +30,7 @@ struct DocumentCommand: Command {
 
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         let store = try StoreReading.open(arguments[store])
-        let sequence = try arguments[moment].map { try StoreReading.place(of: $0, in: store) }
+        let sequence = try arguments[moment].map { try StoreReading.sequence(of: $0, in: store) }
         let entities = store.schema.entities.filter { !$0.isAbstract }
         let (found, reading) = try PagedReading.begin(store, at: sequence) { snapshot in
             try entities.map { try objects(of: $0, snapshot) }

@@ -6,7 +6,7 @@ import DaybookSnapshotStore
 
 /// `daybook export STORE --format FORMAT`: the journal for other programs.
 struct ExportCommand: Command {
-    /// What becomes of confidential values.
+    /// The treatment of confidential values.
     enum Secrecy: String, CaseIterable, Sendable {
         case omit
         case hash
@@ -24,24 +24,24 @@ struct ExportCommand: Command {
     private let filters = FilterArguments()
     private let cursor = Option(
         "--resume", "CURSOR", .cursor,
-        "Go on after the entry at which this cursor stands, and move it; it is kept in the store.")
+        "Continue after this cursor, and move it; it is kept in the store.")
     private let secrecy = Option<Secrecy>(
         "--confidential", "WHAT", .oneOf,
-        "What becomes of confidential values: omit (when left out), hash or show.")
+        "What to do with confidential values: omit (the default), hash or show.")
     private let secret = Option(
         "--secret", "FILE", .path, "The file with the secret for '--confidential hash'.")
     private let hidden = RepeatedOption(
         "--hide", "ENTITY.PROPERTY", .name,
-        "Treat this property as confidential although the model does not say so.")
+        "Treat this property as confidential even if the model does not.")
     private let source = Option(
-        "--source", "URI", .text, "Where the events come from, for formats that tell it.")
+        "--source", "URI", .text, "The source of the events, for formats that have one.")
     private let host = Option(
-        "--host", "NAME", .text, "The name of the machine, for formats that tell it.")
+        "--host", "NAME", .text, "The name of the machine, for formats that have one.")
     private let checkpoint = Option(
-        "--checkpoint", "FILE", .path, "A signed checkpoint to go with the export.")
+        "--checkpoint", "FILE", .path, "A signed checkpoint for formats that report on it.")
     private let key = Option(
         "--key", short: "-k", "FILE", .path,
-        "The public key that must have signed the checkpoint, for formats that tell it.")
+        "The public key that must have signed the checkpoint.")
     private let file = Option(
         "--into", short: "-o", "FILE", .path, "Write into this new file, not to standard output.")
 
@@ -53,19 +53,20 @@ struct ExportCommand: Command {
 
                 \(Self.formats)
 
-                jsonl is what 'daybook load' makes the same store of again, digests included, if
-                every entry is there and nothing is left out. With --entity, --object and the like
-                it still writes entries with all their changes, as the digest covers them all; the
-                other formats write only the changes that are asked for.
+                From a complete jsonl export 'daybook load' makes the same store again, digests
+                included. With --entity, --object and other filters jsonl still writes entries
+                with all their changes, because the digest covers them all; the other formats
+                write only the changes that pass the filters.
 
-                The file of '--into' comes to be when it is whole, and is on the disk when the
-                command ends with 0.
+                The file of '--into' gets its name when it is complete, and is on the disk when
+                the command ends with 0.
 
-                Values of properties that the model calls confidential are left out. With hash, a
-                keyed hash stands in their place, the same for the same value. From the first
-                entry on in which something is kept back no digest is told either, as a value that
-                can have few forms could be found by it. Whoever has a checkpoint, a proof or the
-                digest of a later entry can still try; so keep those from readers of such exports.
+                Values of properties that the model calls confidential are left out. With hash,
+                a keyed hash replaces them, the same for the same value. From the first entry on
+                in which a value is left out, digests are left out, too, because a value with
+                few possible forms could be found by trying. A checkpoint, a proof or the digest
+                of a later entry still makes that possible; so keep those from readers of such
+                exports.
                 """,
             arguments: [store, form, first, last] + filters.all
                 + [cursor, secrecy, secret, hidden, source, host, checkpoint, key, file],
@@ -76,21 +77,21 @@ struct ExportCommand: Command {
                     "Copy a store by way of its export"),
                 .init(
                     "daybook export iso.daybook -f html --checkpoint today.checkpoint",
-                    "A report for an auditor, with what the checkpoint shows"),
+                    "A report for an auditor, with the result of the checkpoint"),
                 .init(
                     "daybook export iso.daybook --format csv --author registry --resume weekly",
-                    "What is new since the last time, for a spreadsheet"),
+                    "New entries since the last time, for a spreadsheet"),
                 .init(
                     "daybook export iso.daybook -f git | git -C iso.git fast-import",
                     "A repository with a commit for each entry, for git log and git blame"),
                 .init(
                     "daybook export iso.daybook -f sqlite --into iso.sqlite",
-                    "A database in which every state of every object can be asked for"),
+                    "A database with every state of every object"),
             ],
             endings: [.init(.success), .init(.usage), .init(.unreadable)])
     }
 
-    /// The formats and what they are, one on each line.
+    /// The formats with their descriptions, one on each line.
     private static var formats: String {
         let width = AuditFormats.names.map(\.count).max() ?? 0
         return AuditFormats.all.map { format in
@@ -125,8 +126,8 @@ struct ExportCommand: Command {
 
         let reached = try write(export, format, arguments, of: store, console)
         if let name = arguments[cursor] {
-            // What was handed over is out of the buffer before the cursor moves, so an export that is
-            // cut off is repeated and never skipped.
+            // The buffer is flushed before the cursor moves, so an interrupted export is repeated
+            // and never skipped.
             try console.flush()
             try store.setCursor(name, to: reached)
         }

@@ -11,10 +11,10 @@ struct FetchCommand: Command {
     private let moment = Option(
         "--at", "SEQ|TIME", .moment, "As the store was at this entry or time.")
     private let sort = RepeatedOption(
-        "--sort", short: "-s", "KEY", .name, "Sort by this property; '-KEY' the other way round.")
+        "--sort", short: "-s", "KEY", .name, "Sort by this property; '-KEY' in descending order.")
     private let limit = Option("--limit", short: "-n", "N", .count, "Stop after N objects.")
-    private let offset = Option("--offset", "N", .count, "Leave out the first N objects.")
-    private let count = Flag("--count", short: "-c", "Print only how many there are.")
+    private let offset = Option("--offset", "N", .count, "Skip the first N objects.")
+    private let count = Flag("--count", short: "-c", "Print only the number of objects.")
 
     var declaration: CommandDeclaration {
         CommandDeclaration(
@@ -31,10 +31,10 @@ struct FetchCommand: Command {
             examples: [
                 .init(
                     "daybook fetch iso.daybook Country --where \"name BEGINSWITH 'F'\"",
-                    "Countries on F"),
+                    "Countries with F"),
                 .init(
                     "daybook fetch iso.daybook Country --at 2010-10-01 --count",
-                    "How many there were then"),
+                    "The number of countries then"),
             ],
             endings: [
                 .init(.success),
@@ -52,7 +52,7 @@ struct FetchCommand: Command {
         if let text = arguments[filter] {
             query.filter = try StoreReading.filter(text, for: entity, in: store.schema)
         }
-        let sequence = try arguments[moment].map { try StoreReading.place(of: $0, in: store) }
+        let sequence = try arguments[moment].map { try StoreReading.sequence(of: $0, in: store) }
         if arguments[count] {
             let count = try store.read(at: sequence) { try $0.count(query) }
             try console.print(countText(count, console.format))
@@ -139,8 +139,8 @@ struct FetchCommand: Command {
         try console.talk(objects.count == 1 ? "1 object." : "\(objects.count) objects.")
     }
 
-    /// `{"object":"Country/17","entity":"Country","values":{…}}`, with everything that is stored on
-    /// the object's own side.
+    /// `{"object":"Country/17","entity":"Country","values":{…}}`, with every property stored on the
+    /// object's side.
     private func json(
         of object: ObjectID, _ snapshot: borrowing Snapshot
     ) throws -> [UInt8] {

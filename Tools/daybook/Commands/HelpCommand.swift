@@ -5,7 +5,7 @@ struct HelpCommand: Command {
     var declaration: CommandDeclaration {
         CommandDeclaration(
             "help", in: .tool,
-            summary: "Print what the tool or one of its commands does.",
+            summary: "Describe the tool or one of its commands.",
             arguments: [command], formats: [],
             examples: [.init("daybook help help", "Read about the command that prints help")])
     }

@@ -14,7 +14,7 @@ struct HistoryCommand: Command {
     var declaration: CommandDeclaration {
         CommandDeclaration(
             "history", in: .read,
-            summary: "Tell everything that happened to an object, oldest first.",
+            summary: "Show everything that happened to an object, oldest first.",
             arguments: [store, object, limit, reverse],
             examples: [
                 .init("daybook history iso.daybook Country/17", "From its insertion to today"),
@@ -93,7 +93,7 @@ struct HistoryCommand: Command {
 }
 
 extension Change {
-    /// Whether it has to do with a property; the beginning and the end of an object always have.
+    /// Whether it concerns a property; the insert and the delete of an object always do.
     fileprivate func concerns(_ property: SchemaProperty?) -> Bool {
         guard let property, case .update(let edits, let members) = kind else { return true }
         return edits.contains { $0.property == property.number }

@@ -3,9 +3,9 @@ import DaybookNewFiles
 import DaybookObjectModel
 import DaybookSnapshotStore
 
-/// `daybook import STORE --format FORMAT`: a change stream of another store becomes entries.
+/// `daybook import STORE --format FORMAT`: entries from the change stream of another store.
 struct ImportCommand: Command {
-    /// What the lines of the input are.
+    /// The format of the input lines.
     enum Form: String, CaseIterable, Sendable {
         case debezium
         case jsonl
@@ -13,60 +13,59 @@ struct ImportCommand: Command {
 
     private let store = Positional("STORE", .path, "The store to import into.")
     private let form = RequiredOption<Form>(
-        "--format", short: "-f", "FORMAT", .oneOf, "What the lines of the input are.")
+        "--format", short: "-f", "FORMAT", .oneOf, "The format of the input.")
     private let keys = RepeatedOption(
         "--key", "ENTITY=ATTRIBUTE", .assignment,
-        "The unique attribute that tells the objects of this entity apart.")
+        "The unique attribute that identifies the objects of this entity.")
     private let tables = RepeatedOption(
         "--table", "TABLE=ENTITY", .assignment, "The entity of this table of the source.")
     private let author = Option(
-        "--author", short: "-a", "A", .text, "Who made the changes, where the input does not say.")
+        "--author", short: "-a", "A", .text, "The author, if the input names none.")
     private let note = Option(
-        "--note", "N", .text, "What they are about, where the input does not say.")
+        "--note", "N", .text, "The note, if the input has none.")
     private let ignoresUnknown = Flag(
-        "--ignore-unknown", "Pass over columns and members that are not known.")
+        "--ignore-unknown", "Skip unknown columns and members.")
     private let ignoresBefore = Flag(
-        "--ignore-before", "Import although the store has other values than the input says.")
+        "--ignore-before", "Import even if the old values of the input differ from the store's.")
     private let skipsRepeated = Flag(
-        "--skip-repeated", "Pass over events at or before a place that was reached already.")
+        "--skip-repeated", "Skip events at or before a position already reached.")
     private let isDry = Flag(
         "--dry-run", short: "-n",
-        "Import into a copy that is thrown away; the store stays as it is."
+        "Import into a temporary copy; the store stays as it is."
     )
 
     var declaration: CommandDeclaration {
         CommandDeclaration(
             "import", in: .prove,
-            summary: "Bring in a change stream from standard input.",
+            summary: "Import a change stream from standard input.",
             discussion: """
-                debezium: a Debezium envelope on each line, as it is or behind its schema. An entry
-                is made of the events that follow on one another with the same transaction (or the
-                same txId), and of each event that has none. The operations c, u, d and r are
+                debezium: a Debezium envelope on each line, as it is or behind its schema.
+                Consecutive events with the same transaction (or the same txId) become one
+                entry, and so does each event that has none. The operations c, u, d and r are
                 carried out; r inserts or updates. Tombstones, heartbeats and the bounds of
-                transactions are passed over.
+                transactions are skipped.
 
-                jsonl: what 'daybook export --format jsonl' writes of another store, whole and from
-                its first line on. Each line becomes an entry; objects get names of this store. An
-                entry that undoes others says so here, too, if those were imported in the same run.
-                No export has tags or cursors.
+                jsonl: the complete output of 'daybook export --format jsonl' of another store.
+                Each line becomes an entry; objects get new names. An entry that undoes others
+                says so here, too, if those were imported in the same run. No export has tags or
+                cursors.
 
                 Tables are entities of the same name unless --table says otherwise, columns are
-                properties. A row is told by the unique attribute of its entity, which --key names
-                where there are several; rows that 'daybook export' wrote are told by '_id', each
-                within its table. A relationship is the key of its destination, and to many of them
-                a list.
+                properties. The unique attribute of its entity identifies a row; --key names it
+                if there are several. '_id' identifies rows that 'daybook export' wrote, within
+                their tables. A relationship is the key of its destination, or a list of keys.
 
-                A step of the source becomes one entry: all of it or none of it. A bad line stops
-                the import with its number and what is wrong. Entries made before it stay, the open
-                one is dropped. Time, author and note are kept where the input tells them.
+                A step of the source becomes one entry: all of it or none of it. A bad line
+                stops the import; its number and the mistake are reported. Entries made before
+                it stay, the open one is dropped. Time, author and note of the input are kept.
 
-                What a line says was there before must be there. The events of a stream must come
-                in order (lsn, file and pos, commit_lsn, scn, else the time). How far each table was
-                imported is kept in the store with its entries, so the same stream again adds
-                nothing, and one that was cut off goes on when it is imported again; a warning
-                tells how many events were passed over so. An event that comes late, at a place
-                before the last one of its table that was imported, is among these. A stream whose
-                events tell only the time is not remembered.
+                The old values of a line must equal those in the store. The events of a stream
+                must come in order (lsn, file and pos, commit_lsn, scn, else the time). The
+                store keeps the position reached in each table, so importing the same stream
+                again adds nothing, and an interrupted stream continues; a warning counts the
+                events skipped. Late events, at a position before the last imported one of their
+                table, are among these. No position is kept for a stream whose events have only
+                the time.
                 """,
             arguments: [
                 store, form, keys, tables, author, note, ignoresUnknown, ignoresBefore,
@@ -75,13 +74,13 @@ struct ImportCommand: Command {
             examples: [
                 .init(
                     "daybook import shop.daybook -f debezium --table customers=Customer < cdc.jsonl",
-                    "Bring in what a connector has written"),
+                    "Import the output of a connector"),
                 .init(
                     "daybook export a.daybook -f jsonl | daybook import b.daybook -f jsonl",
-                    "Do again in one store what was done in another"),
+                    "Repeat the changes of one store in another"),
             ],
             endings: [
-                .init(.success, "Everything is imported, or was before."),
+                .init(.success, "Everything is imported, now or before."),
                 .init(.usage, "Wrong usage or a bad line."), .init(.unreadable),
                 .init(
                     .conflict,
@@ -147,11 +146,11 @@ struct ImportCommand: Command {
     }
 
     private func tellPassedOver(_ importer: Importer, _ console: Console) throws {
-        for (table, place, count) in importer.passages {
+        for (table, position, count) in importer.passages {
             let events = count == 1 ? "1 event" : "\(count) events"
             let (stand, were) = count == 1 ? ("stands", "was") : ("stand", "were")
             try console.warn(
-                "\(events) of '\(table.name)' in '\(table.stream)' \(stand) at or before \(place), "
+                "\(events) of '\(table.name)' in '\(table.stream)' \(stand) at or before \(position), "
                     + "up to which this table was imported, and \(were) passed over.")
         }
         let count = importer.repeated
@@ -205,15 +204,15 @@ private enum ForeignLines {
                 return events
             }
         } catch {
-            // The line is a text of one line; which one it is of the input is told further out.
-            let place = error.place.replacing("line 1, ", with: "", maxReplacements: 1)
-            throw LineProblem(error.message, place: place.isEmpty ? nil : place)
+            // The text has only one line; the caller adds its number in the input.
+            let location = error.location.replacing("line 1, ", with: "", maxReplacements: 1)
+            throw LineProblem(error.message, location: location.isEmpty ? nil : location)
         }
     }
 }
 
 extension ValueParser where Value == (name: String, value: String) {
-    /// Two names with an equals sign between them.
+    /// Two names separated by an equals sign.
     fileprivate static var assignment: ValueParser {
         ValueParser("two names such as A=B") { text in
             guard let sign = text.firstIndex(of: "=") else { return nil }

@@ -8,8 +8,8 @@ struct InitCommand: Command {
     private let store = Positional("STORE", .path, "The file to create.")
     private let model = RequiredOption(
         "--model", short: "-m", "FILE", .path, "The model, as JSON; '-' reads standard input.")
-    private let author = Option("--author", short: "-a", "A", .text, "Who makes the store.")
-    private let note = Option("--note", "N", .text, "What it is for.")
+    private let author = Option("--author", short: "-a", "A", .text, "The author of entry 1.")
+    private let note = Option("--note", "N", .text, "The note of entry 1.")
 
     var declaration: CommandDeclaration {
         CommandDeclaration(
@@ -25,10 +25,11 @@ struct InitCommand: Command {
                       "toMany":true,"inverse":"country","deleteRule":"cascade"}]}, ...]}
 
                 The types are string, int16, int32, int64, float, double, decimal, bool, date,
-                data, uuid and url. What is left out means: optional, no default, not indexed.
-                The model becomes entry 1 of the journal, with author and note if they are given.
-                A file that exists is left as it is; of several who make the same store at once,
-                one does. The store comes to be when it is whole and on the disk.
+                data, uuid and url. By default a property is optional, has no default value and
+                is not indexed. The model becomes entry 1 of the journal, with author and note
+                if they are given. An existing file is left as it is; if several processes make
+                the same store at the same time, one of them succeeds. The store gets its name
+                when it is complete and on the disk.
                 """,
             arguments: [store, model, author, note],
             examples: [.init("daybook init iso.daybook --model iso.json", "Create a store")],
@@ -40,18 +41,18 @@ struct InitCommand: Command {
 
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         let path = arguments[store]
-        let place = arguments[model]
-        // Also an empty file is somebody's: LMDB would fill it.
+        let modelPath = arguments[model]
+        // An empty file may belong to another program, too, and LMDB would fill it.
         guard !FileManager.default.fileExists(atPath: path) else {
             throw ToolError.usage(
                 "'\(path)' exists already and is left as it is. Choose another path.")
         }
         let description: ManagedObjectModel
         do {
-            description = try ManagedObjectModel(json: text(of: place, console))
+            description = try ManagedObjectModel(json: text(of: modelPath, console))
             _ = try Schema(description)
         } catch let error as ModelError {
-            let name = place == "-" ? "The model" : "The model in '\(place)'"
+            let name = modelPath == "-" ? "The model" : "The model in '\(modelPath)'"
             throw ToolError(
                 .usage, "\(name) cannot be used: \(error.problems.joined(separator: " "))")
         }
@@ -70,21 +71,21 @@ struct InitCommand: Command {
         return .success
     }
 
-    private func text(of place: String, _ console: Console) throws -> String {
+    private func text(of path: String, _ console: Console) throws -> String {
         var bytes: [UInt8] = []
-        if place == "-" {
+        if path == "-" {
             while let line = try console.input.next() {
                 bytes.append(contentsOf: line)
                 bytes.append(UInt8(ascii: "\n"))
             }
         } else {
-            guard FileManager.default.fileExists(atPath: place) else {
-                throw ToolError.usage("There is no model file '\(place)'.")
+            guard FileManager.default.fileExists(atPath: path) else {
+                throw ToolError.usage("There is no model file '\(path)'.")
             }
-            bytes = Array(try TextFile.data(place, "model file"))
+            bytes = Array(try TextFile.data(path, "model file"))
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw ToolError.usage("The model '\(place)' is not UTF-8 text.")
+            throw ToolError.usage("The model '\(path)' is not UTF-8 text.")
         }
         return text
     }

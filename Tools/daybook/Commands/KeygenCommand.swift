@@ -4,7 +4,7 @@ import DaybookNewFiles
 /// `daybook keygen NAME --into FILE`: a new key for signing checkpoints.
 struct KeygenCommand: Command {
     private let name = Positional(
-        "NAME", .name, "Whose journal the key is for, such as example.org/ledger.")
+        "NAME", .name, "The name of the key's journal, such as example.org/ledger.")
     private let file = RequiredOption(
         "--into", "FILE", .path, "The file for the private key; it must not exist.")
 
@@ -13,8 +13,8 @@ struct KeygenCommand: Command {
             "keygen", in: .prove, summary: "Make a key for signing checkpoints.",
             discussion: """
                 The private key goes into FILE, which only its owner may read. The public key is
-                printed: give it to those who check. Keep the private key away from the store, or
-                whoever can rewrite the one can sign with the other.
+                printed: give it to those who check. Keep the private key away from the store:
+                anyone with both could rewrite the store and sign it.
                 """,
             arguments: [name, file],
             examples: [
@@ -27,7 +27,7 @@ struct KeygenCommand: Command {
 
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         let key = try SigningKey.random(name: arguments[name])
-        // Nobody could check with a private key whose public key is not known.
+        // A private key is useless unless its public key is known.
         try TextFile.make(
             arguments[file], Array((key.secretText + "\n").utf8), for: .owner
         ) {

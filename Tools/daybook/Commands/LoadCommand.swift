@@ -7,15 +7,15 @@ struct LoadCommand: Command {
 
     var declaration: CommandDeclaration {
         CommandDeclaration(
-            "load", in: .prove, summary: "Make a new store of an export read from standard input.",
+            "load", in: .prove, summary: "Make a new store from an export on standard input.",
             discussion: """
-                Each entry gets the digest that it had; one that does not match stops the loading
-                with its line number, and nothing is left of the new store. A file that exists is
-                left as it is. Tags and cursors are in no export.
+                Each entry keeps its digest; one that does not match stops the loading, its line
+                number is reported, and the new store is removed. An existing file is left as it
+                is. Tags and cursors are in no export.
 
-                The store grows in a folder beside NEW, called 'NEW.' and twelve digits, and gets
-                its name when it is whole and on the disk. An interruption takes that folder away;
-                only a loading that is killed outright leaves it, for you to delete.
+                The store grows in a folder beside NEW, called 'NEW.' and twelve digits, and
+                gets its name when it is complete and on the disk. An interruption removes that
+                folder; only a killed command leaves it, for you to delete.
                 """,
             arguments: [store],
             examples: [.init("daybook load copy.daybook < export.jsonl", "Load an export")],

@@ -29,15 +29,15 @@ struct LogCommand: Command {
         CommandDeclaration(
             "log", in: .read, summary: "List the entries of the journal, newest first.",
             discussion: """
-                Of several authors, entities or objects one must fit; everything else that is
-                given must hold too. --since and --until compare a time with the time at which an
-                entry happened, as its author said, else at which it was recorded.
+                Of several authors, entities or objects one must match; all other filters must
+                match, too. --since and --until compare a time with the time at which an entry
+                happened, if its author gave it, or else with its recording time.
 
-                With --output json or jsonl each entry is what 'export' writes, with all changes;
-                with --stat it has the counts in place of the changes.
+                With --output json or jsonl each entry is as 'export' writes it, with all
+                changes; with --stat it has counts instead of the changes.
 
-                --follow also sees what other programs save. It ends when it is interrupted, or
-                when nobody reads the output any more.
+                --follow also shows the saves of other programs. It ends when it is interrupted,
+                or when the reader of the output is gone.
                 """,
             arguments: [store, range] + filters.all
                 + [since, until, limit, reverse, changes, counts, isShort, follow],
@@ -45,11 +45,11 @@ struct LogCommand: Command {
                 .init("daybook log iso.daybook -n 5", "The newest five entries"),
                 .init(
                     "daybook log iso.daybook --entity Country --since 2011-01-01 -p",
-                    "What happened to countries since 2011, value by value"),
+                    "Changes of countries since 2011, value by value"),
                 .init("daybook log iso.daybook 20..30 --oneline", "Eleven entries at a glance"),
                 .init(
                     "daybook log iso.daybook -S Türkiye",
-                    "By which entries that name came or went"),
+                    "The entries that added or removed a name"),
             ],
             endings: [.init(.success), .init(.usage), .init(.unreadable)], isPaged: true)
     }

@@ -2,7 +2,7 @@ import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore
 
-/// `daybook model STORE`: the model, as the JSON that init takes.
+/// `daybook model STORE`: the model, as JSON for `init`.
 struct ModelCommand: Command {
     private let store = Positional("STORE", .path, "The store to read.")
     private let moment = Option(
@@ -23,7 +23,7 @@ struct ModelCommand: Command {
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         let store = try StoreReading.open(arguments[store])
         if let moment = arguments[moment] {
-            guard try StoreReading.place(of: moment, in: store) > .zero else {
+            guard try StoreReading.sequence(of: moment, in: store) > .zero else {
                 throw ToolError.usage("There was no model yet: entry 1 sets it.")
             }
         }

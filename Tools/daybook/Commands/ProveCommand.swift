@@ -1,7 +1,7 @@
 import DaybookJournalLog
 import DaybookSnapshotStore
 
-/// `daybook prove STORE SEQ --checkpoint FILE`: that an entry was there, for somebody without the store.
+/// `daybook prove STORE SEQ --checkpoint FILE`: proves an entry to a reader without the store.
 struct ProveCommand: Command {
     private let store = Positional("STORE", .path, "The store to read.")
     private let entry = Positional(
@@ -18,9 +18,9 @@ struct ProveCommand: Command {
         CommandDeclaration(
             "prove", in: .prove, summary: "Print a proof that an entry is in the journal.",
             discussion: """
-                The proof, the bytes of the entry and the public key are all that somebody needs
-                to check it, with 'check' or with any tool that reads C2SP tlog proofs. Nothing
-                else of the journal is given away.
+                The proof, the bytes of the entry and the public key are all that is needed to
+                check it, with 'check' or with any tool that reads C2SP tlog proofs. Nothing
+                else of the journal is revealed.
                 """,
             arguments: [store, entry, checkpoint, bytes, secrecy], formats: [],
             examples: [
@@ -30,14 +30,14 @@ struct ProveCommand: Command {
             ],
             endings: [
                 .init(.success, "The proof was printed."),
-                .init(.finding, "The journal is not the one that the checkpoint is of."),
+                .init(.finding, "The journal does not fit the checkpoint."),
                 .init(.usage), .init(.unreadable),
             ])
     }
 
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         let store = try StoreReading.open(arguments[store])
-        let sequence = try StoreReading.place(of: arguments[entry], in: store)
+        let sequence = try StoreReading.sequence(of: arguments[entry], in: store)
         let note = try CheckpointFile.read(arguments[checkpoint])
         let checkpoint = try Checkpoint(note.text)
         if let flaw = try store.flaw(of: checkpoint) {
@@ -82,7 +82,7 @@ struct CheckCommand: Command {
             ],
             endings: [
                 .init(.success, "The entry is in the journal, and the signer says so."),
-                .init(.finding, "It is not, or somebody else says so."), .init(.usage),
+                .init(.finding, "It is not, or another signer says so."), .init(.usage),
             ])
     }
 

@@ -1,13 +1,13 @@
 import DaybookJournalLog
 import DaybookSnapshotStore
 
-/// `daybook record STORE`: changes from standard input become entries.
+/// `daybook record STORE`: entries from the changes on standard input.
 struct RecordCommand: Command {
     private let store = Positional("STORE", .path, "The store to record into.")
     private let author = Option(
-        "--author", short: "-a", "A", .text, "Who made the changes, unless a save says otherwise.")
+        "--author", short: "-a", "A", .text, "The author of saves that name none.")
     private let note = Option(
-        "--note", "N", .text, "What they are about, unless a save says otherwise.")
+        "--note", "N", .text, "The note of saves that have none.")
 
     var declaration: CommandDeclaration {
         CommandDeclaration(
@@ -22,13 +22,13 @@ struct RecordCommand: Command {
 
                 The lines up to a save, or to the end of the input, become one entry: all of it or
                 none of it. 'ref' names an object within the input; 'match' must find exactly one
-                object; a relationship is {"ref":...}, {"match":{...}}, {"object":"Country/17"} or
-                null, and to many of them a list. 'time' is when it happened; the store keeps its
-                own recording time beside it.
+                object; a relationship is {"ref":...}, {"match":{...}}, {"object":"Country/17"}
+                or null; a to-many relationship is a list of them. 'time' is when it happened;
+                the store also keeps its own recording time.
 
-                A bad line stops the recording with its number and what is wrong. Entries saved
-                before it stay, the open one is dropped. With --output jsonl each entry is
-                acknowledged by a line as soon as it is durable, and not before.
+                A bad line stops the recording; its number and the mistake are reported. Entries
+                saved before it stay, the open one is dropped. With --output jsonl a line
+                acknowledges each entry once it is durable, and not before.
                 """,
             arguments: [store, author, note],
             examples: [
@@ -36,7 +36,7 @@ struct RecordCommand: Command {
                     "daybook record iso.daybook --author registry < changes.jsonl", "Record a file"),
                 .init(
                     "producer | daybook record iso.daybook --output jsonl",
-                    "Record what a program says, acknowledging each entry"),
+                    "Record the output of a program, acknowledging each entry"),
             ],
             endings: [
                 .init(.success, "Everything is recorded."),

@@ -1,33 +1,33 @@
 import DaybookJournalLog
 import DaybookSnapshotStore
 
-/// `daybook redo STORE SEQ[..SEQ]`: undone entries made again, by taking back what undid them.
+/// `daybook redo STORE SEQ[..SEQ]`: redoes entries, by undoing their undo.
 struct RedoCommand: Command {
     private let store = Positional("STORE", .path, "The store to change.")
     private let entries = Positional(
         "SEQ[..SEQ]", .entries, "The entry that was undone, or the first and last of several.")
     private let choice = Option(
         "--on-conflict", "CHOICE", ValueParser<ConflictChoice>.oneOf,
-        "What becomes of what later entries have touched.")
+        "What to do with values that later entries have touched.")
     private let isDry = Flag(
-        "--dry-run", short: "-n", "Show what would be changed, change nothing.")
-    private let author = Option("--author", short: "-a", "A", .text, "Who makes it again.")
-    private let note = Option("--note", "N", .text, "Why it is made again.")
+        "--dry-run", short: "-n", "Show the changes without making them.")
+    private let author = Option("--author", short: "-a", "A", .text, "Who redoes it.")
+    private let note = Option("--note", "N", .text, "Why it is redone.")
 
     var declaration: CommandDeclaration {
         CommandDeclaration(
-            "redo", in: .past, summary: "Make undone entries again.",
+            "redo", in: .past, summary: "Redo undone entries.",
             discussion: """
-                The entry that undid them is taken back by a new entry, as 'undo' would do it: as
-                long as no later entry has touched the same properties, or by the choice that is
-                made with --on-conflict. Entries that were undone together are made again together.
+                A new entry takes back the one that undid them, as 'undo' would: if no later
+                entry has touched the same properties, or as --on-conflict says. Entries that
+                were undone together are redone together.
                 """,
             arguments: [store, entries, choice, isDry, author, note],
-            examples: [.init("daybook redo iso.daybook 7", "Make entry 7 again")],
+            examples: [.init("daybook redo iso.daybook 7", "Redo entry 7")],
             endings: [
                 .init(.success), .init(.usage, "Wrong usage, or there is no such entry."),
                 .init(.unreadable),
-                .init(.conflict, "The entry is not undone, or later entries stand in the way."),
+                .init(.conflict, "The entry is not undone, or later entries are in the way."),
             ])
     }
 

@@ -3,17 +3,17 @@ import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore
 
-/// Folds a journal from its first entry and compares what comes out with what the store holds.
+/// Folds a journal from its first entry and compares the result with the store.
 struct Replay {
-    /// A predicate that is looked at after every entry.
+    /// A predicate that is tested after every entry.
     struct Condition {
         let text: String
         fileprivate let query: Query
         fileprivate let opposite: Query
 
         /// - Parameters:
-        ///   - condition: What the command line says.
-        ///   - option: The option that gave it.
+        ///   - condition: The condition of the command line.
+        ///   - option: The option it came from.
         ///   - schema: The model.
         /// - Throws: ``ToolError`` when it cannot be understood.
         init(_ condition: EntityCondition, _ option: String, _ schema: Schema) throws {
@@ -43,11 +43,11 @@ struct Replay {
         }
     }
 
-    /// The entry from which on entries are shown and conditions looked at.
+    /// The first entry that is shown and tested.
     var first = SequenceNumber(1)
     /// Ends the replay as soon as an object meets it.
     var until: Condition?
-    /// End the replay as soon as an object does not meet them.
+    /// Each ends the replay as soon as an object does not meet it.
     var assertions: [Condition] = []
     /// Shows each entry and waits.
     var stepper: Stepper?
@@ -64,9 +64,9 @@ struct Replay {
     ///
     /// - Parameters:
     ///   - path: The file.
-    ///   - console: Where it is told what came of it.
-    ///   - finish: What is done with the file, which is closed by then, before anything is told.
-    /// - Returns: How the command ends.
+    ///   - console: Where the result is printed.
+    ///   - finish: Called with the closed file before the result is printed.
+    /// - Returns: The exit code.
     /// - Throws: `StoreError` when the journal cannot be read or the file written; what `finish` throws.
     mutating func run(
         into path: String, _ console: Console, finish: () throws -> Void = {}
@@ -77,7 +77,7 @@ struct Replay {
         let digest = try copy.headDigest()
         try copy.close()
         try finish()
-        // Who leaves a stepwise replay early has not asked about the rest.
+        // After leaving a stepwise replay early, the user does not care about the rest.
         let isUnmet = until != nil && stop == nil && reached == through
         switch console.format {
         case .text:
@@ -119,7 +119,7 @@ struct Replay {
 
     // MARK: - Folding
 
-    /// Makes the new store; each entry must come out with its digest.
+    /// Makes the new store; each entry must get its original digest.
     private mutating func fold(
         into path: String, _ console: Console
     ) throws -> (copy: Store, stop: Stop?) {
@@ -143,7 +143,7 @@ struct Replay {
         return (copy, stop)
     }
 
-    /// Shows an entry that has just been folded, looks at the conditions, and waits.
+    /// Shows an entry that has just been folded, tests the conditions, and waits.
     private mutating func look(
         at entry: Entry, in copy: Store, _ console: Console
     ) throws -> (stop: Stop?, goesOn: Bool) {
@@ -164,7 +164,7 @@ struct Replay {
         return Stop(sequence: sequence, condition: until.text, object: object, isFailure: false)
     }
 
-    /// The name of the first object that a query asks for.
+    /// The name of the first object that a query finds.
     private func first(_ query: Query, in copy: Store) throws -> String? {
         let objects = try copy.read { try $0.fetch(query) }
         return objects.first.map { copy.schema.name(of: $0) }
@@ -172,7 +172,7 @@ struct Replay {
 
     // MARK: - Comparing
 
-    /// What differs between the store as of an entry and the replay up to it.
+    /// The differences between the store as of an entry and the replay up to it.
     private func compare(with copy: Store, at reached: SequenceNumber) throws -> [String] {
         try store.read(at: reached) { original in
             try copy.read { replayed in
@@ -202,7 +202,7 @@ struct Replay {
         }
     }
 
-    /// Tables are compared byte by byte when the whole journal was replayed.
+    /// Compares the tables byte by byte if the whole journal was replayed.
     private func tableDifferences(
         with copy: Store, at reached: SequenceNumber
     ) throws -> [String] {

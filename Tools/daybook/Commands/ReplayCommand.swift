@@ -8,9 +8,9 @@ struct ReplayCommand: Command {
     private let store = Positional("STORE", .path, "The store whose journal to replay.")
     private let first = Option(
         "--from", or: "--since", "SEQ|TIME", .moment,
-        "Stop, check and show from this entry on; those before it are replayed all the same.")
+        "Stop, check and show from this entry on; earlier ones are replayed silently.")
     private let last = Option(
-        "--to", "SEQ|TIME", .moment, "Stop after this entry or time; at the head when left out.")
+        "--to", "SEQ|TIME", .moment, "Stop after this entry or time; by default at the head.")
     private let target = Option(
         "--into", "NEW", .path, "Replay into a new store; the file must not exist.")
     private let until = Option(
@@ -29,14 +29,14 @@ struct ReplayCommand: Command {
             "replay", in: .past,
             summary: "Replay the journal: as a check, step by step, or into a store.",
             discussion: """
-                The journal is folded again from its first entry, and what comes out is compared
-                with what the store holds. The new store, or else a temporary one, is as it was
-                after the last entry replayed, also when the replay stopped early. It gets its
-                name at the end: a replay that is cut off leaves nothing there.
+                The journal is folded again from its first entry, and the result is compared
+                with the store. The new store, or else a temporary one, is in the state after
+                the last entry replayed, even if the replay stopped early. It gets its name at
+                the end: an interrupted replay leaves no file of that name.
 
-                With --step, Enter or space replays the next entry, n N the next N, c goes on
-                without stopping, q quits. Predicates are as for 'fetch', and are looked at after
-                every entry, which for large stores takes time.
+                With --step, Enter or space replays the next entry, n N the next N, c continues
+                without stopping, q quits. Predicates are as for 'fetch', and are tested after
+                every entry, which takes time for large stores.
                 """,
             arguments: [store, first, last, target, until, assertions, isStepwise],
             examples: [
@@ -45,7 +45,7 @@ struct ReplayCommand: Command {
                     "A store as it was at entry 6"),
                 .init(
                     "daybook replay iso.daybook --assert 'Country: name != nil'",
-                    "Whether there ever was a country without a name"),
+                    "Check that no country was ever without a name"),
                 .init(
                     "daybook replay iso.daybook --step --from 2011-12-15",
                     "Watch what happened from then on"),
@@ -54,7 +54,7 @@ struct ReplayCommand: Command {
                 .init(.success),
                 .init(
                     .finding,
-                    "The replay differs from what the store holds, an object does not meet "
+                    "The replay differs from the store, an object does not meet "
                         + "'--assert', or none ever meets '--until'."),
                 .init(.usage, "Wrong usage, or the new file exists already."), .init(.unreadable),
             ])
@@ -62,7 +62,7 @@ struct ReplayCommand: Command {
 
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         let store = try StoreReading.open(arguments[store])
-        let end = try StoreReading.place(of: arguments[last] ?? .head, in: store)
+        let end = try StoreReading.sequence(of: arguments[last] ?? .head, in: store)
         guard end >= SequenceNumber(1) else {
             throw ToolError.usage("There is nothing to replay before entry 1.")
         }

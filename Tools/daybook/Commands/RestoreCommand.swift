@@ -7,49 +7,49 @@ struct RestoreCommand: Command {
     private let object = Positional("OBJECT", .object, "The object, such as Country/17.")
     private let moment = Option(
         "--at", "SEQ|TIME", .moment,
-        "As of which entry or time; left out, a deleted object is restored as it was last.")
+        "As of this entry or time; by default a deleted object is restored as it was last.")
     private let choice = Option(
         "--on-conflict", "CHOICE", ValueParser<ConflictChoice>.oneOf,
-        "What becomes of what does not fit any more.")
+        "What to do with values that no longer fit.")
     private let isDry = Flag(
-        "--dry-run", short: "-n", "Show what would be changed, change nothing.")
+        "--dry-run", short: "-n", "Show the changes without making them.")
     private let author = Option("--author", short: "-a", "A", .text, "Who restores it.")
     private let note = Option(
-        "--note", "N", .text, "Why it is restored; left out, what was restored.")
+        "--note", "N", .text, "Why it is restored; by default the object's name.")
 
     var declaration: CommandDeclaration {
         CommandDeclaration(
             "restore", in: .past, summary: "Bring a deleted object back, or set one back.",
             discussion: """
-                A deleted object comes back under its own name, with the values it had; with it
-                come the objects that were deleted because of it, and the references that led to
-                them, where nothing else stands in their place by now. An object that is there
-                takes on the values that it had then; what is kept at the other end of its
-                relationships stays.
+                A deleted object comes back under its own name, with the values it had, together
+                with the objects that were deleted because of it, and the references to them,
+                unless those have been set to something else since. An existing object gets back
+                its values of that time; data kept at the other end of its relationships stays.
 
                 A reference whose object is gone, a unique value that is taken, a reference that
                 leads elsewhere: all are named, and nothing is changed. With --on-conflict
-                keep-later they are left out; with overwrite references are taken back all the same.
+                keep-later they are left out; with overwrite references are taken back
+                nevertheless.
                 """,
             arguments: [store, object, moment, choice, isDry, author, note],
             examples: [
                 .init("daybook restore iso.daybook Country/17", "Bring a deleted country back"),
                 .init(
                     "daybook restore iso.daybook Country/3 --at 2011-12-15 --dry-run",
-                    "See what setting a country back to that day would change"),
+                    "Show how setting a country back to that day would change it"),
             ],
             endings: [
                 .init(.success),
                 .init(.usage, "Wrong usage, or there is no such object or entry."),
                 .init(.unreadable),
-                .init(.conflict, "Something stands in the way; nothing is changed."),
+                .init(.conflict, "Something is in the way; nothing is changed."),
             ])
     }
 
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         let name = arguments[object]
         let store = try PlannedEntry.open(arguments[store], isDry: arguments[isDry])
-        let sequence = try arguments[moment].map { try StoreReading.place(of: $0, in: store) }
+        let sequence = try arguments[moment].map { try StoreReading.sequence(of: $0, in: store) }
         let choice = arguments[choice] ?? .refuse
         let restored = try StoreReading.object(name, in: store.schema)
         let plan: UndoPlan

@@ -1,24 +1,24 @@
 import DaybookSnapshotStore
 import Foundation
 
-/// `daybook shell STORE`: command after command about one store.
+/// `daybook shell STORE`: commands about one store.
 struct ShellCommand: Command {
     private let store = Positional("STORE", .path, "The store that the commands are about.")
 
     var declaration: CommandDeclaration {
         CommandDeclaration(
-            "shell", in: .tool, summary: "Enter command after command about one store.",
+            "shell", in: .tool, summary: "Enter commands about one store.",
             discussion: """
                 Every command of the tool can be entered, without the name of the store: 'log -n 3'.
-                '.at 7' or '.at 2011-12-15' lets the commands that can look at the past do so
-                until '.at head'; '.help' tells the rest.
+                '.at 7' or '.at 2011-12-15' makes commands read the past until '.at head';
+                '.help' explains the rest.
 
-                On a terminal there are a history, kept from session to session, and completion of
-                commands, options, entities, objects and properties with Tab; Control-D leaves.
-                From a file or a pipe, lines are read one after the other, '#' begins a line that
-                is passed over, and the first command that fails ends the shell with its exit code:
-                also 'verify', 'check' or 'replay' with a finding, but not 'diff' with differences
-                and not 'bisect' without a turn.
+                On a terminal there is a history, kept from session to session, and completion
+                of commands, options, entities, objects and properties with Tab; Control-D
+                leaves. From a file or a pipe, lines are read one after another, '#' begins a
+                comment, and the first command that fails ends the shell with its exit code.
+                That includes 'verify', 'check' and 'replay' with a finding, but not 'diff' with
+                differences or 'bisect' without a turn.
                 """,
             arguments: [store], formats: [],
             examples: [
@@ -27,7 +27,7 @@ struct ShellCommand: Command {
             ],
             endings: [
                 .init(.success), .init(.finding, "A line found something wrong."),
-                .init(.usage, "Wrong usage, or a line that is."),
+                .init(.usage, "Wrong usage, on the command line or in a line."),
                 .init(.unreadable),
                 .init(.unverifiable), .init(.conflict),
             ])
@@ -71,7 +71,7 @@ struct ShellCommand: Command {
         return .success
     }
 
-    /// Lines from a person, who is told what is wrong and goes on.
+    /// Lines from a person; a mistake is reported and the shell continues.
     private func converse(
         _ session: inout ShellSession, _ path: String, _ console: Console
     ) throws -> ExitCode {

@@ -15,8 +15,8 @@ struct ShowCommand: Command {
         CommandDeclaration(
             "show", in: .read, summary: "Show entries with all their changes, old values and new.",
             discussion: """
-                In a text that changes in places, [-words-] that are gone and {+words+} that are
-                new are marked, and a long text is shown only around its changes.
+                In a text that changes in part, removed [-words-] and new {+words+} are marked,
+                and a long text is shown only around its changes.
                 """,
             arguments: [store, entries, counts],
             examples: [
@@ -49,7 +49,7 @@ struct ShowCommand: Command {
         return .success
     }
 
-    /// Prints an entry in the form that `--output` asks for.
+    /// Prints an entry in the form of `--output`.
     func print(_ record: AuditRecord, on console: Console) throws {
         try print(record, false, on: console)
     }

@@ -3,7 +3,7 @@ import DaybookObjectModel
 import DaybookSnapshotStore
 import Foundation
 
-/// `daybook stats STORE`: how much there is of everything.
+/// `daybook stats STORE`: counts and sizes.
 struct StatsCommand: Command {
     private let store = Positional("STORE", .path, "The store to read.")
 

@@ -2,12 +2,12 @@ import CDaybookTerminal
 import DaybookAudit
 import DaybookJournalLog
 
-/// Shows one entry after the other and waits for a key in between.
+/// Shows entries one by one and waits for a key after each.
 struct Stepper {
     private let console: Console
     private let layout = EntryLayout(showsChanges: true)
     private var listing: Listing
-    /// How many entries go by without waiting; nil for all of them.
+    /// The number of entries to show without waiting; nil for all.
     private var free: UInt64? = 0
 
     /// - Throws: ``ToolError`` when there is no terminal to read keys from.
@@ -27,13 +27,13 @@ struct Stepper {
         try layout.append(record, to: &listing, console)
     }
 
-    /// Waits until the user wants to see more.
+    /// Waits for the user.
     ///
     /// - Parameters:
-    ///   - sequence: The entry that was shown.
-    ///   - last: The last one there is to see.
+    ///   - sequence: The entry shown.
+    ///   - last: The last entry.
     /// - Returns: Whether to go on.
-    /// - Throws: ``ToolError`` when nothing can be written any more.
+    /// - Throws: ``ToolError`` when the output cannot be written.
     mutating func wait(after sequence: SequenceNumber, of last: SequenceNumber) throws -> Bool {
         guard let steps = free else { return true }
         guard steps == 0 else {
@@ -88,11 +88,11 @@ struct Stepper {
         static let c: Int32 = 0x63
         static let n: Int32 = 0x6E
         static let q: Int32 = 0x71
-        /// Control-C, which is a key while keys are read.
+        /// Control-C, which counts as a key while keys are read.
         static let interrupt: Int32 = 0x03
         /// Control-D.
         static let endOfInput: Int32 = 0x04
-        /// What the read gives when there will be no more keys.
+        /// The result of reading when there are no more keys.
         static let closed: Int32 = -1
     }
 }

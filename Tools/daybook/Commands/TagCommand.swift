@@ -5,29 +5,31 @@ import DaybookSnapshotStore
 /// `daybook tag STORE`: names for entries.
 struct TagCommand: Command {
     private let store = Positional("STORE", .path, "The store.")
-    private let name = OptionalPositional("NAME", .name, "The tag; all are listed when left out.")
+    private let name = OptionalPositional("NAME", .name, "The tag; all are listed by default.")
     private let entry = OptionalPositional(
-        "SEQ|TIME", .moment, "The entry to name; the newest when left out.")
-    private let delete = Flag("--delete", short: "-d", "Take the name away.")
-    private let force = Flag("--force", short: "-f", "Take the name from another entry.")
+        "SEQ|TIME", .moment, "The entry to name; by default the newest.")
+    private let delete = Flag("--delete", short: "-d", "Remove the tag.")
+    private let force = Flag("--force", short: "-f", "Move the tag if another entry has it.")
     private let author = Option("--author", short: "-a", "A", .text, "Who sets the tag.")
-    private let note = Option("--note", "N", .text, "What it stands for.")
+    private let note = Option("--note", "N", .text, "The note of the tag.")
 
     var declaration: CommandDeclaration {
         CommandDeclaration(
-            "tag", in: .past, summary: "Name an entry, list the names, or take one away.",
+            "tag", in: .past, summary: "Name an entry, list the names, or remove one.",
             discussion: """
-                A tag can be given wherever SEQ|TIME is written. Tags stand beside the journal:
-                setting one changes no entry, and exports and replays leave them out.
+                A tag can be given wherever SEQ|TIME is written. Tags are kept beside the
+                journal: setting one changes no entry, and exports and replays leave them out.
 
-                A name has no spaces, no '/' and none of ~ ^ : ? * [ \\ or quotes; it is no
-                number, no date, and not 'head'.
+                A name has no spaces, no '/' and none of ~ ^ : ? * [ \\ or quotes; it is not a
+                number, a date or 'head'.
                 """,
             arguments: [store, name, entry, delete, force, author, note],
             examples: [
                 .init("daybook tag iso.daybook edition-6 --note 'As printed'", "Name the head"),
                 .init("daybook tag iso.daybook edition-5 2010-12-31", "Name an entry of the past"),
-                .init("daybook diff iso.daybook edition-5 edition-6", "What lies between"),
+                .init(
+                    "daybook diff iso.daybook edition-5 edition-6",
+                    "The differences between two tags"),
             ],
             endings: [
                 .init(.success),

@@ -2,17 +2,17 @@ import DaybookAudit
 import DaybookJournalLog
 import DaybookSnapshotStore
 
-/// `daybook tail STORE`: the last entries, or those that a reader has not had yet.
+/// `daybook tail STORE`: the last entries, or those that are new to a reader.
 struct TailCommand: Command {
     private let store = Positional("STORE", .path, "The store to read.")
     private let cursor = Option(
         "--cursor", short: "-c", "NAME", .cursor,
-        "Go on after the entry at which this cursor stands, and move it; it is kept in the store.")
+        "Continue after this cursor, and move it; it is kept in the store.")
     private let follow = Flag(
-        "--follow", short: "-f", "Go on with each new entry as it is saved.")
+        "--follow", short: "-f", "Continue with each new entry as it is saved.")
     private let limit = Option(
         "--limit", short: "-n", "N", .count,
-        "The last N entries, 10 when left out; with --cursor, stop after N.")
+        "The last N entries, 10 by default; with --cursor, stop after N.")
     private let filters = FilterArguments()
     private let changes = Flag(
         "--changes", short: "-p", "Show the changes of each entry, with old and new values.")
@@ -21,23 +21,23 @@ struct TailCommand: Command {
     var declaration: CommandDeclaration {
         CommandDeclaration(
             "tail", in: .read,
-            summary: "Print the last entries, or those that a reader has not had yet.",
+            summary: "Print the last entries, or those that are new to a reader.",
             discussion: """
-                With --cursor the reading goes on where it ended the last time, from entry 1 if the
-                cursor is new. The cursor moves only after its entries have been handed over, so
-                each is delivered at least once: a reader that must not act twice looks at the
-                sequence number. Entries that the filters pass over count as read. Two readers
-                need two cursors.
+                With --cursor, reading continues where it ended the last time, or at entry 1 if
+                the cursor is new. The cursor moves only after its entries have been handed
+                over, so each is delivered at least once: a reader that must not act twice
+                checks the sequence number. Entries that do not pass the filters count as read.
+                Two readers need two cursors.
 
-                --follow also sees what other programs save. It ends when it is interrupted, or
-                when nobody reads the output any more.
+                --follow also shows the saves of other programs. It ends when it is interrupted,
+                or when the reader of the output is gone.
                 """,
             arguments: [store, cursor, follow, limit] + filters.all + [changes, isShort],
             examples: [
                 .init("daybook tail iso.daybook -n 3", "The last three entries, oldest first"),
                 .init(
                     "daybook tail iso.daybook --cursor mailer --follow --output jsonl | mailer",
-                    "Hand every entry to a program, also those saved while it was down"),
+                    "Deliver every entry to a program, even those saved while it was down"),
             ],
             endings: [
                 .init(.success),
@@ -80,7 +80,7 @@ struct TailCommand: Command {
             return .success
         }
         let head = try store.head()
-        let first = try follower.placeBefore(last: count).next
+        let first = try follower.position(beforeLast: count).next
         var listing = Listing(console)
         if first <= head {
             try AuditReader(store).records(matching: filter.narrowed(to: first...head)) { record in
@@ -93,9 +93,9 @@ struct TailCommand: Command {
     }
 }
 
-/// Hands entries to the reader of the output and keeps in the store how far that has come.
+/// Hands entries to the reader of the output and keeps its position in the store.
 ///
-/// Invariant: the cursor never stands after an entry that has not left this process.
+/// Invariant: the cursor never passes an entry that has not left this process.
 private struct CursorReader {
     /// Moving the cursor is a write to the disk, so it is done once for many entries.
     private static let entriesBetweenMoves = 1_000
@@ -110,11 +110,11 @@ private struct CursorReader {
         self.filter = filter
     }
 
-    /// Hands over what there is.
+    /// Hands over the existing entries.
     func read(atMost limit: Int, _ layout: EntryLayout, _ console: Console) throws {
         var listing = Listing(console)
         let head = try store.head()
-        var reached = try place()
+        var reached = try position()
         var isEnded = limit == 0
         while reached < head, !isEnded {
             let start = listing.count
@@ -129,17 +129,17 @@ private struct CursorReader {
                 return .stop
             }
             reached = last
-            // A list in one piece is whole only at its end.
+            // A JSON array is complete only at its end.
             if console.format != .json { try move(to: reached, console) }
         }
         try listing.close()
         try move(to: reached, console)
     }
 
-    /// Hands over what there is and what comes.
+    /// Hands over the existing entries and then new ones.
     func follow(_ layout: EntryLayout, _ console: Console) throws {
         var listing = Listing(console)
-        var reached = try place()
+        var reached = try position()
         var moved = 0
         let follower = JournalFollower(of: store, filter)
         try follower.eachBatch(after: &reached) { record in
@@ -154,7 +154,7 @@ private struct CursorReader {
         }
     }
 
-    private func place() throws -> SequenceNumber {
+    private func position() throws -> SequenceNumber {
         try store.position(ofCursor: name) ?? .zero
     }
 

@@ -2,13 +2,14 @@ import DaybookAudit
 import DaybookJournalLog
 import Foundation
 
-/// `daybook tiles STORE --into DIR --checkpoint FILE`: the journal as a folder that others check.
+/// `daybook tiles STORE --into DIR --checkpoint FILE`: the journal as a folder that others can
+/// check.
 struct TilesCommand: Command {
     private let store = Positional("STORE", .path, "The store to export.")
     private let folder = RequiredOption(
-        "--into", "DIR", .path, "The folder; an earlier export in it is added to.")
+        "--into", "DIR", .path, "The folder; it may hold an earlier export.")
     private let checkpoint = RequiredOption(
-        "--checkpoint", "FILE", .path, "A signed checkpoint; what comes after it is left out.")
+        "--checkpoint", "FILE", .path, "A signed checkpoint; later entries are left out.")
     private let key = Option(
         "--key", short: "-k", "FILE", .path,
         "The public key that must have signed the checkpoint.")
@@ -23,23 +24,23 @@ struct TilesCommand: Command {
             discussion: """
                 The folder has the layout of C2SP's tlog-tiles: the checkpoint, the hashes of the
                 tree in tiles, and the entries in bundles. Any web server can serve it, and tools
-                for transparency logs read it. Exported again under a later checkpoint, the folder
-                is only added to; an export that was stopped is run again.
+                for transparency logs read it. A later export with a newer checkpoint only adds
+                files; run an interrupted export again.
 
                 A bundle cannot hold an entry longer than 65,535 bytes. The up to 256 entries of
-                such a tile stand in files of their own instead, in 'entry'.
+                such a tile are single files instead, in 'entry'.
                 """,
             arguments: [store, folder, checkpoint, key, secrecy],
             examples: [
                 .init(
                     "daybook tiles iso.daybook --into public --checkpoint now "
-                        + "--key ledger.pub", "Export what is in a checkpoint")
+                        + "--key ledger.pub", "Export the entries of a checkpoint")
             ],
             endings: [
-                .init(.success, "The folder stands for the checkpoint."),
+                .init(.success, "The folder fits the checkpoint."),
                 .init(
                     .finding,
-                    "The journal or the folder is not the one that the checkpoint is of."),
+                    "The journal or the folder does not fit the checkpoint."),
                 .init(.usage), .init(.unreadable),
             ])
     }

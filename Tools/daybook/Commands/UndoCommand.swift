@@ -8,9 +8,9 @@ struct UndoCommand: Command {
         "SEQ[..SEQ]", .entries, "The entry to undo, or the first and last of several.")
     private let choice = Option(
         "--on-conflict", "CHOICE", ValueParser<ConflictChoice>.oneOf,
-        "What becomes of what later entries have touched.")
+        "What to do with values that later entries have touched.")
     private let isDry = Flag(
-        "--dry-run", short: "-n", "Show what would be changed, change nothing.")
+        "--dry-run", short: "-n", "Show the changes without making them.")
     private let author = Option("--author", short: "-a", "A", .text, "Who undoes it.")
     private let note = Option("--note", "N", .text, "Why it is undone.")
 
@@ -19,28 +19,30 @@ struct UndoCommand: Command {
             "undo", in: .past, summary: "Undo entries by appending their inverse.",
             discussion: """
                 Nothing is removed from the journal: the undo is an entry of its own, and can be
-                undone. Several entries in a row are taken back together. An entry is named by its
-                number, as 'head', by a time or by a tag.
+                undone. Several entries in a row are taken back together. An entry is given by
+                its number, as 'head', by a time or by a tag.
 
                 Entries can be undone as long as no later entry has touched the same properties,
                 members, objects or unique values; otherwise nothing is changed and everything in
-                the way is named. With --on-conflict keep-later, what later entries have touched
-                stays as it is and the rest is taken back; with overwrite, the old values are put
-                over the later ones, as far as every reference still leads to an object and every
-                unique value is there once. What was left out is told.
+                the way is named. With --on-conflict keep-later, values that later entries have
+                touched stay and the rest is taken back; with overwrite, the old values replace
+                the later ones, as long as every reference still leads to an object and every
+                unique value occurs once. Omissions are reported.
                 """,
             arguments: [store, entries, choice, isDry, author, note],
             examples: [
                 .init("daybook undo iso.daybook 7 --dry-run", "See what undoing entry 7 would do"),
-                .init("daybook undo iso.daybook head --note 'Wrong newsletter'", "Undo the last"),
+                .init(
+                    "daybook undo iso.daybook head --note 'Wrong newsletter'", "Undo the last entry"
+                ),
                 .init(
                     "daybook undo iso.daybook 7..9 --on-conflict keep-later",
-                    "Undo three entries, except for what was changed since"),
+                    "Undo three entries, except for later changes"),
             ],
             endings: [
                 .init(.success), .init(.usage, "Wrong usage, or there is no such entry."),
                 .init(.unreadable),
-                .init(.conflict, "Later entries stand on it; nothing is changed."),
+                .init(.conflict, "Later entries are in the way; nothing is changed."),
             ])
     }
 

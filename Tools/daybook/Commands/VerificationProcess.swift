@@ -4,7 +4,7 @@ import DaybookObjectModel
 import DaybookSnapshotStore
 import Foundation
 
-/// What checking a store came to, as one process tells it to another.
+/// The result of a check, as one process sends it to another.
 struct VerificationOutcome: Codable {
     struct Finding: Codable {
         let kind: String
@@ -14,16 +14,16 @@ struct VerificationOutcome: Codable {
 
     var findings: [Finding] = []
     var gaps: [String] = []
-    /// Why the journal is not the one of the checkpoint.
+    /// The reason why the journal does not fit the checkpoint.
     var flaw: String?
     var head: UInt64 = 0
     var digest: String?
     var recordsCompared = 0
 
-    /// How the command ends.
+    /// The exit code of the command.
     var code: ExitCode { flaw == nil ? soundness : .finding }
 
-    /// What the store is by itself, without a checkpoint.
+    /// The exit code for the store alone, without a checkpoint.
     var soundness: ExitCode {
         if !findings.isEmpty { return .unreadable }
         return gaps.isEmpty ? .success : .unverifiable
@@ -32,19 +32,18 @@ struct VerificationOutcome: Codable {
 
 /// Checks a store in a process of its own.
 ///
-/// A damaged file can make LMDB read where there is no memory, which ends the process that does it.
-/// So the tool runs itself a second time, and that the second one was ended by what it read is a finding,
-/// too.
+/// A damaged file can make LMDB read outside of its memory, which ends the process. So the tool
+/// runs itself a second time, and a crash of the second process is a finding, too.
 enum VerificationProcess {
     /// How the second process ended.
     enum Verdict {
-        /// It could not check, and has said why.
+        /// It could not check, and has reported the reason.
         case refused(ExitCode)
         case checked(VerificationOutcome)
     }
 
-    /// Begins the command line of the second process: no word that is a command. The environment says
-    /// nothing of it, as what a user leaves there must not change what a check comes to.
+    /// The first word of the second process's command line, which is not a command. The environment
+    /// is not used for this, because a leftover variable must not change the result of a check.
     private static let word = "verification-process"
 
     /// In place of a number of seconds.
@@ -59,11 +58,10 @@ enum VerificationProcess {
         let checkpoint: String?
     }
 
-    /// The signals by which a process ends that reads or does what it cannot. By all others it is ended
-    /// from outside.
+    /// The signals that a process causes itself by a fault. All others come from outside.
     private static let faults = [SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT]
 
-    /// What the second process writes, a line each.
+    /// The messages of the second process, one on each line.
     private enum Message: Codable {
         case step(String, percent: Int)
         case outcome(VerificationOutcome)
@@ -80,9 +78,9 @@ enum VerificationProcess {
             path: words[1], waitingLimit: limit, checkpoint: words.count == 4 ? words[3] : nil)
     }
 
-    /// Checks the store and writes what comes of it for the first process to read.
+    /// Checks the store and writes the result for the first process.
     ///
-    /// - Returns: How the check came out, though the first process goes by what is written.
+    /// - Returns: The exit code, though the first process relies on the written result.
     static func report(_ request: Request, _ console: Console) throws -> ExitCode {
         let path = request.path
         StoreOptions.Waiting.usual = StoreOptions.Waiting(limit: request.waitingLimit)
@@ -116,8 +114,8 @@ enum VerificationProcess {
         return outcome.code
     }
 
-    /// Where already the first page is wrong, the file may be no store at all: then that is said,
-    /// and not how it differs from one.
+    /// If the first page is wrong, the file may not be a store at all: then the error says so
+    /// instead of listing differences.
     private static func refuseOtherFiles(_ path: String, _ report: VerifyReport) throws {
         guard report.findings.contains(where: { $0.place == "page 0" }) else { return }
         do {
@@ -132,13 +130,13 @@ enum VerificationProcess {
 
     // MARK: - The first process
 
-    /// Starts the second process and waits for what it says.
+    /// Starts the second process and waits for its result.
     ///
     /// - Throws: ``ToolError`` with code `unverifiable` when it was ended from outside.
     static func run(
         on path: String, checkpoint: Checkpoint? = nil, _ console: Console
     ) throws -> Verdict {
-        // A crash is what the second process is for: no report of it, only its signal.
+        // The second process may crash; only its signal matters, not a report.
         setenv("SWIFT_BACKTRACE", "enable=no", 1)
         try SystemCall.setProgram(
             [executable, word, path, waitingTime()] + (checkpoint.map { [$0.description] } ?? []),
@@ -167,7 +165,7 @@ enum VerificationProcess {
         return .refused(code)
     }
 
-    /// This program, also when another has taken its place in the folder meanwhile.
+    /// This program, even if another has replaced it in the folder meanwhile.
     private static var executable: String {
         #if os(Linux)
         "/proc/self/exe"
@@ -198,7 +196,7 @@ enum VerificationProcess {
             do {
                 message = try JSONDecoder().decode(Message.self, from: Data(line))
             } catch is DecodingError {
-                // The last line of a process that was ended in the middle of it.
+                // The last line is incomplete because the process ended.
                 break
             }
             switch message {

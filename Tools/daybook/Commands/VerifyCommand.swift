@@ -1,12 +1,12 @@
 import DaybookJournalLog
 import DaybookSnapshotStore
 
-/// `daybook verify STORE`: everything checked, every finding told.
+/// `daybook verify STORE`: checks everything and reports every finding.
 struct VerifyCommand: Command {
     private let store = Positional("STORE", .path, "The store to verify.")
     private let checkpoint = Option(
         "--checkpoint", "FILE", .path,
-        "A checkpoint kept elsewhere, which the journal must go on from.")
+        "A checkpoint kept elsewhere, from which the journal must continue.")
     private let key = Option(
         "--key", short: "-k", "FILE", .path,
         "The public key that must have signed the checkpoint.")
@@ -19,15 +19,15 @@ struct VerifyCommand: Command {
             discussion: """
                 The digests of the journal are computed again and compared along the chain; the
                 journal is replayed and compared with all tables derived from it. Every finding
-                is told with its place, not only the first.
+                is reported with its location, not only the first.
 
-                What is no part of the journal, nothing can vouch for: tags, cursors, the store's
+                Data outside of the journal cannot be proved: tags, cursors, the store's
                 identifier, the time it was made, values that a program keeps about it. They are
-                checked only for being readable, and a tag for the entry that it was set on.
+                only checked for being readable, and a tag for the entry that it was set on.
 
-                What a store cannot prove by itself is that its last entries were not cut off, or
-                everything from some entry on written anew: give it a checkpoint that was kept
-                elsewhere, and the key that signed it.
+                A store cannot prove by itself that its last entries were not cut off, or that
+                everything from some entry on was not rewritten: give it a checkpoint that was
+                kept elsewhere, and the key that signed it.
                 """,
             arguments: [store, checkpoint, key, requireSigned],
             examples: [
@@ -40,7 +40,7 @@ struct VerifyCommand: Command {
                 .init(.success, "No fault was found."),
                 .init(
                     .finding,
-                    "The journal is not the one that the checkpoint is of, or nobody signed it."),
+                    "The journal does not fit the checkpoint, or the checkpoint is not signed."),
                 .init(.usage),
                 .init(.unreadable, "The store is unreadable or damaged; the findings say where."),
                 .init(.unverifiable, "Nothing was found, but not everything could be checked."),
@@ -59,7 +59,7 @@ struct VerifyCommand: Command {
         }
     }
 
-    /// The checkpoint that was given, if it is signed as it must be.
+    /// The given checkpoint, if it is properly signed.
     private func knownCheckpoint(
         _ arguments: ParsedArguments, _ console: Console
     ) throws -> Checkpoint? {

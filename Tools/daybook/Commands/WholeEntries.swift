@@ -1,12 +1,12 @@
 import DaybookObjectModel
 import DaybookSnapshotStore
 
-/// That entries are handed on whole, which has to be said where the model calls something confidential:
-/// the bytes of an entry hold all its values, and nothing can be taken out of them.
+/// The permission to hand on whole entries, which is needed if the model has confidential
+/// properties: the bytes of an entry hold all its values, and none can be taken out.
 enum WholeEntries: String, CaseIterable, Sendable {
     case show
 
-    /// Refuses to hand on confidential values unless that was asked for.
+    /// Refuses to hand on confidential values unless the user has asked for it.
     static func check(_ choice: WholeEntries?, in store: Store) throws {
         guard choice == nil else { return }
         let names = store.schema.model.entities.flatMap { entity in

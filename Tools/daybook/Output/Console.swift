@@ -1,20 +1,20 @@
-/// What a command prints: `text` for people, `json` for one document, `jsonl` for a stream.
+/// The form of the output: `text` for people, `json` for one document, `jsonl` for a stream.
 enum OutputFormat: String, CaseIterable, Sendable {
     case text
     case json
     case jsonl
 }
 
-/// The two streams of the tool: data on standard output, talk on standard error.
+/// The two streams of the tool: data on standard output, messages on standard error.
 ///
 /// Nothing else in the tool writes. Data is buffered and leaves when the buffer is full, when a
-/// command says ``flush()``, before any talk, and at the end; on a terminal, line by line.
+/// command calls ``flush()``, before any message, and at the end; on a terminal, line by line.
 final class Console {
-    /// The form of the data, as `--output` says.
+    /// The form of the data, from `--output`.
     let format: OutputFormat
     /// Colours for data.
     let palette: Palette
-    /// The width to lay out text for; nil when standard output is not a terminal.
+    /// The width of the text; nil when standard output is not a terminal.
     let columns: Int?
     /// Standard input.
     let input = LineReader()
@@ -38,7 +38,7 @@ final class Console {
 
     // MARK: - Data
 
-    /// Prints a line of text as it is.
+    /// Prints a line of text unchanged.
     ///
     /// Values from a store go through ``DisplayText/escaped(_:)`` first.
     func print(_ line: String = "") throws {
@@ -47,7 +47,7 @@ final class Console {
         try endLine()
     }
 
-    /// Prints lines of text as they are.
+    /// Prints lines of text unchanged.
     func printLines(_ lines: [String]) throws {
         for line in lines { try print(line) }
     }
@@ -64,9 +64,9 @@ final class Console {
         try endLine()
     }
 
-    /// Writes bytes that are data already, such as an export.
+    /// Writes finished data, such as an export.
     ///
-    /// Programs get them as they are. A terminal gets text, in which nothing commands it.
+    /// Programs get the bytes unchanged. A terminal gets text without control sequences.
     func write(_ bytes: some Sequence<UInt8>) throws {
         startPager()
         guard isTerminal else { return try output.write(bytes) }
@@ -78,24 +78,24 @@ final class Console {
         try output.flush()
     }
 
-    /// Gives up on output that cannot be written, so that the reason can still be told.
+    /// Drops output that cannot be written, so that the reason can still be reported.
     func discardOutput() {
         output.whenClosed = .discard
     }
 
     /// Waits until the reader has left the pager, if there is one.
     ///
-    /// Everything that is to be read there has been flushed before.
+    /// All output has been flushed before.
     ///
     /// - Parameter code: How the command ended.
-    /// - Returns: The same, unless nothing could be read because there is no such pager.
+    /// - Returns: The same, unless there is no such pager.
     func finish(_ code: ExitCode) -> ExitCode {
         guard let pager = Pager.finish() else { return code }
         fail("The pager '\(pager)' cannot be run. Set DAYBOOK_PAGER, or use '--no-pager'.")
         return .usage
     }
 
-    /// Nothing is started for a command that fails before it has anything to show.
+    /// No pager is started for a command that fails before it has anything to show.
     private func startPager() {
         guard wantsPager else { return }
         wantsPager = false
@@ -109,37 +109,37 @@ final class Console {
 
     // MARK: - Talk
 
-    /// Says something about the work, unless `--quiet` was given.
+    /// Prints a message about the work, unless `--quiet` was given.
     func talk(_ sentence: String) throws {
         guard !isQuiet else { return }
         try flush()
         putTalk(sentence)
     }
 
-    /// Says what may be wrong although the work goes on.
+    /// Prints a warning; the work goes on.
     func warn(_ sentence: String) throws {
         try flush()
         putTalk(talkPalette("warning:", .changed) + " " + DisplayText.escaped(sentence))
     }
 
-    /// Says why the tool stops: the one `error:` line, and each single reason moved in below it.
+    /// Prints why the tool stops: the `error:` line, and each reason indented below it.
     func fail(_ sentence: String, details: [String] = []) {
         putTalk(talkPalette("error:", .failure) + " " + DisplayText.escaped(sentence))
         for detail in details { putTalk("  " + DisplayText.escaped(detail)) }
     }
 
-    /// Asks the user something on the last line of the terminal, whatever `--quiet` says.
+    /// Asks the user a question on the last line of the terminal, even with `--quiet`.
     func ask(_ question: String) throws {
         try flush()
         _ = SystemCall.write(Array(question.utf8), to: .errors)
     }
 
-    /// Takes the question away.
+    /// Removes the question.
     func endAsking() {
         _ = SystemCall.write(Array("\r\u{1B}[K".utf8), to: .errors)
     }
 
-    /// Starts to show how far long work has come.
+    /// Starts to show the progress of long work.
     func progress(_ label: String, of total: Int? = nil) -> Progress {
         let isShown = !isQuiet && SystemCall.isTerminal(.errors)
         return Progress(
@@ -147,7 +147,7 @@ final class Console {
     }
 
     private func putTalk(_ line: String) {
-        // Where standard error itself is gone there is nobody left to tell.
+        // If standard error itself is gone, nothing can be reported.
         _ = SystemCall.write(Array((line + "\n").utf8), to: .errors)
     }
 }

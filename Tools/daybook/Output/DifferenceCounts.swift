@@ -1,6 +1,6 @@
 import DaybookObjectModel
 
-/// How much two states of a store differ in.
+/// The number of differences between two states of a store.
 enum DifferenceCounts {
     /// Prints how many objects of each entity were inserted, updated and deleted.
     static func print(

@@ -1,6 +1,6 @@
 import DaybookObjectModel
 
-/// Text as a terminal shows it: how wide it is, and nothing in it that commands the terminal.
+/// Text for a terminal: its width, and its form without control sequences.
 enum DisplayText {
     /// The number of terminal columns that a text takes.
     static func width(of text: String) -> Int {
@@ -18,7 +18,7 @@ enum DisplayText {
         return widest
     }
 
-    /// The text cut to a width, with an ellipsis in the last column when something is missing.
+    /// The text cut to a width, with an ellipsis in the last column if it was cut.
     static func truncated(_ text: String, to limit: Int) -> String {
         guard limit > 0, width(of: text) > limit else { return text }
         var kept = ""
@@ -34,11 +34,11 @@ enum DisplayText {
 
     /// The text with control characters written out.
     ///
-    /// A value in a store may hold anything, also sequences that repaint a terminal or turn the
-    /// order of letters round; what is printed must be what is there.
+    /// A value in a store may hold anything, even sequences that repaint a terminal or reverse the
+    /// order of letters; the output must show what is there.
     static func escaped(_ text: String) -> String { ReadableText.escaped(text) }
 
-    /// Several lines with control characters written out, but for tabs and those that end the lines.
+    /// Several lines with control characters written out, except tabs and line ends.
     static func escapedLines(_ text: String) -> String { ReadableText.escapedLines(text) }
 
     private static func isRegionalIndicator(_ scalar: Unicode.Scalar) -> Bool {
@@ -50,13 +50,13 @@ enum DisplayText {
         case .nonspacingMark, .enclosingMark, .format, .control: return 0
         default: break
         }
-        // The second and third parts of a Hangul syllable stand on the first.
+        // The second and third parts of a Hangul syllable are drawn over the first.
         if (0x1160...0x11FF).contains(scalar.value) { return 0 }
         if scalar.properties.isEmojiPresentation { return 2 }
         return isWide(scalar.value) ? 2 : 1
     }
 
-    /// The ranges that UAX #11 (East Asian Width) gives as wide or fullwidth.
+    /// The ranges that are wide or fullwidth according to UAX #11 (East Asian Width).
     private static func isWide(_ value: UInt32) -> Bool {
         guard value >= 0x1100 else { return false }
         return switch value {

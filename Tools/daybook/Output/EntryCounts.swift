@@ -1,7 +1,7 @@
 import DaybookAudit
 import DaybookObjectModel
 
-/// How many objects of each entity an entry inserts, updates and deletes.
+/// The numbers of objects of each entity that an entry inserts, updates and deletes.
 struct EntryCounts {
     /// The counts of one entity.
     struct Row {
@@ -12,7 +12,7 @@ struct EntryCounts {
 
         var total: Int { inserted + updated + deleted }
 
-        /// `inserted 3`, `deleted 1`: what is not zero.
+        /// `inserted 3`, `deleted 1`: the counts that are not zero.
         fileprivate var words: [String] {
             [(inserted, "inserted"), (updated, "updated"), (deleted, "deleted")]
                 .filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
@@ -22,7 +22,7 @@ struct EntryCounts {
     /// A row for each entity that changes, in the order of the model.
     let rows: [Row]
 
-    /// Counts the changes that are shown of an entry.
+    /// Counts the shown changes of an entry.
     init(_ record: AuditRecord) {
         var counts: [EntityNumber: Row] = [:]
         for change in record.shown {
@@ -45,7 +45,7 @@ struct EntryCounts {
     /// A line for each entity with a bar of `+`, `~` and `-`, and a line with the sums.
     ///
     /// - Parameters:
-    ///   - columns: The width to keep to; bars are scaled down to it.
+    ///   - columns: The maximal width; bars are scaled down to it.
     ///   - palette: The colours of the bars.
     /// - Returns: The lines; none when nothing changes.
     func lines(fitting columns: Int, _ palette: Palette) -> [String] {
@@ -78,7 +78,7 @@ struct EntryCounts {
         return lines
     }
 
-    /// What is not zero has one mark at least.
+    /// A count that is not zero has at least one mark.
     private static func length(of count: Int, _ largest: Int, in room: Int) -> Int {
         guard largest > room, count > 0 else { return count }
         return max(1, count * (room - 2) / largest)

@@ -2,9 +2,9 @@ import DaybookAudit
 import DaybookObjectModel
 
 extension Console {
-    /// Prints a record the way `export` writes it, laid out as `--output` says.
+    /// Prints a record as `export` writes it, in the layout of `--output`.
     func print(_ record: AuditRecord) throws {
-        // A digest is only good for all changes of its entry.
+        // A digest covers all changes of its entry.
         let bytes = try JSONLinesEncoder().bytes(of: record.whole)
         if format == .jsonl { return try write(bytes) }
         try print(JSONText(try JSONValue(parsing: bytes)))
@@ -12,7 +12,7 @@ extension Console {
 }
 
 extension Listing {
-    /// Adds a record the way `export` writes it, or what `text` prints.
+    /// Adds a record as `export` writes it, or the output of `text`.
     mutating func append(_ record: AuditRecord, text: () throws -> Void) throws {
         let bytes = try JSONLinesEncoder().bytes(of: record.whole)
         try append(JSONText(try JSONValue(parsing: bytes)), text: text)
@@ -23,7 +23,7 @@ extension Listing {
         try append(JSONText(try JSONValue(parsing: bytes)), text: {})
     }
 
-    /// Adds an object whose members `body` writes, or what `text` prints.
+    /// Adds an object whose members `body` writes, or the output of `text`.
     mutating func append(
         members body: (inout JSONWriter) -> Void, text: () throws -> Void
     ) throws {

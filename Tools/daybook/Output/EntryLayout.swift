@@ -3,9 +3,9 @@ import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore
 
-/// How much of each entry is told where there are many.
+/// The level of detail of each entry in a list.
 struct EntryLayout {
-    /// One line in place of heading and note.
+    /// One line instead of heading and note.
     var isShort = false
     /// A bar for each entity.
     var showsCounts = false
@@ -16,7 +16,7 @@ struct EntryLayout {
     ///
     /// - Parameters:
     ///   - record: The entry.
-    ///   - listing: The list that it is a part of.
+    ///   - listing: The list it belongs to.
     ///   - console: Where it is printed.
     /// - Throws: ``OutputClosed``, or ``ToolError`` when nothing can be written.
     func append(
@@ -32,7 +32,7 @@ struct EntryLayout {
         try listing.append(try Self.countsDocument(of: record)) {}
     }
 
-    /// The head of an entry and its counts in place of its changes.
+    /// The head of an entry with counts instead of its changes.
     static func countsDocument(of record: AuditRecord) throws -> JSONText {
         var writer = JSONWriter()
         writer.object { writer in
@@ -59,7 +59,7 @@ struct EntryLayout {
         return lines
     }
 
-    /// Number, time, author, and the first line of the note or else what changes.
+    /// Number, time, author, and the first line of the note or, without a note, the counts.
     private func line(
         of record: AuditRecord, _ text: EntryText, _ console: Console
     ) -> String {

@@ -49,7 +49,7 @@ struct EntryText {
             + details(of: change, indentation: indentation + "    ")
     }
 
-    /// Why a change was made that nobody made by hand.
+    /// The reason for a change that a delete rule made.
     func reason(of change: AuditChange) -> String {
         change.cause.map { " because \($0) was deleted" } ?? ""
     }
@@ -78,7 +78,7 @@ struct EntryText {
             }
     }
 
-    /// One line, or several for a long text that changes in places.
+    /// One line, or several for a long text that changes in part.
     private func values(of field: AuditField, in operation: AuditChange.Operation) -> [String] {
         switch operation {
         case .insert: return [palette(Self.text(of: field.new), .added)]
@@ -139,8 +139,8 @@ struct EntryText {
 
     // MARK: - Values
 
-    /// A value on one line: `none` for null; text in quotes, with a backslash before quotes and
-    /// backslashes of its own.
+    /// A value on one line: `none` for null; text in quotes, with a backslash before its own quotes
+    /// and backslashes.
     static func text(of value: AuditValue) -> String {
         if value.isNull { return "none" }
         guard value.isText else { return DisplayText.escaped(value.text) }
@@ -163,7 +163,7 @@ struct EntryText {
 }
 
 extension AuditMembership {
-    /// The names of members as they stand in the relationship, where it has an order.
+    /// The names of members in the order of the relationship, if it has one.
     fileprivate func inOrder(_ members: [Member]) -> [String] {
         (isOrdered ? members.sorted { $0.order < $1.order } : members).map(\.object)
     }

@@ -1,4 +1,4 @@
-/// How the tool ended, as its caller sees it.
+/// The result of the tool for its caller.
 ///
 /// The numbers are a contract with scripts: they never change their meaning.
 enum ExitCode: Int32, CaseIterable, Sendable {
@@ -12,10 +12,10 @@ enum ExitCode: Int32, CaseIterable, Sendable {
     case unreadable = 3
     /// The proof that was asked for cannot be checked.
     case unverifiable = 4
-    /// What was asked for contradicts what the store holds by now.
+    /// The request contradicts the present state of the store.
     case conflict = 5
 
-    /// What the code means when a command says nothing more exact.
+    /// The meaning of the code if a command does not define it more exactly.
     var meaning: String {
         switch self {
         case .success: "Fine."

@@ -6,9 +6,9 @@ import Musl
 import Darwin
 #endif
 
-/// Waits until somebody writes to a file.
+/// Waits until a program writes to a file.
 ///
-/// The kernel tells of it where it can (`inotify`); elsewhere the waiting ends twice a second.
+/// The kernel reports that if it can (`inotify`); otherwise the wait ends twice a second.
 final class FileWatch {
     /// Why the waiting ended.
     enum Waking {
@@ -16,12 +16,12 @@ final class FileWatch {
         case written
         /// The user wants the command to end.
         case interrupted
-        /// Nobody reads the output any more.
+        /// The reader of the output is gone.
         case outputClosed
     }
 
     private let notices: Int32
-    /// A write that woke nobody, for whatever reason, is seen after this time.
+    /// A write that caused no wake-up, for whatever reason, is seen after this time.
     private let longestWait: Int32
     private var isFresh = false
 
@@ -43,13 +43,13 @@ final class FileWatch {
 
     /// Waits.
     ///
-    /// LMDB writes an entry a moment before it lets readers see it, so the first waiting after a
+    /// LMDB writes an entry a moment before it lets readers see it, so the first wait after a
     /// notice is short.
     func wait() -> Waking {
         var requests = [
             pollfd(fd: notices, events: Int16(POLLIN), revents: 0),
             pollfd(fd: Interruption.descriptor, events: Int16(POLLIN), revents: 0),
-            // A pipe without reader reports an error without being asked.
+            // A pipe without a reader reports an error even if no events are requested.
             pollfd(fd: SystemCall.Descriptor.output.rawValue, events: 0, revents: 0),
         ]
         let limit = isFresh ? Self.settling : longestWait

@@ -3,18 +3,18 @@ import DaybookNewFiles
 import Foundation
 import Synchronization
 
-/// The user's wish that a command which goes on for ever comes to its end: Control-C, or `kill`.
+/// The user's request to end a command that would run for ever: Control-C, or `kill`.
 enum Interruption {
-    /// The end of a pipe that can be read once the wish is there; -1 as long as nobody watches.
+    /// The end of a pipe that becomes readable with the request; -1 until ``watch()`` is called.
     static var descriptor: Int32 { source.load(ordering: .acquiring) }
 
     private static let source = Atomic<Int32>(-1)
 
-    /// Whether the command is to come to its end.
+    /// Whether the command should end.
     static var isThere: Bool { descriptor >= 0 && terminal_signals_came() != 0 }
 
-    /// Takes the wish as a question from now on, and no longer as an order. A second one is an order
-    /// again, for a command that cannot come to its end.
+    /// From now on the first signal only requests the end instead of ending the process. A second
+    /// one ends it, in case the command cannot.
     static func watch() throws {
         let signals = terminal_signals_catch(TERMINAL_FIRST_SIGNAL)
         guard signals >= 0 else {
@@ -23,14 +23,14 @@ enum Interruption {
         source.store(signals, ordering: .releasing)
     }
 
-    /// Lets an interruption take away the files that are not whole yet, before it ends the process.
+    /// Makes an interruption remove unfinished files before it ends the process.
     ///
-    /// Only when there is such a file are signals caught. A thread of its own does it, because the one
-    /// that works may be in the middle of anything.
+    /// Signals are caught only while there is such a file. A separate thread removes it, because
+    /// the working thread may be in the middle of anything.
     static func takesUnfinishedFilesAway() {
         UnfinishedFolders.whenFirstBegun {
             let signals = terminal_signals_catch(TERMINAL_EACH_SIGNAL)
-            // Without a pipe, the signals go on ending the process at once.
+            // Without a pipe, the signals still end the process immediately.
             guard signals >= 0 else { return }
             Thread.detachNewThread {
                 guard let number = SystemCall.nextByte(from: signals) else { return }

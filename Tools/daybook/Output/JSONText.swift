@@ -9,7 +9,7 @@ indirect enum JSONText: Sendable, ExpressibleByStringLiteral, ExpressibleByInteg
     case bool(Bool)
     case integer(Int64)
     case unsigned(UInt64)
-    /// A number already in the form that JSON wants, as decimals are: no digit is lost.
+    /// A number already in JSON's form, such as a decimal, so that no digit is lost.
     case number(String)
     case string(String)
     case array([JSONText])
@@ -47,7 +47,7 @@ indirect enum JSONText: Sendable, ExpressibleByStringLiteral, ExpressibleByInteg
         return bytes
     }
 
-    /// The value with a line for every member, its lines after the first moved in by `depth` steps.
+    /// The value with a line for every member, its lines after the first indented by `depth` steps.
     func indented(depth: Int = 0) -> [UInt8] {
         var bytes: [UInt8] = []
         append(to: &bytes, depth: depth)

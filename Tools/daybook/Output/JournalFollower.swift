@@ -2,9 +2,9 @@ import DaybookAudit
 import DaybookJournalLog
 import DaybookSnapshotStore
 
-/// Prints entries as they are saved, by whichever program.
+/// Prints entries as they are saved, by any program.
 struct JournalFollower {
-    /// How many entries are shown before the first new one, unless the user says otherwise.
+    /// The number of entries shown before the first new one, unless the user says otherwise.
     static let tailLength = 10
 
     private let store: Store
@@ -15,18 +15,18 @@ struct JournalFollower {
         self.filter = filter
     }
 
-    /// Refuses a form of output that is complete only at its end, which does not come.
+    /// Refuses a form of output that is complete only at its end, which never comes.
     static func check(_ console: Console) throws {
         guard console.format != .json else {
             throw ToolError.usage("'--follow' cannot print json, which has an end: take jsonl.")
         }
     }
 
-    /// Prints the last entries that are wanted, and then each new one, until the user or the reader
-    /// of the output wants no more.
+    /// Prints the last entries that pass the filter, and then each new one, until the user ends it
+    /// or the reader of the output is gone.
     func follow(from count: Int, _ layout: EntryLayout, _ console: Console) throws {
         var listing = Listing(console)
-        var reached = try placeBefore(last: count)
+        var reached = try position(beforeLast: count)
         try eachBatch(after: &reached) { record in
             try layout.append(record, to: &listing, console)
         } end: { _ in
@@ -34,14 +34,14 @@ struct JournalFollower {
         }
     }
 
-    /// Hands every wanted entry after a place to `body`, those to come too.
+    /// Hands every entry after a position that passes the filter to `body`, new ones included.
     ///
     /// - Parameters:
-    ///   - reached: The last entry that was looked at.
+    ///   - reached: The last entry that was tested.
     ///   - body: Takes an entry.
-    ///   - end: Called when all entries that there are by now have been handed over, with the last
-    ///     one that was looked at, wanted or not.
-    /// - Throws: ``OutputClosed`` when nobody reads the output any more; what the closures throw.
+    ///   - end: Called when all existing entries have been handed over, with the last one tested,
+    ///     even if it did not pass.
+    /// - Throws: ``OutputClosed`` when the reader of the output is gone; errors of the closures.
     func eachBatch(
         after reached: inout SequenceNumber, _ body: (AuditRecord) throws -> Void,
         end: (SequenceNumber) throws -> Void
@@ -63,10 +63,9 @@ struct JournalFollower {
         }
     }
 
-    /// Hands the wanted entries of a range to `body`.
+    /// Hands the entries of a range that pass the filter to `body`.
     ///
-    /// - Returns: The last entry of the range, or the last one handed over before the user wanted it
-    ///   to end.
+    /// - Returns: The last entry of the range, or the last one handed over before an interruption.
     private func pass(
         from first: SequenceNumber, through last: SequenceNumber,
         _ body: (AuditRecord) throws -> Void
@@ -81,8 +80,8 @@ struct JournalFollower {
         return reached
     }
 
-    /// The entry after which the last `count` wanted ones stand.
-    func placeBefore(last count: Int) throws -> SequenceNumber {
+    /// The entry before the last `count` entries that pass the filter.
+    func position(beforeLast count: Int) throws -> SequenceNumber {
         let head = try store.head()
         guard count > 0 else { return head }
         var first = SequenceNumber.zero
@@ -99,7 +98,7 @@ struct JournalFollower {
 }
 
 extension AuditFilter {
-    /// The same filter for a part of the journal.
+    /// The same filter for a range of the journal.
     func narrowed(to range: ClosedRange<SequenceNumber>) -> AuditFilter {
         var filter = self
         filter.range = range

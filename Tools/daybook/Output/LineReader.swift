@@ -1,8 +1,8 @@
-/// Standard input, or what another process sends, line by line, with line numbers.
+/// Standard input, or the output of another process, line by line, with line numbers.
 ///
-/// Lines are bytes: whether they are good UTF-8 or JSON is for whoever reads them to say.
+/// Lines are bytes: the caller decides whether they are valid UTF-8 or JSON.
 final class LineReader {
-    /// The number of the line that ``next()`` gave last; 1 for the first.
+    /// The number of the line that ``next()`` returned last; 1 for the first.
     private(set) var lineNumber = 0
 
     private var chunk = [UInt8](repeating: 0, count: 256 * 1024)

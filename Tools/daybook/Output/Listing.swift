@@ -1,4 +1,4 @@
-/// A run of records in whichever form `--output` asks for.
+/// A sequence of records in the form of `--output`.
 ///
 /// Text is printed by the closure; `jsonl` gives a line for each record; `json` gives one array
 /// that is complete only after ``close()``. Nothing is kept in memory.

@@ -5,15 +5,15 @@
 /// - After ``flush()`` returned, every byte given so far has been handed to the system.
 /// - Once the reader is gone nothing more is written.
 final class OutputBuffer {
-    /// What a writer does when nobody reads any more.
+    /// The reaction when the reader is gone.
     enum ClosedPolicy {
         /// Throw ``OutputClosed``: the output was the purpose of the command.
         case stop
-        /// Go on in silence: the output only tells about work that must be finished.
+        /// Continue silently: the output only reports on work that must be finished.
         case discard
     }
 
-    /// One call of the system for that many bytes.
+    /// The bytes of one system call.
     static let bufferSize = 64 * 1024
 
     /// Set by commands whose work does not end with their reader.

@@ -4,41 +4,41 @@ import DaybookSnapshotStore
 
 /// One state of a store, read a page at a time.
 ///
-/// Pages that a read transaction sees cannot be used again for as long as it lasts, and whoever reads
-/// what a command prints may stop for the night. So objects are read a page at a time, all of them as
-/// of one entry, and printed between two read transactions.
+/// Pages that a read transaction sees cannot be reused while it lasts, and the reader of the output
+/// may pause for hours. So objects are read a page at a time, all as of one entry, and printed
+/// between two read transactions.
 struct PagedReading {
-    /// How many bytes of text a page is to have; the last object of it may bring more.
+    /// The bytes of text of a page; its last object may exceed them.
     private static let pageBytes = 256 * 1024
 
     let store: Store
-    /// The entry as of which is read.
+    /// The entry as of which objects are read.
     let sequence: SequenceNumber
 
-    /// Finds objects in the state after an entry, or in the newest one, and keeps to that state.
+    /// Finds objects in the state after an entry, or in the newest one, and stays with that state.
     ///
     /// - Parameters:
     ///   - store: The store.
     ///   - sequence: The entry; nil for the last one.
     ///   - find: Reads, and prints nothing.
-    /// - Returns: What `find` returns, and where to read on.
-    /// - Throws: `StoreError` when the store cannot be read; what `find` throws.
+    /// - Returns: The result of `find`, and the reading to continue with.
+    /// - Throws: `StoreError` when the store cannot be read; errors of `find`.
     static func begin<R>(
         _ store: Store, at sequence: SequenceNumber?, _ find: (borrowing Snapshot) throws -> R
     ) throws -> (found: R, reading: PagedReading) {
-        try store.readTellingPlace(at: sequence) { snapshot, place in
-            (try find(snapshot), PagedReading(store: store, sequence: place))
+        try store.readTellingPlace(at: sequence) { snapshot, sequence in
+            (try find(snapshot), PagedReading(store: store, sequence: sequence))
         }
     }
 
-    /// Hands out what is read of each object, in the order of the objects.
+    /// Reads and prints each object, in order.
     ///
     /// - Parameters:
     ///   - objects: The objects.
-    ///   - read: Reads what is to be told of one and how many bytes that has, and prints nothing;
-    ///     nil for nothing.
-    ///   - print: Takes it, outside of any read transaction.
-    /// - Throws: `StoreError` when the store cannot be read; what `read` and `print` throw.
+    ///   - read: Reads an object and returns what to print of it with its size in bytes, or nil; it
+    ///     prints nothing.
+    ///   - print: Prints it, outside of any read transaction.
+    /// - Throws: `StoreError` when the store cannot be read; errors of `read` and `print`.
     func forEach<Item>(
         _ objects: [ObjectID],
         read: (ObjectID, borrowing Snapshot) throws -> (item: Item, bytes: Int)?,

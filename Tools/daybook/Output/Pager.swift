@@ -1,24 +1,24 @@
 import CDaybookTerminal
 
-/// The program through which long text is read on a terminal.
+/// The program that shows long text on a terminal.
 enum Pager {
-    /// Starts the pager, unless the user wants none or it cannot be started: the text then goes to
-    /// the terminal as it is.
+    /// Starts the pager, unless the user wants none or it cannot be started: then the text goes
+    /// directly to the terminal.
     static func start() {
         guard let command else { return }
         _ = terminal_pager_start(command)
     }
 
-    /// Waits until the reader has left it.
+    /// Waits until the user has left it.
     ///
-    /// - Returns: The command, if the shell found nothing to run for it; nil when all is well.
+    /// - Returns: The command, if the shell could not run it; otherwise nil.
     static func finish() -> String? {
         [126, 127].contains(terminal_pager_finish()) ? command : nil
     }
 
-    /// What the user wants to read with; nil for nothing but the terminal.
+    /// The user's pager; nil for none.
     ///
-    /// Who has chosen nothing gets `less` where there is one.
+    /// The default is `less`, if installed.
     private static var command: String? {
         let chosen = SystemCall.environment("DAYBOOK_PAGER") ?? SystemCall.environment("PAGER")
         guard let chosen else { return SystemCall.isProgram("less") ? "less" : nil }

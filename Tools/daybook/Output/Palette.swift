@@ -17,7 +17,7 @@ enum ColorChoice: String, CaseIterable, Sendable {
     }
 }
 
-/// A look, named for what it says rather than for its colour.
+/// A style, named for its meaning rather than its colour.
 enum Style: Sendable {
     case plain
     case heading
@@ -42,7 +42,7 @@ enum Style: Sendable {
     }
 }
 
-/// Puts colours around text, or leaves it alone.
+/// Adds colours to text, or leaves it unchanged.
 struct Palette: Sendable {
     let isColored: Bool
 

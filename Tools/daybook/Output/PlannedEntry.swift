@@ -3,7 +3,7 @@ import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore
 
-/// What to do where later entries stand in the way, as `--on-conflict` says it.
+/// What to do if later entries are in the way, from `--on-conflict`.
 enum ConflictChoice: String, CaseIterable, Sendable {
     case refuse
     case keepLater = "keep-later"
@@ -18,7 +18,7 @@ enum ConflictChoice: String, CaseIterable, Sendable {
     }
 }
 
-/// An undo, a redo or a restore that has been worked out: it is shown, or carried out and told.
+/// A prepared undo, redo or restore, which is shown, or carried out and reported.
 struct PlannedEntry {
     private let plan: UndoPlan
     private let choice: ConflictChoice
@@ -26,7 +26,8 @@ struct PlannedEntry {
     private let isDry: Bool
     private let members: [JSONText.Member]
 
-    /// Takes what the entry does, as it reads after "Entry 8", and what a JSON document says besides.
+    /// Takes the effect of the entry, as it reads after "Entry 8", and the additional members of a
+    /// JSON document.
     init(
         _ plan: UndoPlan, _ choice: ConflictChoice, claim: String, isDry: Bool,
         members: [JSONText.Member] = []
@@ -38,15 +39,15 @@ struct PlannedEntry {
         self.members = members
     }
 
-    /// Opens the store, for reading only where nothing is to be changed.
+    /// Opens the store, for reading only if nothing will be changed.
     static func open(_ path: String, isDry: Bool) throws -> Store {
         isDry ? try StoreReading.open(path) : try Store.open(at: path)
     }
 
     /// Shows or saves the entry.
     ///
-    /// - Throws: `StoreError` with code `undoBlocked` when something stands in the way; for a dry
-    ///   run as well what saving the entry would throw.
+    /// - Throws: `StoreError` with code `undoBlocked` when something is in the way; for a dry run
+    ///   also any error that saving the entry would throw.
     func carryOut(in store: Store, _ console: Console) throws {
         let request = try permitted()
         guard !isDry else {
@@ -67,7 +68,7 @@ struct PlannedEntry {
         try tellLeftOut(console)
     }
 
-    /// The request; a refusal names the options that would get past it.
+    /// The request; a refusal names the options that avoid it.
     private func permitted() throws -> SaveRequest {
         do {
             return try plan.permitted()
@@ -119,7 +120,7 @@ struct PlannedEntry {
 }
 
 extension JSONText {
-    /// What was left out, and because of which entry.
+    /// An omitted part, and the entry that caused it.
     fileprivate init(_ obstacle: UndoObstacle) {
         var members: [Member] = []
         if let entry = obstacle.entry { members.append(.init("entry", .unsigned(entry.rawValue))) }

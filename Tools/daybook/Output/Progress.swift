@@ -1,7 +1,7 @@
-/// A line on the terminal that tells how far long work has come.
+/// A line on the terminal that shows the progress of long work.
 ///
-/// It appears only on a terminal, only after a second, at most ten times a second, and leaves
-/// nothing behind.
+/// It appears only on a terminal, only after a second, is redrawn at most ten times a second, and
+/// is removed at the end.
 final class Progress {
     private let label: String
     private let total: Int?
@@ -11,8 +11,8 @@ final class Progress {
     private var count = 0
 
     /// - Parameters:
-    ///   - label: What is being done, such as "Recording".
-    ///   - total: How many steps there are, when that is known.
+    ///   - label: The activity, such as "Recording".
+    ///   - total: The number of steps, if known.
     ///   - columns: The width of the terminal; nil when there is none and nothing is shown.
     init(_ label: String, of total: Int?, columns: Int?) {
         self.label = label
@@ -20,7 +20,7 @@ final class Progress {
         self.columns = columns
     }
 
-    /// Counts steps that are done.
+    /// Counts finished steps.
     func advance(by steps: Int = 1) {
         count += steps
         guard columns != nil else { return }
@@ -32,7 +32,7 @@ final class Progress {
         show()
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     func finish() {
         guard shown != nil else { return }
         shown = nil
@@ -48,7 +48,7 @@ final class Progress {
     }
 
     private func put(_ text: String) {
-        // Progress that cannot be shown changes nothing about the work.
+        // A failure to show progress does not affect the work.
         _ = SystemCall.write(Array(text.utf8), to: .errors)
     }
 }

@@ -3,17 +3,17 @@ import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore
 
-/// What the reading commands ask of a store before they print.
+/// Lookups that the reading commands share.
 enum StoreReading {
-    /// Opens a store that is only looked at.
+    /// Opens a store for reading only.
     static func open(_ path: String) throws -> Store {
         try Store.open(at: path, options: StoreOptions(isReadOnly: true))
     }
 
-    /// The sequence number that a moment means; zero for a time before the first entry.
+    /// The sequence number of a moment; zero for a time before the first entry.
     ///
     /// - Throws: ``ToolError`` when the journal does not reach so far.
-    static func place(of moment: PlaceInJournal, in store: Store) throws -> SequenceNumber {
+    static func sequence(of moment: JournalPosition, in store: Store) throws -> SequenceNumber {
         let head = try store.head()
         switch moment {
         case .head: return head
@@ -29,17 +29,17 @@ enum StoreReading {
     }
 
     /// The first entry that is not before a moment.
-    static func first(from moment: PlaceInJournal, in store: Store) throws -> SequenceNumber {
-        guard case .time(let time) = moment else { return try place(of: moment, in: store) }
+    static func first(from moment: JournalPosition, in store: Store) throws -> SequenceNumber {
+        guard case .time(let time) = moment else { return try sequence(of: moment, in: store) }
         return try store.sequence(atTime: time.first - 1).next
     }
 
-    /// Narrows a filter to what happened from one moment to another, both included.
+    /// Narrows a filter to a range of moments, both ends included.
     ///
-    /// A number is a place in the journal. A time is compared with the time of each entry, which
-    /// need not rise from entry to entry.
+    /// A number is a position in the journal. A time is compared with the time of each entry;
+    /// entries need not be in order of time.
     static func restrict(
-        _ filter: inout AuditFilter, since first: PlaceInJournal?, until last: PlaceInJournal?,
+        _ filter: inout AuditFilter, since first: JournalPosition?, until last: JournalPosition?,
         in store: Store
     ) throws {
         var (lowest, highest) = (filter.range.lowerBound, filter.range.upperBound)
@@ -75,20 +75,21 @@ enum StoreReading {
                     ? ", and it is neither a sequence number nor a time." : suggestion))
     }
 
-    /// The entry that a moment means.
+    /// The entry at a moment.
     ///
-    /// - Throws: ``ToolError`` when there is none: the moment is before the first entry.
-    static func entry(at moment: PlaceInJournal, in store: Store) throws -> SequenceNumber {
-        let sequence = try place(of: moment, in: store)
+    /// - Throws: ``ToolError`` when the moment is before the first entry.
+    static func entry(at moment: JournalPosition, in store: Store) throws -> SequenceNumber {
+        let sequence = try sequence(of: moment, in: store)
         if sequence == .zero, case .time = moment {
             throw ToolError.usage("No entry is as old as that.")
         }
         return sequence
     }
 
-    /// The entries that a command line names, from the first to the last.
+    /// The entries of a range, from the first to the last.
     ///
-    /// - Throws: ``ToolError`` when one of them is not there, or the last one is before the first.
+    /// - Throws: ``ToolError`` when one of them does not exist, or the last one is before the
+    ///   first.
     static func entries(
         _ range: EntryRange, in store: Store
     ) throws -> ClosedRange<SequenceNumber> {
@@ -101,7 +102,7 @@ enum StoreReading {
             if case .time(let time) = end {
                 try store.sequence(atTime: time.last)
             } else {
-                try place(of: end, in: store)
+                try sequence(of: end, in: store)
             }
         guard first <= last else { throw ToolError.usage("The range ends before it begins.") }
         return first...last
@@ -117,7 +118,7 @@ enum StoreReading {
         return sequence
     }
 
-    /// The filter that a `--where` gives.
+    /// The filter of a `--where`.
     static func filter(
         _ text: String, for entity: SchemaEntity, in schema: Schema
     ) throws -> Filter {

@@ -8,18 +8,18 @@ import Musl
 import Darwin
 #endif
 
-/// The few calls of the operating system that the frame of the tool needs.
+/// The few system calls that the frame of the tool needs.
 ///
 /// Foundation could do the same, at the price of loading it for every `--help`.
 enum SystemCall {
-    /// The descriptors that every process is born with.
+    /// The standard descriptors of a process.
     enum Descriptor: Int32 {
         case input = 0
         case output = 1
         case errors = 2
     }
 
-    /// What became of an attempt to write.
+    /// The result of a write.
     enum WriteResult {
         case written
         case closed
@@ -52,22 +52,22 @@ enum SystemCall {
         return .written
     }
 
-    /// The words of the command line behind the name of the program.
+    /// The words of the command line after the name of the program.
     ///
-    /// - Throws: ``ToolError`` for a word that is not UTF-8. Put right, as Swift does, two names of files
-    ///   would become one.
+    /// - Throws: ``ToolError`` for a word that is not UTF-8. If it were repaired, as Swift does,
+    ///   two file names could become one.
     static func commandLine() throws -> [String] {
-        try (1..<max(1, Int(CommandLine.argc))).map { place in
-            guard let word = CommandLine.unsafeArgv[place] else { return "" }
+        try (1..<max(1, Int(CommandLine.argc))).map { index in
+            guard let word = CommandLine.unsafeArgv[index] else { return "" }
             if let text = String(validatingCString: word) { return text }
             let bytes = (0..<strlen(word)).map { UInt8(bitPattern: word[$0]) }
             throw ToolError.usage(
-                "Word \(place) of the command line, '\(spelled(bytes))', is not UTF-8 text. Rename "
+                "Word \(index) of the command line, '\(spelled(bytes))', is not UTF-8 text. Rename "
                     + "the file, or name it by a link.")
         }
     }
 
-    /// Bytes as a shell would take them between `$'` and `'`.
+    /// Bytes as a shell accepts them between `$'` and `'`.
     private static func spelled(_ bytes: [UInt8]) -> String {
         bytes.map { byte in
             (0x20..<0x7F).contains(byte)
@@ -76,11 +76,11 @@ enum SystemCall {
         }.joined()
     }
 
-    /// Fills up the descriptors that every process is born with.
+    /// Opens the standard descriptors that are closed.
     ///
-    /// Where one of them is closed, the next file opened would get its number, and what is meant for
-    /// people would be written into it: into a store. What stands in is open the wrong way round, so
-    /// that to read or to write fails as it does where nothing is open.
+    /// Otherwise the next file opened would get such a number, and messages would be written into
+    /// it: into a store. The replacement is open in the wrong direction, so reading or writing
+    /// fails as on a closed descriptor.
     static func fillDescriptors() {
         for number in 0...Descriptor.errors.rawValue {
             guard fcntl(number, F_GETFD) < 0, errno == EBADF else { continue }
@@ -112,7 +112,7 @@ enum SystemCall {
         }
     }
 
-    /// Why a call of the system failed.
+    /// The reason why a system call failed.
     struct Failure: Error {
         let number: Int32
     }
@@ -121,8 +121,8 @@ enum SystemCall {
     ///
     /// - Parameters:
     ///   - path: The file.
-    ///   - limit: How many bytes are enough; no more than these and a buffer full are read.
-    /// - Returns: The bytes; where there are more than `limit`, the first of them.
+    ///   - limit: The bytes needed; at most these and one buffer more are read.
+    /// - Returns: The bytes; only the first of them if there are more than `limit`.
     /// - Throws: ``Failure`` with the number of the error.
     static func contents(of path: String, upTo limit: Int) throws(Failure) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
@@ -154,7 +154,7 @@ enum SystemCall {
         }
     }
 
-    /// A descriptor that somebody else made non-blocking must not lose output.
+    /// A descriptor that another process made non-blocking must not lose output.
     private static func waitUntilWritable(_ descriptor: Descriptor) {
         var request = pollfd(fd: descriptor.rawValue, events: Int16(POLLOUT), revents: 0)
         poll(&request, 1, -1)
@@ -185,30 +185,31 @@ enum SystemCall {
         return text.isEmpty ? nil : text
     }
 
-    /// Whether a program of that name stands in one of the folders of `PATH`.
+    /// Whether a program of that name is in one of the folders of `PATH`.
     static func isProgram(_ name: String) -> Bool {
         (environment("PATH") ?? "").split(separator: ":").contains { folder in
             access("\(folder)/\(name)", X_OK) == 0
         }
     }
 
-    /// Makes a write to a closed pipe an answer instead of the end of the process, so that a
-    /// recording is never cut off in the middle of a save.
+    /// Makes a write to a closed pipe return an error instead of ending the process, so that a
+    /// recording is never interrupted in the middle of a save.
     ///
-    /// The same goes for a file that has reached the length the user may give it.
+    /// The same goes for a file that has reached the user's size limit.
     static func ignoreBrokenPipes() {
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
     }
 
-    /// Lets the user end this process, also where whoever started it had the signals blocked, which
-    /// is inherited.
+    /// Lets the user end this process even if its parent had blocked the signals, which is
+    /// inherited.
     static func heedSignals() {
         var signals = sigset_t()
         sigemptyset(&signals)
         for number in [SIGINT, SIGQUIT, SIGTERM, SIGHUP] { sigaddset(&signals, number) }
         pthread_sigmask(SIG_UNBLOCK, &signals, nil)
-        // Whoever ignores the ends of its children hands that on, and nobody could be asked how they ended.
+        // A parent that ignores SIGCHLD passes that on, and then waiting for a child gives no exit
+        // status.
         signal(SIGCHLD, SIG_DFL)
     }
 

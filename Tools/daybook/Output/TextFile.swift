@@ -1,9 +1,9 @@
 import DaybookNewFiles
 import Foundation
 
-/// Small files that a command is given or makes: keys, checkpoints, proofs.
+/// Small files that commands read or make: keys, checkpoints, proofs.
 enum TextFile {
-    /// More than any of them has; what is larger is something else.
+    /// More than any of them has; a larger file is something else.
     private static let textMaximum = 1 << 20
     /// More than any entry has.
     private static let dataMaximum = 1 << 30
@@ -12,7 +12,7 @@ enum TextFile {
     ///
     /// - Parameters:
     ///   - path: The file.
-    ///   - what: What it should be, as it reads in a message: "checkpoint".
+    ///   - what: The expected content, as it reads in a message: "checkpoint".
     /// - Returns: The text.
     /// - Throws: ``ToolError`` when it cannot be read or is no text.
     static func read(_ path: String, _ what: String) throws -> String {
@@ -39,14 +39,14 @@ enum TextFile {
         }
     }
 
-    /// Makes a file that was not there, and does what only makes sense with it.
+    /// Makes a new file, and runs the work that depends on it.
     ///
     /// - Parameters:
-    ///   - path: The file, which is on the disk when `work` begins.
-    ///   - bytes: What goes into it.
-    ///   - readers: Whom it is for.
-    ///   - work: What belongs to it: the file is taken away again when this fails.
-    /// - Throws: ``ToolError`` when it is there already or cannot be written; what `work` throws.
+    ///   - path: The file, which is synced when `work` begins.
+    ///   - bytes: Its content.
+    ///   - readers: The users who may read it.
+    ///   - work: The work; if it fails, the file is removed again.
+    /// - Throws: ``ToolError`` when the file exists already or cannot be written; errors of `work`.
     static func make(
         _ path: String, _ bytes: [UInt8], for readers: NewFile.Readers = .everybody,
         with work: () throws -> Void

@@ -1,19 +1,20 @@
 /// Rows in aligned columns.
 ///
 /// Columns are as wide as their widest cell *looks*: `Türkiye`, `日本` and flags line up. On a
-/// terminal the last column is cut to fit; in a file nothing is. A cell that is much wider than a line
-/// puts its own row out of line and widens no other, or one long text would fill every row with spaces.
+/// terminal the last column is cut to fit; in a file nothing is cut. A cell that is much wider than
+/// a line overflows in its own row and does not widen the column, or one long text would fill every
+/// row with spaces.
 struct TextTable {
-    /// No cell that is wider than this makes its column wider.
+    /// A cell wider than this does not widen its column.
     private static let alignedWidth = 120
 
-    /// Where a cell stands in its column.
+    /// The alignment of a cell in its column.
     enum Alignment: Sendable {
         case leading
         case trailing
     }
 
-    /// One column: its title and how its cells are placed.
+    /// One column: its title and the alignment of its cells.
     struct Column: Sendable {
         let title: String
         let alignment: Alignment

@@ -1,8 +1,8 @@
 import Foundation
 
 extension ToolError {
-    /// Why Foundation failed, in the system's own words where there are any, such as "No space left
-    /// on device"; without a full stop.
+    /// The reason of a Foundation error, in the system's own words if there are any, such as "No
+    /// space left on device"; without a full stop.
     static func words(for failure: any Error) -> String {
         let error = failure as NSError
         if error.domain == NSPOSIXErrorDomain {

@@ -4,7 +4,7 @@ import DaybookObjectModel
 import DaybookSnapshotStore
 
 extension ToolError {
-    /// The sentence and the exit code for an error of the layers below.
+    /// The message and the exit code for an error of the layers below.
     init(_ error: any Error) {
         switch error {
         case let error as ToolError: self = error
@@ -24,7 +24,7 @@ extension ToolError {
 }
 
 extension ExitCode {
-    /// How the tool ends when a key, a checkpoint or a proof is not accepted.
+    /// The exit code for a rejected key, checkpoint or proof.
     fileprivate init(_ code: ProofError.Code) {
         self =
             switch code {
@@ -33,7 +33,7 @@ extension ExitCode {
             }
     }
 
-    /// How the tool ends when a store refuses.
+    /// The exit code for an error of a store.
     fileprivate init(_ code: StoreError.Code) {
         self =
             switch code {

@@ -1,10 +1,10 @@
 /// Why the tool stops: one sentence for people and one code for scripts.
 struct ToolError: Error, Sendable {
-    /// What the process returns.
+    /// The exit code of the process.
     let code: ExitCode
     /// Full sentences, names in single quotes, the remedy last.
     let message: String
-    /// One line for each single reason, if there are several.
+    /// One line for each reason, if there are several.
     let details: [String]
 
     init(_ code: ExitCode, _ message: String, details: [String] = []) {
@@ -24,7 +24,8 @@ struct ToolError: Error, Sendable {
     }
 }
 
-/// Whoever read the standard output has gone.
+/// The reader of standard output is gone.
 ///
-/// That is no error: `daybook log STORE | head` has what it wants. The tool ends quietly, with success.
+/// That is no error: `daybook log STORE | head` has what it needs. The tool ends quietly, with
+/// success.
 struct OutputClosed: Error {}

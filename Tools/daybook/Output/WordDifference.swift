@@ -1,9 +1,9 @@
-/// Where a text differs from an older one, word by word.
+/// The differences between a text and an older one, word by word.
 ///
-/// What is gone stands in `[-…-]`, what is new in `{+…+}`, as `git diff --word-diff` writes it, so
-/// that nothing is told by colour alone.
+/// Removed words are in `[-…-]`, new ones in `{+…+}`, as in `git diff --word-diff`, so that nothing
+/// is shown by colour alone.
 struct WordDifference {
-    /// A piece of both texts or of one of them.
+    /// A part of both texts or of one of them.
     enum Part: Equatable {
         case same(String)
         case removed(String)
@@ -14,8 +14,8 @@ struct WordDifference {
 
     /// Compares two texts.
     ///
-    /// - Returns: Nil where too little is alike for the marks to be of help, or where finding out
-    ///   would take long; both texts are better shown one after the other then.
+    /// - Returns: Nil if too little is equal for the marks to help, or if comparing would take
+    ///   long; then both texts are better shown one after the other.
     init?(from old: String, to new: String) {
         let (older, newer) = (Self.words(of: old), Self.words(of: new))
         let head = zip(older, newer).prefix { $0 == $1 }.count
@@ -32,7 +32,7 @@ struct WordDifference {
         self.parts = parts
     }
 
-    /// Words beyond which the number of steps between two texts may be too large to look through.
+    /// Up to this many words all numbers of steps between two texts are tried.
     private static let comparedMaximum = 600
 
     // MARK: - Words
@@ -67,7 +67,7 @@ struct WordDifference {
         }
     }
 
-    /// The shortest way from one list of words to another.
+    /// The shortest sequence of steps from one list of words to another.
     private static func steps(from old: [Substring], to new: [Substring]) -> [Part] {
         let difference = new.difference(from: old)
         var removed: Set<Int> = []
@@ -96,7 +96,7 @@ struct WordDifference {
         return parts
     }
 
-    /// Neighbours of a kind become one, and so do changes with nothing but spaces between them.
+    /// Joins neighbours of one kind, and changes with only spaces between them.
     private static func joined(_ parts: [Part]) -> [Part] {
         var result: [Part] = []
         var (same, removed, added) = ("", "", "")
@@ -133,7 +133,7 @@ struct WordDifference {
         return result
     }
 
-    /// Whether a third of the words of the longer text stay, and the text has more than one.
+    /// Whether a third of the words of the longer text are kept, and the text has more than one.
     private static func areAlike(
         _ parts: [Part], _ old: [Substring], _ new: [Substring]
     ) -> Bool {
@@ -151,7 +151,7 @@ struct WordDifference {
 
 /// A difference of words as lines for people.
 struct WordDifferenceText {
-    /// Lines before and after a changed one that are shown with it.
+    /// The number of lines shown before and after a changed one.
     private static let surroundings = 1
 
     private let palette: Palette
@@ -160,8 +160,8 @@ struct WordDifferenceText {
         self.palette = palette
     }
 
-    /// The lines of the texts, those with changes marked in the margin by `~`; where several in a row
-    /// are as before, only how many. Texts of one line stand in quotes and have no margin.
+    /// The lines of the texts, those with changes marked in the margin by `~`; several unchanged
+    /// lines in a row are only counted. Texts of one line are in quotes and have no margin.
     func lines(of difference: WordDifference, quoting quote: (String) -> String) -> [String] {
         var lines: [(text: String, isChanged: Bool)] = [("", false)]
         func add(_ text: String, _ open: String, _ close: String, _ style: Style) {
@@ -178,7 +178,7 @@ struct WordDifferenceText {
                 }
             case .removed(let text): add(text, "[-", "-]", .removed)
             case .added(let text):
-                // A new line that ends in the text ends here, too.
+                // A newline inside the text closes the mark on this line.
                 add(text, "{+", "+}", .added)
                 if text.hasSuffix("\n") { lines.append(("", false)) }
             }

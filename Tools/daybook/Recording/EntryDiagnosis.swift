@@ -2,9 +2,9 @@ import Daybook
 import DaybookObjectModel
 import DaybookSnapshotStore
 
-/// Finds the line that is to blame for an entry that was refused.
+/// Finds the line that caused the refusal of an entry.
 ///
-/// Runs only after a refusal, so it may look at everything again.
+/// Runs only after a refusal, so it may read everything again.
 struct EntryDiagnosis {
     private let recorder: Recorder
 
@@ -14,8 +14,8 @@ struct EntryDiagnosis {
 
     /// Why the entry was refused.
     ///
-    /// - Returns: ``LineProblem`` with the line to blame, or that of the save when it is not one
-    ///   line's fault; the error itself when it is not the fault of the input.
+    /// - Returns: ``LineProblem`` with the line at fault, or with that of the save if no single
+    ///   line is at fault; the error itself if the input is not at fault.
     func problem(_ error: StoreError, savedInLine line: Int) -> any Error {
         do {
             switch error.code {
@@ -35,8 +35,8 @@ struct EntryDiagnosis {
             reasons(error, withMessage: true).joined(separator: " "), code: .conflict, line: line)
     }
 
-    /// The sentences of an error. That nothing was saved goes without saying where the line at
-    /// fault is told.
+    /// The sentences of an error. The message that names the line at fault need not add that
+    /// nothing was saved.
     private func reasons(_ error: StoreError, withMessage: Bool) -> [String] {
         let message = error.message.replacing("Nothing was saved: ", with: "", maxReplacements: 1)
         return (withMessage ? [message] : []) + error.details
@@ -84,7 +84,7 @@ struct EntryDiagnosis {
         return nil
     }
 
-    /// A delete that the model denies.
+    /// A delete that the delete rule `deny` refuses.
     private func denial(_ error: StoreError, _ line: Int) -> LineProblem {
         let reasons = reasons(error, withMessage: error.details.isEmpty)
         for (id, touch) in recorder.trace.inOrder {
@@ -123,7 +123,7 @@ struct EntryDiagnosis {
         return nil
     }
 
-    /// The object of the store that has a value and keeps it.
+    /// The stored object that has a value and keeps it.
     private func holder(
         of value: Value, _ property: SchemaProperty, _ entity: SchemaEntity,
         except object: ManagedObject
@@ -140,7 +140,7 @@ struct EntryDiagnosis {
         return found.first { $0 != own && !isTouched($0) }.map { recorder.schema.name(of: $0) }
     }
 
-    /// The objects that are still there, in the order of the lines that touched them first.
+    /// The remaining objects, in the order of the lines that first touched them.
     private var touchedObjects: [(ManagedObject, EntryTrace.Touch)] {
         recorder.trace.inOrder.compactMap { id, touch in
             recorder.registeredObject(id).flatMap { $0.isDeleted ? nil : ($0, touch) }
@@ -149,7 +149,7 @@ struct EntryDiagnosis {
 }
 
 extension Schema {
-    /// The uppermost entity that an entity has a property from.
+    /// The topmost entity from which an entity inherits a property.
     fileprivate func root(of entity: SchemaEntity, with property: SchemaProperty) -> SchemaEntity {
         var root = entity
         while let parent = root.superentity.flatMap({ self.entity($0) }),

@@ -1,7 +1,7 @@
 import Daybook
 import DaybookObjectModel
 
-/// Which line of the input did what in the open entry, so that a refusal can name the line.
+/// The effect of each input line on the open entry, so that a refusal can name the line.
 struct EntryTrace {
     enum Deed {
         case insert
@@ -9,13 +9,13 @@ struct EntryTrace {
         case delete
     }
 
-    /// What the lines did to one object.
+    /// The effect of the lines on one object.
     struct Touch {
         /// The line that touched it first.
         let line: Int
         /// The line that deleted it.
         var deletion: Int?
-        /// The line that set each attribute last that is unique or has rules.
+        /// The line that last set each attribute that is unique or has rules.
         var lines: [PropertyNumber: Int] = [:]
     }
 
@@ -26,7 +26,7 @@ struct EntryTrace {
 
     var isEmpty: Bool { touches.isEmpty }
 
-    /// Notes an operation.
+    /// Counts an operation.
     mutating func count(_ deed: Deed, of object: ManagedObject, line: Int) {
         let id = object.objectID.object
         switch deed {
@@ -39,8 +39,8 @@ struct EntryTrace {
         touches[id] = touch
     }
 
-    /// Notes that a line sets a property.
-    mutating func note(_ property: SchemaProperty, of object: ManagedObject, line: Int) {
+    /// Records that a line sets a property.
+    mutating func record(_ property: SchemaProperty, of object: ManagedObject, line: Int) {
         guard property.isUnique || property.hasRules else { return }
         touches[object.objectID.object]?.lines[property.number] = line
     }

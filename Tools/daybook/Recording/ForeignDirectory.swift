@@ -2,11 +2,11 @@ import Daybook
 import DaybookAudit
 import DaybookObjectModel
 
-/// What is known of the objects of foreign streams: which entity a table is, which attribute tells its
-/// rows apart, and which object of the store a foreign name means.
+/// The known tables and objects of foreign streams: the entity of a table, the attribute that
+/// identifies its rows, and the object of the store for a foreign name.
 ///
-/// Names are kept as long as their objects are there, so the memory for it grows with the number of
-/// objects of the source that have names.
+/// Names are kept as long as their objects exist, so memory grows with the number of named objects
+/// of the source.
 struct ForeignDirectory {
     /// A name within a table of a stream.
     private struct Name: Hashable {
@@ -14,28 +14,28 @@ struct ForeignDirectory {
         let name: String
     }
 
-    /// What is known of an object that the source has a name for.
+    /// A named object of the source.
     struct Known {
-        /// The entity that its table stands for.
+        /// The entity of its table.
         let entity: SchemaEntity
-        /// The object; nil when it was imported at an earlier time.
+        /// The object; nil if an earlier import made it.
         var id: ManagedObjectID?
-        /// The value of its key; nil when it has none.
+        /// The value of its key; nil if it has none.
         var key: JSONValue?
-        /// The members of its to-many relationships by name, with their places.
+        /// The members of its to-many relationships by name, with their positions.
         var lists: [String: [String: Double]] = [:]
     }
 
     private let schema: Schema
     private let tables: [String: SchemaEntity]
     private let keys: [EntityNumber: SchemaProperty]
-    /// The tables that have come up, by stream.
+    /// The tables seen so far, by stream.
     private var tablesOfStreams: [String: Set<ForeignTable>] = [:]
     private var names: [Name: Known] = [:]
-    /// Objects that the open step deletes, which other events of it may still name.
+    /// Objects that the open step deletes; other events of the step may still name them.
     private var leaving: [Name: Known] = [:]
 
-    /// - Throws: ``ToolError`` when a key or a table is not of the model.
+    /// - Throws: ``ToolError`` when a key or a table is not in the model.
     init(_ schema: Schema, _ options: Importer.Options) throws {
         self.schema = schema
         var tables: [String: SchemaEntity] = [:]
@@ -75,7 +75,7 @@ struct ForeignDirectory {
 
     // MARK: - Entities and keys
 
-    /// The entity of the table of an event; nil when there is none.
+    /// The entity of an event's table; nil if there is none.
     func entity(of event: ForeignEvent) -> SchemaEntity? {
         for table in event.tables.reversed() {
             if let entity = tables[table] { return entity }
@@ -83,21 +83,21 @@ struct ForeignDirectory {
         return event.tables.first.flatMap { schema.entity(named: $0) }
     }
 
-    /// The attribute by which the objects of an entity are told apart; nil when there is none.
+    /// The attribute that identifies the objects of an entity; nil if there is none.
     func key(of entity: SchemaEntity) -> SchemaProperty? {
         keys[entity.number]
     }
 
     // MARK: - Names
 
-    /// What is known of an object of a table.
+    /// A named object of a table.
     func known(_ name: String, in table: ForeignTable) -> Known? {
         let name = Name(table: table, name: name)
         return names[name] ?? leaving[name]
     }
 
-    /// What is known of the objects of that name in a stream that a reference to an entity can lead to:
-    /// one for each table that has such a name.
+    /// The objects of that name in a stream to which a reference to an entity can lead: one for
+    /// each table with that name.
     func known(
         _ name: String, in stream: String, leadingTo destination: SchemaEntity
     ) -> [Known] {
@@ -105,19 +105,21 @@ struct ForeignDirectory {
         return found.filter { destination.family.contains($0.entity.number) }
     }
 
-    /// Notes what an event says of its object, which is this one of the store.
-    mutating func note(_ event: ForeignEvent, _ object: ManagedObjectID, of entity: SchemaEntity) {
+    /// Remembers an event's data about its object, which is this one of the store.
+    mutating func remember(
+        _ event: ForeignEvent, _ object: ManagedObjectID, of entity: SchemaEntity
+    ) {
         take(event, entity) { $0.id = object }
     }
 
-    /// Notes an event that was imported before.
-    mutating func noteSeen(_ event: ForeignEvent) {
+    /// Remembers an event that was imported before.
+    mutating func rememberSeen(_ event: ForeignEvent) {
         guard let entity = entity(of: event) else { return }
         take(event, entity) { _ in }
         finishStep()
     }
 
-    /// Forgets the names of objects that the step has deleted.
+    /// Forgets the names of the step's deleted objects.
     mutating func finishStep() {
         leaving.removeAll()
     }
@@ -151,7 +153,7 @@ struct ForeignDirectory {
 }
 
 extension ForeignDirectory.Known {
-    /// The names of the members of a to-many relationship, in their order.
+    /// The names of the members of a to-many relationship, in order.
     func members(of relationship: String) -> [String] {
         (lists[relationship] ?? [:]).sorted { first, second in
             first.value == second.value

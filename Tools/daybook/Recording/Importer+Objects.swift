@@ -4,8 +4,8 @@ import DaybookObjectModel
 
 /// Carrying out the events of one step.
 ///
-/// Rows refer to rows that come later in the same step, and a deleted row may be one that another still
-/// refers to for a moment. So attributes come first, then relationships, then deletes.
+/// Rows refer to rows that come later in the same step, and another row may briefly still refer to
+/// a deleted one. So attributes come first, then relationships, then deletes.
 extension Importer {
     /// Relationships that an event sets.
     private struct Connection {
@@ -38,14 +38,14 @@ extension Importer {
                 {
                     try check(event, entity, object, isFirst: checked.insert(object).inserted)
                 }
-                directory.note(event, object.objectID, of: entity)
+                directory.remember(event, object.objectID, of: entity)
                 guard event.operation != .delete else {
                     return doomed.insert(object, line: received.line)
                 }
                 let row = try split(event.after ?? [], entity)
                 try recorder.set(
                     row.attributes + nulls(event, entity), of: object, received.line)
-                recorder.matcher.note(object)
+                recorder.matcher.markTouched(object)
                 connections.append(
                     Connection(
                         object: object, members: row.relationships, received: received))
@@ -59,7 +59,7 @@ extension Importer {
         }
     }
 
-    /// Gives a problem the line of its event, which is not the one that is read by now.
+    /// Gives a problem the line of its event, which is not the line being read.
     private func naming<Result>(_ line: Int, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()
@@ -79,7 +79,7 @@ extension Importer {
                 + "'--table \(table)=\(recorder.schema.entities.first?.name ?? "Country")'.")
     }
 
-    /// The object that an event is about, made if the event says so.
+    /// The object of an event, made if the event says so.
     private func object(
         of received: Received, _ entity: SchemaEntity, notIn doomed: Set<ManagedObject>
     ) throws -> ManagedObject {
@@ -152,7 +152,7 @@ extension Importer {
 
     // MARK: - Rows
 
-    /// The members of a row that are attributes, and those that are relationships.
+    /// The attributes and the relationships of a row.
     private func split(
         _ row: [JSONMember], _ entity: SchemaEntity
     ) throws -> (attributes: [JSONMember], relationships: [JSONMember]) {
@@ -174,7 +174,7 @@ extension Importer {
         return (attributes, relationships)
     }
 
-    /// The attributes of a new object that the event leaves out because they are null.
+    /// The attributes of a new object that the event omits because they are null.
     private func nulls(_ event: ForeignEvent, _ entity: SchemaEntity) -> [JSONMember] {
         guard event.operation == .insert, event.isWhole else { return [] }
         return entity.properties.filter { property in
@@ -204,11 +204,11 @@ extension Importer {
                 JSONMember(membership.name, try reference(.array(names), property, stream)))
         }
         try recorder.set(members, of: connection.object, connection.received.line)
-        recorder.matcher.note(connection.object)
+        recorder.matcher.markTouched(connection.object)
     }
 
-    /// A relationship of the source as one of this store: names of objects, which the stream has told
-    /// before, or values of the key of the destination.
+    /// A relationship of the source as one of this store: names of objects from earlier in the
+    /// stream, or values of the destination's key.
     private func reference(
         _ json: JSONValue, _ property: SchemaProperty, _ stream: String
     ) throws -> JSONValue {
@@ -265,10 +265,10 @@ extension Importer {
 
     // MARK: - Checking
 
-    /// Compares what the event says was there before with what is there.
+    /// Compares the old values of an event with the present ones.
     ///
-    /// Relationships are set after all events of a step, so they can only be compared while no event
-    /// has touched the object yet, for the first of them.
+    /// Relationships are set after all events of a step, so they can only be compared for the first
+    /// event of an object.
     private func check(
         _ event: ForeignEvent, _ entity: SchemaEntity, _ object: ManagedObject, isFirst: Bool
     ) throws {
@@ -312,7 +312,7 @@ extension Importer {
 }
 
 extension JSONValue {
-    /// The value as an attribute of this type has it: some databases keep truth values as 0 and 1.
+    /// The value in the form of an attribute's type: some databases keep truth values as 0 and 1.
     fileprivate func plain(for type: AttributeType) -> JSONValue {
         switch (type, self) {
         case (.bool, .number("0")): .bool(false)

@@ -7,21 +7,21 @@ import DaybookSnapshotStore
 /// Turns the events of a foreign change stream into entries: one for each step of the source, all of
 /// it or none of it.
 ///
-/// How far each table of a stream has been imported is kept in the store, in the same LMDB transaction
-/// as the entry, so that a stream that is imported again adds nothing and one that was cut off goes on,
-/// be it that all tables come together or each on its own.
+/// The position reached in each table of a stream is kept in the store, in the same LMDB
+/// transaction as the entry, so that importing a stream again adds nothing and an interrupted one
+/// continues, whether all tables come together or one by one.
 final class Importer {
-    /// What the user says about the streams.
+    /// The user's options for the streams.
     struct Options {
         /// The entities of tables that have other names.
         var tables: [String: String] = [:]
-        /// The attribute by which the objects of an entity are told apart.
+        /// The attribute that identifies the objects of an entity.
         var keys: [String: String] = [:]
-        /// Members and columns that are not known are passed over.
+        /// Unknown members and columns are skipped.
         var ignoresUnknown = false
-        /// What the store has need not be what the stream says it was before.
+        /// The values in the store may differ from the stream's old values.
         var ignoresBefore = false
-        /// Events at or before a place that the stream has reached are passed over.
+        /// Events at or before a position already reached are skipped.
         var skipsRepeated = false
     }
 
@@ -31,7 +31,7 @@ final class Importer {
         let line: Int
     }
 
-    /// The last event that was taken, and its line.
+    /// The last accepted event, and its line.
     fileprivate struct Reached {
         let origin: ForeignOrigin
         let position: ForeignPosition
@@ -44,34 +44,34 @@ final class Importer {
     let options: Options
     var directory: ForeignDirectory
     private var open: [Received] = []
-    /// How far each table had come before this import, by the text of the table.
+    /// The position of each table before this import, by the text of the table.
     private var kept: [String: ForeignPosition] = [:]
-    /// The texts of tables that have come up.
+    /// The texts of the tables seen so far.
     private var texts: [ForeignTable: String] = [:]
     private var reached: [String: Reached] = [:]
-    /// Where the states end in which the tables begin, as long as that is not kept.
+    /// The ends of the tables' initial states, until they are kept.
     private var snapshots: [ForeignTable: ForeignPosition] = [:]
-    /// The tables of which it is kept in this import how far they have come.
+    /// The tables whose positions this import has kept.
     private var advanced: Set<ForeignTable> = []
 
-    /// The entries made in this import, by the entries of the other store that they were made of.
+    /// The entries made in this import, by their original entries in the other store.
     private var made: [SequenceNumber: SequenceNumber] = [:]
 
-    /// How many events repeat others of this input.
+    /// The number of events that repeat others of this input.
     private(set) var repeated = 0
-    /// How many events of each table stand at or before the place that earlier imports reached.
+    /// The number of events of each table at or before the position that earlier imports reached.
     private var passedOver: [ForeignTable: Int] = [:]
 
-    /// The tables of which events were passed over, because they stand at or before `place`, up to
-    /// which earlier imports reached; whether they were among these the store cannot tell.
-    var passages: [(table: ForeignTable, place: ForeignPosition, count: Int)] {
+    /// The tables with skipped events, because they are at or before `position`, which earlier
+    /// imports reached; the store cannot say whether those imports included them.
+    var passages: [(table: ForeignTable, position: ForeignPosition, count: Int)] {
         passedOver.map { ($0.key, $0.value, text(of: $0.key)) }.sorted { $0.2 < $1.2 }
             .compactMap { table, count, text in kept[text].map { (table, $0, count) } }
     }
 
     /// Prepares an import.
     ///
-    /// - Throws: ``ToolError`` when a key or a table is not of the model.
+    /// - Throws: ``ToolError`` when a key or a table is not in the model.
     init(into recorder: Recorder, _ options: Options) throws {
         self.recorder = recorder
         self.options = options
@@ -88,18 +88,18 @@ final class Importer {
         }
     }
 
-    /// What the names begin with under which places are kept in the store.
+    /// The prefix of the names under which the store keeps positions.
     private static let prefix = "daybook.import."
 
     // MARK: - Steps
 
     /// Takes an event.
     ///
-    /// - Returns: The entry that was made of the events before, if this one is of another step.
+    /// - Returns: The entry made of the events before, if this one belongs to another step.
     /// - Throws: ``LineProblem`` for an event that does not fit; ``StoreError``.
     func take(_ event: ForeignEvent, line: Int) throws -> Recorder.RecordedEntry? {
         guard try isNew(event, line) else {
-            directory.noteSeen(event)
+            directory.rememberSeen(event)
             return nil
         }
         var entry: Recorder.RecordedEntry?
@@ -110,7 +110,7 @@ final class Importer {
         return entry
     }
 
-    /// Saves the events of the open step as one entry; nil when nothing was left to save.
+    /// Saves the events of the open step as one entry; nil if there was nothing to save.
     func save() throws -> Recorder.RecordedEntry? {
         guard let first = open.first, let last = open.last else { return nil }
         try apply(open)
@@ -140,10 +140,10 @@ final class Importer {
         return first...last
     }
 
-    /// Saves what is open at the end of the input.
+    /// Saves the open step at the end of the input.
     func finish() throws -> Recorder.RecordedEntry? {
         let entry = try save()
-        // A state counts as imported when it is there as a whole: one that was cut off is read again.
+        // An initial state counts as imported only when complete: an interrupted one is read again.
         let states = snapshots.filter { !advanced.contains($0.key) }
         if !states.isEmpty {
             try keep(states)
@@ -152,13 +152,13 @@ final class Importer {
         return entry
     }
 
-    // MARK: - Places
+    // MARK: - Positions
 
     private func text(of table: ForeignTable) -> String {
         texts[table] ?? table.text
     }
 
-    /// How far the tables have come with the events of a step.
+    /// The positions of the tables after the events of a step.
     private func positions(after step: [Received]) -> [ForeignTable: ForeignPosition] {
         var positions: [ForeignTable: ForeignPosition] = [:]
         for received in step {
@@ -170,7 +170,7 @@ final class Importer {
                 positions[table] = position
             }
         }
-        // With the first change the state of a stream is there as a whole, that of its other tables, too.
+        // With the first change, the initial state of a stream is complete, in all its tables.
         let streams = Set(positions.keys.map(\.stream))
         for (table, position) in snapshots where streams.contains(table.stream) {
             if positions[table] == nil, !advanced.contains(table) { positions[table] = position }
@@ -180,7 +180,7 @@ final class Importer {
         return positions
     }
 
-    /// Has the store keep how far tables have come.
+    /// Has the store keep the positions of tables.
     private func keep(_ positions: [ForeignTable: ForeignPosition]) throws {
         guard !positions.isEmpty else { return }
         let values = positions.map { (Self.prefix + text(of: $0.key), Value.string($0.value.text)) }
@@ -200,7 +200,7 @@ final class Importer {
             passedOver[event.table, default: 0] += 1
             return false
         }
-        // The rows of a first state all have the place at which it was read.
+        // All rows of an initial state have the position at which it was read.
         guard !origin.isSnapshot else { return true }
         if let last = reached[origin.stream], let order = position.order(to: last.position) {
             let isRepeated = order == .same && last.excludes(origin, position.precision)
@@ -231,7 +231,7 @@ final class Importer {
 }
 
 extension Importer.Reached {
-    /// Whether an event at the same place can only be one that was there before.
+    /// Whether an event at the same position can only be a repetition.
     fileprivate func excludes(
         _ origin: ForeignOrigin, _ precision: ForeignPosition.Precision
     ) -> Bool {
@@ -244,8 +244,8 @@ extension Importer.Reached {
 }
 
 extension ForeignOrigin {
-    /// Whether the place says of later events if they were imported: events of one moment have no
-    /// order, and streams without a name cannot be told apart.
+    /// Whether the position shows if later events were imported: events of one moment have no
+    /// order, and streams without a name cannot be distinguished.
     fileprivate var canBeKept: Bool {
         !stream.isEmpty && position?.precision != .time
     }

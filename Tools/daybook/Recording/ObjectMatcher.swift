@@ -2,15 +2,14 @@ import Daybook
 import DaybookObjectModel
 import DaybookSnapshotStore
 
-/// Finds the objects that a `match` means: those of the store, with what the open entry has made of
-/// them.
+/// Finds the objects of a `match`: those of the store, with the changes of the open entry.
 ///
-/// The store is asked by index. Objects that the entry has touched are found in dictionaries that
-/// are kept, one for each combination of attributes that has been matched, so that an entry of any
-/// length takes time in proportion to its lines. A combination without an indexed attribute costs
-/// one walk over the entity for each entry.
+/// The store is asked by index. Objects that the entry has touched are found in dictionaries, one
+/// for each combination of attributes that has been matched, so that the time for an entry is
+/// proportional to its lines. A combination without an indexed attribute costs one walk over the
+/// entity for each entry.
 final class ObjectMatcher {
-    /// What is looked for.
+    /// The search.
     struct Match {
         let entity: SchemaEntity
         var attributes: [(property: SchemaProperty, value: Value)] = []
@@ -28,7 +27,7 @@ final class ObjectMatcher {
         let properties: [SchemaProperty]
         var objects: [[Value]: Set<ObjectID>] = [:]
         var keys: [ObjectID: [Value]] = [:]
-        /// What the store has, where no index of its own can be asked.
+        /// The store's objects, if the store has no suitable index.
         var stored: [[Value]: [ObjectID]]?
     }
 
@@ -42,8 +41,8 @@ final class ObjectMatcher {
         self.store = store
     }
 
-    /// Notes that the open entry has inserted, updated or deleted an object.
-    func note(_ object: ManagedObject) {
+    /// Marks an object that the open entry has inserted, updated or deleted.
+    func markTouched(_ object: ManagedObject) {
         let id = object.objectID.object
         touched[id] = object
         for shape in Array(indexes.keys) { indexes[shape]?.take(object, id) }
@@ -68,7 +67,7 @@ final class ObjectMatcher {
         for id in try index.stored?[key] ?? storedObjects(match) where touched[id] == nil {
             if let object = context.object(with: managedID(of: id)) { found.append(object) }
         }
-        // What a delete rule has deleted is touched without a line of its own.
+        // A delete rule touches objects without a line of their own.
         return found.filter { object in
             !object.isDeleted
                 && match.destinations.allSatisfy { condition in
@@ -116,7 +115,7 @@ final class ObjectMatcher {
         }
         return try store.read { snapshot in
             let found = try snapshot.fetch(Query(match.entity, filter: .and(conditions)))
-            // A filter compares numbers of different widths; a match means the very value.
+            // A filter compares numbers of different widths; a match requires the exact value.
             return try found.filter { id in
                 try match.attributes.allSatisfy {
                     try snapshot.value(of: $0.property, in: id) == $0.value
@@ -133,7 +132,7 @@ final class ObjectMatcher {
 }
 
 extension ObjectMatcher.Index {
-    /// Takes an object in, or in again at its new place, or out when it is deleted.
+    /// Adds an object, moves it to its new values, or removes it when it is deleted.
     fileprivate mutating func take(_ object: ManagedObject, _ id: ObjectID) {
         guard entity.family.contains(id.entity) else { return }
         if let old = keys.removeValue(forKey: id) { objects[old]?.remove(id) }

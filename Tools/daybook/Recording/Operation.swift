@@ -1,23 +1,23 @@
 import DaybookObjectModel
 
-/// One line of what `record` reads, its form checked but not yet its names and values.
+/// One input line of `record`, with its form checked but not yet its names and values.
 enum Operation {
     case insert(entity: String, ref: String?, values: [JSONMember])
     case update(Target, values: [JSONMember])
     case delete(Target)
     case save(SaveNotes)
 
-    /// Which object an operation is about.
+    /// The object of an operation.
     enum Target {
-        /// `"object":"Country/17"`, with the entity beside it if that was given.
+        /// `"object":"Country/17"`, with the entity if that was given.
         case object(String, entity: String?)
         /// `"entity":"Country","match":{…}`.
         case match(entity: String, conditions: [JSONMember])
-        /// `"ref":"fr"`, with the entity beside it if that was given.
+        /// `"ref":"fr"`, with the entity if that was given.
         case ref(String, entity: String?)
     }
 
-    /// What a save says of its entry.
+    /// Author, note and time of a save.
     struct SaveNotes {
         var author: String?
         var note: String?
@@ -26,27 +26,27 @@ enum Operation {
     }
 }
 
-/// What is wrong with a line.
+/// A mistake in a line.
 struct LineProblem: Error {
     var code = ExitCode.usage
-    /// What is wrong and what would be right.
+    /// The mistake and the remedy.
     let message: String
-    /// The place within the line, such as `column 7`.
-    var place: String?
-    /// The line, when it is not the one being read.
+    /// The location within the line, such as `column 7`.
+    var location: String?
+    /// The line, if it is not the one being read.
     var line: Int?
 
-    init(_ message: String, code: ExitCode = .usage, place: String? = nil, line: Int? = nil) {
+    init(_ message: String, code: ExitCode = .usage, location: String? = nil, line: Int? = nil) {
         self.message = message
         self.code = code
-        self.place = place
+        self.location = location
         self.line = line
     }
 
     /// The error that ends the recording.
     func error(readingLine current: Int) -> ToolError {
-        let place = place.map { ", \($0)" } ?? ""
-        return ToolError(code, "line \(line ?? current)\(place): \(message)")
+        let location = location.map { ", \($0)" } ?? ""
+        return ToolError(code, "line \(line ?? current)\(location): \(message)")
     }
 }
 
@@ -63,9 +63,9 @@ extension Operation {
         do {
             json = try JSONValue(parsing: bytes)
         } catch {
-            // The line is a text of one line; which one it is of the input is told further out.
-            let place = error.place.split(separator: " ").suffix(2).joined(separator: " ")
-            throw LineProblem(error.message, place: place.isEmpty ? nil : place)
+            // The text has only one line; the caller adds its number in the input.
+            let location = error.location.split(separator: " ").suffix(2).joined(separator: " ")
+            throw LineProblem(error.message, location: location.isEmpty ? nil : location)
         }
         try self.init(json)
     }
@@ -148,7 +148,7 @@ extension Operation.SaveNotes {
     }
 }
 
-/// The members of one operation, taken one by one, so that what is left is not known.
+/// The members of one operation, taken one by one; the remaining ones are unknown.
 private struct OperationFields {
     private var members: [JSONMember]
     private var known: [String] = []
@@ -167,7 +167,7 @@ private struct OperationFields {
         return members.remove(at: index).value
     }
 
-    /// The text of a member; nil when it is left out or null.
+    /// The text of a member; nil if it is missing or null.
     mutating func takeText(_ name: String) throws -> String? {
         switch take(name) {
         case nil, .null: return nil
@@ -202,7 +202,7 @@ private struct OperationFields {
         return LineProblem("'\(name)' is missing, which '\(operation)' needs\(hint)")
     }
 
-    /// Refuses what nobody took.
+    /// Refuses the members that were not taken.
     func finish(_ operation: String) throws {
         guard let member = members.first else { return }
         let near = Suggestion.nearest(to: member.name, among: known)

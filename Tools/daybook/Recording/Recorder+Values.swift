@@ -1,7 +1,7 @@
 import Daybook
 import DaybookObjectModel
 
-/// Setting what stands in `values`.
+/// Setting the properties in `values`.
 extension Recorder {
     /// Sets properties of an object.
     func set(_ values: [JSONMember], of object: ManagedObject, _ line: Int) throws {
@@ -9,7 +9,7 @@ extension Recorder {
         let entity = try entity(named: object.objectID.entityName)
         for member in values {
             let property = try property(named: member.name, of: entity)
-            trace.note(property, of: object, line: line)
+            trace.record(property, of: object, line: line)
             if let attribute = property.attribute {
                 guard property.isPersistent else {
                     throw LineProblem("'\(property.name)' is transient: no store keeps it.")
@@ -47,7 +47,7 @@ extension Recorder {
         }
     }
 
-    /// The objects that a relationship is to lead to.
+    /// The new destinations of a relationship.
     private func destinations(
         _ json: JSONValue, of property: SchemaProperty
     ) throws -> [ManagedObject] {

@@ -6,7 +6,7 @@ import Foundation
 /// Turns operations into entries by way of a context, so that delete rules, inverses and validation
 /// are the same as for any program.
 ///
-/// Used on the main thread. After an error the open entry is to be dropped with the recorder.
+/// Used on the main thread. After an error, drop the open entry together with the recorder.
 final class Recorder {
     /// An entry that has become durable.
     struct RecordedEntry {
@@ -34,12 +34,12 @@ final class Recorder {
 
     var schema: Schema { store.schema }
 
-    /// Opens a store that is there.
+    /// Opens an existing store.
     ///
     /// - Parameters:
     ///   - path: The file.
-    ///   - author: Who made the changes, where a save does not say.
-    ///   - note: What they are about, where a save does not say.
+    ///   - author: The author of saves that name none.
+    ///   - note: The note of saves that have none.
     /// - Throws: ``StoreError`` when the store cannot be used.
     init(path: String, author: String?, note: String?) throws {
         let model = try Store.open(at: path).schema.model
@@ -60,8 +60,7 @@ final class Recorder {
 
     /// Carries out one operation.
     ///
-    /// - Returns: The entry that a save has made; nil for other operations and when nothing was
-    ///   left to save.
+    /// - Returns: The entry of a save; nil for other operations and if there was nothing to save.
     /// - Throws: ``LineProblem`` when the operation does not fit; ``StoreError`` when the store
     ///   fails.
     func perform(_ operation: Operation, line: Int) throws -> RecordedEntry? {
@@ -78,7 +77,7 @@ final class Recorder {
         return nil
     }
 
-    /// Saves what is open at the end of the input.
+    /// Saves the open entry at the end of the input.
     func finish(line: Int) throws -> RecordedEntry? {
         trace.isEmpty ? nil : try save(Operation.SaveNotes(), line: line)
     }
@@ -93,7 +92,7 @@ final class Recorder {
         let object = try newObject(of: try entity(named: entityName), line)
         if let ref { refs[ref] = NamedObject(id: object.objectID, line: line) }
         try set(values, of: object, line)
-        matcher.note(object)
+        matcher.markTouched(object)
     }
 
     /// Inserts an object, whose values are set next.
@@ -110,24 +109,23 @@ final class Recorder {
         return object
     }
 
-    /// Sets properties of an object that is there.
+    /// Sets properties of an existing object.
     func update(_ object: ManagedObject, _ values: [JSONMember], _ line: Int) throws {
         trace.count(.update, of: object, line: line)
         try set(values, of: object, line)
-        matcher.note(object)
+        matcher.markTouched(object)
     }
 
     /// Deletes an object.
     func delete(_ object: ManagedObject, _ line: Int) {
         trace.count(.delete, of: object, line: line)
         context.delete(object)
-        // Delete rules are carried out now, so that later lines find what is left.
+        // Delete rules are carried out now, so that later lines see the result.
         context.processPendingChanges()
-        matcher.note(object)
+        matcher.markTouched(object)
     }
 
-    /// Keeps values about the store beside those that are kept; the next save writes them along with
-    /// its entry.
+    /// Adds values about the store to the existing ones; the next save writes them with its entry.
     func keep(_ values: [String: Value]) throws {
         let coordinator = container.persistentStoreCoordinator
         guard let added = coordinator.persistentStores.first else {
@@ -136,8 +134,7 @@ final class Recorder {
         try coordinator.setMetadata(try store.userValues().merging(values) { $1 }, for: added)
     }
 
-    /// Saves what is open as one entry, which may say that it undoes others; nil when nothing was left to
-    /// save.
+    /// Saves the open entry, which may say that it undoes others; nil if there was nothing to save.
     func save(
         _ notes: Operation.SaveNotes, undoing undone: ClosedRange<SequenceNumber>? = nil, line: Int
     ) throws -> RecordedEntry? {
@@ -151,8 +148,8 @@ final class Recorder {
         }
         let counted = trace
         trace = EntryTrace()
-        // What the next entry reads is what is in the store by then, and nothing is kept that a
-        // long input would pile up.
+        // The next entry reads the newest state of the store, and memory does not grow with the
+        // input.
         context.reset()
         matcher.removeAll()
         return try sequence.map {
@@ -162,7 +159,7 @@ final class Recorder {
         }
     }
 
-    /// The digest of an entry just saved, which is read only if others have saved since.
+    /// The digest of an entry just saved; it is read only if others have saved since.
     private func digest(of sequence: SequenceNumber) throws -> Digest {
         let digest = try store.headDigest()
         return try store.head() == sequence ? digest : try store.entry(sequence).digest
@@ -204,7 +201,7 @@ final class Recorder {
         }
     }
 
-    /// The object of a name such as `Country/17`.
+    /// The object with a name such as `Country/17`.
     func object(named text: String) throws -> ManagedObject {
         guard let id = schema.object(named: text) else {
             let name = String(text.prefix { $0 != "/" })

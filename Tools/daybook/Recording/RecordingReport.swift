@@ -1,10 +1,10 @@
 import DaybookJournalLog
 import DaybookSnapshotStore
 
-/// What `record` and `import` say: an acknowledgement for each entry, or a summary for people.
+/// The output of `record` and `import`: an acknowledgement for each entry, or a summary for people.
 struct RecordingReport {
     private let console: Console
-    /// What has been done to the entries, as a sentence begins with it: "Recorded".
+    /// The first word of the summary: "Recorded".
     private let deed: String
     /// The sentence for no entries.
     private let nothing: String
@@ -23,7 +23,7 @@ struct RecordingReport {
         listing = Listing(console)
     }
 
-    /// Acknowledges an entry, which is durable by now.
+    /// Acknowledges an entry that has become durable.
     mutating func add(_ entry: Recorder.RecordedEntry?) throws {
         guard let entry else { return }
         first = first ?? entry.sequence

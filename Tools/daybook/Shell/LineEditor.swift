@@ -4,21 +4,21 @@ import Synchronization
 
 /// Lines from a person at a terminal, with a history and completion.
 final class LineEditor {
-    /// What came of reading a line.
+    /// The result of reading a line.
     enum Answer {
         case line(String)
-        /// The line was given up with Control-C.
+        /// The user abandoned the line with Control-C.
         case interrupted
         case end
     }
 
     private static let candidates = Mutex<@Sendable (String) -> [String]>({ _ in [] })
 
-    /// Opens the editor; nil when the terminal cannot do with one.
+    /// Opens the editor; nil if the terminal does not support one.
     ///
     /// - Parameters:
-    ///   - history: The file that the lines are kept in.
-    ///   - complete: Gives what the last word of a line could become.
+    ///   - history: The file for the history.
+    ///   - complete: Returns completions of the last word of a line.
     init?(history: URL, complete: @escaping @Sendable (String) -> [String]) {
         Self.candidates.withLock { $0 = complete }
         let status = terminal_editor_open("daybook", history.path) { line in
@@ -47,12 +47,12 @@ final class LineEditor {
 
     /// Writes the history to its file.
     ///
-    /// - Returns: Whether that could be done.
+    /// - Returns: Whether that succeeded.
     func saveHistory() -> Bool {
         terminal_editor_save() == 0
     }
 
-    /// The file for the history, its folder made where it is missing:
+    /// The file for the history, whose folder is made if it is missing:
     /// `$XDG_STATE_HOME/daybook/history`, or the same under `~/.local/state`.
     static func historyFile() throws -> URL {
         let state =

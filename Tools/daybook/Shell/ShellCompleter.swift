@@ -2,10 +2,9 @@ import DaybookObjectModel
 import DaybookSnapshotStore
 import Foundation
 
-/// What the last word of a line in the shell could become: commands, options, and the names in the
-/// store.
+/// Completions of the last word of a line in the shell: commands, options, and names in the store.
 struct ShellCompleter: Sendable {
-    /// More than anybody looks through.
+    /// More than a person reads through.
     private static let objectsMaximum = 200
 
     private let path: String
@@ -14,7 +13,7 @@ struct ShellCompleter: Sendable {
         self.path = path
     }
 
-    /// The words that the last one of a line could become; none when the store cannot be read.
+    /// The completions of the last word of a line; none if the store cannot be read.
     func candidates(_ line: String) -> [String] {
         var words = line.split(separator: " ", omittingEmptySubsequences: true).map(String.init)
         let last = line.hasSuffix(" ") || words.isEmpty ? "" : words.removeLast()
@@ -32,7 +31,7 @@ struct ShellCompleter: Sendable {
     private func dotArguments(of command: String) -> [String] {
         switch command {
         case ".help": CommandList.all.map(\.declaration.name)
-        case ".at": places()
+        case ".at": positions()
         default: []
         }
     }
@@ -90,7 +89,7 @@ struct ShellCompleter: Sendable {
     ) -> [String] {
         if !argument.choices.isEmpty { return argument.choices }
         if argument.completion == .files { return files(last) }
-        let place = argument.placeholder
+        let placeholder = argument.placeholder
         if argument.name == "--property" { return names { $0.properties.map(\.name) } }
         if argument.name == "--sort" {
             return names { entity in
@@ -98,9 +97,10 @@ struct ShellCompleter: Sendable {
             }
         }
         if argument.name == "--cursor" || argument.name == "--resume" { return cursors() }
-        if place.contains("OBJECT") { return objects(last) }
-        if place.contains("ENTITY") { return names { [$0.name] } }
-        return place.contains("SEQ") || place == "A" || place == "B" ? places() : []
+        if placeholder.contains("OBJECT") { return objects(last) }
+        if placeholder.contains("ENTITY") { return names { [$0.name] } }
+        return placeholder.contains("SEQ") || placeholder == "A" || placeholder == "B"
+            ? positions() : []
     }
 
     // MARK: - Names
@@ -111,8 +111,8 @@ struct ShellCompleter: Sendable {
         }
     }
 
-    /// The places in the journal that have a name.
-    private func places() -> [String] {
+    /// The named positions in the journal.
+    private func positions() -> [String] {
         ["head"] + reading { try $0.tags().map(\.name) }
     }
 
@@ -141,7 +141,7 @@ struct ShellCompleter: Sendable {
         }
     }
 
-    /// Somebody who completes a word is told nothing when the store cannot be read: the command will.
+    /// Completion does not report a store that cannot be read: the command will.
     private func reading(_ body: (Store) throws -> [String]) -> [String] {
         do {
             let store = try StoreReading.open(path)

@@ -3,28 +3,28 @@ import DaybookJournalLog
 import DaybookSnapshotStore
 import Foundation
 
-/// Commands about one store, one after the other.
+/// Commands about one store, one after another.
 ///
 /// Each runs as a process of its own, in the same terminal: so Control-C ends a command and not the
-/// shell, and commands that follow the journal, page their output or ask for keys do so as ever.
+/// shell, and commands that follow the journal, page their output or ask for keys work as usual.
 struct ShellSession {
-    /// What the shell itself understands.
+    /// The shell's own commands.
     static let dotCommands = [".at", ".help", ".quit"]
 
-    /// The commands whose exit code 1 is an answer that was asked for, and no fault that was found.
+    /// The commands whose exit code 1 is a normal answer, not a fault.
     private static let comparing: Set<String> = ["bisect", "diff"]
 
-    /// What a line came to.
+    /// The result of a line.
     enum Ending: Equatable {
         case done(ExitCode)
         case quit
     }
 
-    /// The place that reading commands look at; nil for the newest state.
+    /// The position that reading commands use; nil for the newest state.
     private(set) var moment: String?
 
     private let path: String
-    /// Options of the shell that are handed on to every command.
+    /// Options of the shell that are passed to every command.
     private let options: [String]
     /// Whether commands may read from the terminal.
     private let isInteractive: Bool
@@ -43,9 +43,10 @@ struct ShellSession {
         return DisplayText.escaped(name) + (moment.map { "@\($0)" } ?? "") + "> "
     }
 
-    /// Does what a line says.
+    /// Carries out a line.
     ///
-    /// - Throws: ``ToolError`` when it cannot be understood; a command that fails has told why itself.
+    /// - Throws: ``ToolError`` when it cannot be understood; a failed command has reported its
+    ///   reason itself.
     mutating func perform(_ line: String) throws -> Ending {
         guard let words = ShellWords(line)?.words else {
             throw ToolError.usage("A quote is not closed, or a backslash ends the line.")
@@ -56,7 +57,7 @@ struct ShellSession {
         }
         switch (first, words.dropFirst().first, words.count) {
         case (".quit", nil, _): return .quit
-        case (".at", let place, ...2): try travel(to: place)
+        case (".at", let target, ...2): try travel(to: target)
         case (".help", nil, _): try printHelp()
         case (".help", let name?, 2): return .done(try start(["help", name]))
         default:
@@ -71,19 +72,19 @@ struct ShellSession {
 
     // MARK: - The shell's own
 
-    private mutating func travel(to place: String?) throws {
-        guard let place, place != "head" else {
+    private mutating func travel(to target: String?) throws {
+        guard let target, target != "head" else {
             moment = nil
             return try console.talk("As of now.")
         }
-        guard let found = PlaceInJournal(place) else {
+        guard let found = JournalPosition(target) else {
             throw ToolError.usage(
-                "'.at' cannot be '\(place)': expected \(ValueParser.moment.expectation).")
+                "'.at' cannot be '\(target)': expected \(ValueParser.moment.expectation).")
         }
         let store = try StoreReading.open(path)
-        let sequence = try StoreReading.place(of: found, in: store)
+        let sequence = try StoreReading.sequence(of: found, in: store)
         try store.close()
-        moment = place
+        moment = target
         try console.talk(
             sequence == .zero ? "As of before the first entry." : "As of entry \(sequence).")
     }
@@ -110,19 +111,19 @@ struct ShellSession {
         let command = try ArgumentParser(CommandList.all).command(named: name).declaration
         guard name != "shell" else { throw ToolError.usage("This is the shell already.") }
         guard command.positionals.first?.name == "STORE" else { return try start([name] + words) }
-        // A store whose name begins with a dash is not taken for an option.
+        // A store whose name begins with a dash must not be mistaken for an option.
         let store = path.hasPrefix("-") ? "./" + path : path
         let code = try start([name] + options + past(for: command, words) + [store] + words)
         return code == .finding && Self.comparing.contains(name) ? .success : code
     }
 
-    /// The option with which a command looks at the past, unless the line says when to look at.
+    /// The option with which a command reads the past, unless the line has one itself.
     private func past(for command: CommandDeclaration, _ words: [String]) throws -> [String] {
         guard let moment else { return [] }
         let name = command.name == "log" ? "--until" : "--at"
         let option = command.options.first { $0.name == name }
         guard let option else {
-            // Where the line itself names entries, nobody expects anything else.
+            // A line that names entries itself needs no option.
             if !command.positionals.contains(where: { $0.placeholder.contains("SEQ") }) {
                 try console.talk("'.at \(moment)' does not hold for '\(command.name)'.")
             }

@@ -1,7 +1,7 @@
-/// The words of a line, as shells take lines apart.
+/// The words of a line, split as in shells.
 ///
-/// Spaces divide words. In single quotes everything stands for itself; in double quotes, and outside
-/// of quotes, a backslash makes the next character stand for itself.
+/// Spaces separate words. In single quotes every character is literal; in double quotes, and
+/// outside of quotes, a backslash makes the next character literal.
 struct ShellWords {
     let words: [String]
 

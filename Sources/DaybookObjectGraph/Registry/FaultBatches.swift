@@ -1,13 +1,5 @@
 import DaybookObjectModel
 
-/// Where a row may come from when a fault fires.
-enum ReadSource {
-    /// From the store, or from another context that holds it.
-    case anywhere
-    /// From the store.
-    case store
-}
-
 /// Faults that were fetched together and are read together as soon as one of them fires.
 struct FaultBatches {
     private var places: [GraphID: Int] = [:]

@@ -1,8 +1,8 @@
 internal import Foundation
 
 /// Where files are, and the calls of the system by which a file comes to its name, and stays there.
-package enum FilePlace {
-    /// Refuses a path at which something stands, were it a link that leads nowhere.
+package enum FileNaming {
+    /// Refuses an existing path, even a link that leads nowhere.
     static func checkFree(_ path: String) throws(NewFileError) {
         guard faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) != 0 else {
             throw .exists(path)
@@ -19,8 +19,8 @@ package enum FilePlace {
         guard [EPERM, EOPNOTSUPP, ENOTSUP, ENOSYS, EMLINK].contains(number) else {
             throw .system(path, "made", number)
         }
-        // A file system without links. The empty file is this call's claim to the name: whoever else
-        // wants it finds it taken.
+        // A file system without links. The empty file claims the name: for any other process it is
+        // taken.
         let claim = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard claim >= 0 else {
             throw errno == EEXIST ? .exists(path) : .system(path, "made", errno)
@@ -32,11 +32,11 @@ package enum FilePlace {
         throw .system(path, "made", reason)
     }
 
-    /// Returns when what a file holds would survive a power cut.
+    /// Returns when the content of a file would survive a power failure.
     ///
     /// - Parameters:
     ///   - path: The file.
-    ///   - target: What it is called in messages.
+    ///   - target: Its name in messages.
     /// - Throws: ``NewFileError``.
     static func sync(_ path: String, for target: String) throws(NewFileError) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
@@ -45,20 +45,20 @@ package enum FilePlace {
         guard fsync(descriptor) == 0 else { throw .system(target, "synced", errno) }
     }
 
-    /// Returns when the name of a file, or that it has none any more, would survive a power cut.
+    /// Returns when the name of a file, or its removal, would survive a power failure.
     static func syncFolder(of path: String) throws(NewFileError) {
         let descriptor = open(folder(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else {
             guard errno == EACCES else { throw .notDurable(path, errno) }
-            // Names can be made in it, though it cannot be opened.
+            // The folder is writable but cannot be opened.
             return syncAll()
         }
         defer { close(descriptor) }
-        // EINVAL: the file system keeps names without being asked.
+        // EINVAL: the file system keeps names without a sync.
         guard fsync(descriptor) == 0 || errno == EINVAL else { throw .notDurable(path, errno) }
     }
 
-    /// Returns when everything that was written to any file system is on the disk.
+    /// Returns when all writes to all file systems are on the disk.
     static func syncAll() {
         Foundation.sync()
     }

@@ -1,11 +1,11 @@
 import DaybookSnapshotStore
 
-/// A place in the journal as a command line names it: `SEQ|TIME`.
+/// A position in the journal on the command line: `SEQ|TIME`.
 ///
 /// Digits alone are always a sequence number, so `2011` is entry 2011 and not a year; `head` is the
-/// newest entry; what looks like a time is one (see ``PointInTime``) and stands for the latest entry
-/// that is not after it; everything else is the name of a tag.
-enum PlaceInJournal: Equatable, Sendable {
+/// newest entry; text in the form of a time (see ``PointInTime``) means the latest entry that is
+/// not after it; anything else is the name of a tag.
+enum JournalPosition: Equatable, Sendable {
     case head
     case sequence(UInt64)
     case time(PointInTime)
