@@ -156,6 +156,15 @@ struct ReferenceOffice {
         cell.destinations.filter { world[$0] == nil }.reduce(cell) { $0.removing($1) }
     }
 
+    /// Whether a reference without inverse has been emptied since its object is gone: a delete of what
+    /// was never saved does so, and a save does so for what it deletes.
+    func isEmptied(_ field: Field, _ want: Cell?, _ have: Cell?, in world: World) -> Bool {
+        guard field.isStored, field.kind == .toOne, field.inverse == nil, have == .one(nil),
+            case .one(let target?)? = want
+        else { return false }
+        return world[target] == nil
+    }
+
     /// References to objects that are not there, and objects held by two where one may hold them.
     ///
     /// A reference without inverse is nobody's to take back before a save.

@@ -185,4 +185,58 @@ import Testing
             }
         }
     }
+
+    @Test func `a child that follows is told of what delete rules do to a sibling's save`() throws {
+        try ours.performAndWait {
+            let (plan, step) = (Plan(context: ours), Step(context: ours))
+            ours.processPendingChanges()
+            let (saver, follower) = (
+                ManagedObjectContext(parent: ours), ManagedObjectContext(parent: ours)
+            )
+            let deleted = try saver.performAndWait {
+                let deleted = try twin(step, in: saver)
+                saver.delete(deleted)
+                saver.processPendingChanges()
+                return deleted.objectID
+            }
+            plan.steps = [step]
+            ours.processPendingChanges()
+            try follower.performAndWait {
+                follower.automaticallyMergesChangesFromParent = true
+                let plan = try twin(plan, in: follower)
+                #expect(plan.steps.map(\.objectID) == [deleted])
+
+                try saver.performAndWait { _ = try saver.save() }
+            }
+            let left = try follower.performAndWait {
+                try twin(plan, in: follower).steps.map(\.objectID)
+            }
+            #expect(left.isEmpty)
+        }
+    }
+
+    @Test func `a list saved through two parents reads what was saved below both`() throws {
+        try ours.performAndWait {
+            let (plan, first, second) = (
+                Plan(context: ours), Step(context: ours), Step(context: ours)
+            )
+            ours.processPendingChanges()
+            let middle = ManagedObjectContext(parent: ours)
+            let top = ManagedObjectContext(parent: middle)
+            try top.performAndWait {
+                let (plan, second) = (try twin(plan, in: top), try twin(second, in: top))
+                plan.steps = [second]
+                top.processPendingChanges()
+                let other = ManagedObjectContext(parent: ours)
+                try other.performAndWait {
+                    try twin(first, in: other).plan = try twin(plan, in: other)
+                    try other.save()
+                }
+
+                try top.save()
+
+                #expect(Set(plan.steps.map(\.objectID)) == [first.objectID, second.objectID])
+            }
+        }
+    }
 }

@@ -11,6 +11,9 @@ struct Sight {
     var mine: World = [:]
     var inserted: Set<ObjectID> = []
     var deleted: Set<ObjectID> = []
+    /// What was found gone. It stays gone here, and for the children, until a merge, a refresh or a
+    /// save looks for it again.
+    var gone: Set<ObjectID> = []
     /// Whether nobody else has saved since the context last merged everything.
     var isFresh = true
     /// How many entries the context has merged.
@@ -28,7 +31,8 @@ struct Sight {
 
     /// All objects as the context sees them: its own where it has read them, else the store's.
     func view(_ head: World) -> World {
-        head.filter { !deleted.contains($0.key) }.merging(mine) { _, mine in mine }
+        head.filter { !deleted.contains($0.key) && !gone.contains($0.key) }
+            .merging(mine) { _, mine in mine }
     }
 
     /// Takes over what an edit made of the view.
@@ -100,6 +104,8 @@ struct Sight {
                 for (name, cell) in after where before[name] != cell { record[name] = cell }
                 world[id] = record
             } else {
+                // What others have brought back, or deleted, meanwhile is passed over.
+                guard (old[id] == nil) == (step.before == nil) else { continue }
                 world[id] = step.after
             }
             made[id] = (old[id], world[id])

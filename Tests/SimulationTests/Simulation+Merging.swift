@@ -32,6 +32,8 @@ extension Simulation {
         try absorb(nil, index, telling: isChild ? mailbox.mergedIDs : entryObjects(index))
         sights[index].isFresh = true
 
+        // What is read between the two is told of by the second.
+        defer { if isChild { news.append(SimulationNews(source: index, ids: mailbox.mergedIDs)) } }
         guard isCurrent(index) else { return }
         let before = try dump(index)
         let again = try contexts[index].mergeChanges()

@@ -339,6 +339,10 @@ extension Simulation {
         var result = record
         for field in rules.fields(id) where field.isStored {
             guard let have = found[field.name], let saved = now[field.name] else { continue }
+            if rules.isEmptied(field, saved, have, in: head) {
+                result[field.name] = saved
+                continue
+            }
             let isChanged = base == nil || base?[field.name] != record[field.name]
             let isOld =
                 have == record[field.name]

@@ -111,7 +111,9 @@ final class Simulation {
             case .replay: try replay()
             }
         }
+        noteGone()
         try followUp(index)
+        noteGone()
         noteStaleness(index)
         for other in contexts.indices {
             try contexts[other].performAndWait { try compare(other) }
@@ -239,6 +241,16 @@ final class Simulation {
         }
     }
 
+    /// Notes what each context has found gone.
+    private func noteGone() {
+        for (index, context) in contexts.enumerated() {
+            context.performAndWait {
+                let gone = context.registeredObjects.filter { $0.isDeleted && !$0.hasChanges }
+                sights[index].gone = Set(gone.map(\.objectID.object))
+            }
+        }
+    }
+
     /// Notes which contexts have had something changed under them by somebody else.
     private func noteStaleness(_ index: Int) {
         for other in contexts.indices {
@@ -276,6 +288,12 @@ final class Simulation {
             try compareDestination(object, id, field, have, index, view)
             if want == have { continue }
             let isEdited = object.changedValues()[field.name] != nil
+            if rules.isEmptied(field, want, have, in: view) {
+                if !isEdited, sights[index].seen[id]?[field.name] == have {
+                    sights[index].mine[id]?[field.name] = have
+                }
+                continue
+            }
             let below = under(index)[id]?[field.name]
             guard have == ReferenceOffice.living(want, in: view), field.kind != .toOne else {
                 throw Mismatch(

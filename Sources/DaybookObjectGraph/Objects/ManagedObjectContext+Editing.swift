@@ -94,10 +94,18 @@ extension ManagedObjectContext {
     /// step for undo.
     public func processPendingChanges() {
         requireQueue()
+        endEvent()
+    }
+
+    /// Ends the event as ``processPendingChanges()`` does.
+    ///
+    /// - Returns: What was changed in it, by delete rules as well.
+    @discardableResult
+    func endEvent() -> [RecordedChange] {
         propagateDeletes()
         registry.sweepIfDue()
         defer { postChanges() }
-        guard journal.hasEvent else { return }
+        guard journal.hasEvent else { return [] }
         noteRevision()
         var records = journal.endEvent()
         var changes: [RecordedChange] = []
@@ -114,6 +122,7 @@ extension ManagedObjectContext {
             }
         }
         if !changes.isEmpty { append(changes) }
+        return changes
     }
 
     private func append(_ changes: [RecordedChange]) {

@@ -131,14 +131,14 @@ extension ManagedObjectContext {
         let isAsRead = try save.revision == news.revision && !parentStore.hasMoved()
         let (arrivals, conflicts, merged) = try merge(save)
         for arrival in arrivals { take(arrival) }
-        processPendingChanges()
+        let made = endEvent()
         for arrival in arrivals where arrival.change.isInsert {
             // Where the object was deleted here, it has come back rather than been made.
             if let item = journal.net(of: arrival.id) { settle(item.object, item.kind) }
         }
         terms.credit(save.attribution, for: arrivals.map(\.id))
         news.tellFollowers(
-            arrivals.map { GraphChange(id: $0.id, change: $0.change) }, except: child)
+            made.map { GraphChange(id: $0.object.graphID, change: $0.change) }, except: child)
         return (isAsRead && conflicts.isEmpty && merged.isEmpty, merged)
     }
 

@@ -177,7 +177,7 @@ extension AttributeDescription {
         }
         if type != .codable, isSet {
             problems.append(
-                "\(place) is of type '\(type.rawValue)' and called a set, but only coded values can be "
+                "\(subject) is of type '\(type.rawValue)' and called a set, but only coded values can be "
                     + "sets.")
         }
         if !defaultValue.isNull, isUnique || entity.uniquenessConstraints.contains([name]) {
