@@ -53,6 +53,33 @@ import Testing
         }
     }
 
+    @Test func `F69 a merge returns its conflicts, and the pending value stays`() throws {
+        let folder = try TemporaryDirectory()
+        let container = try PersistentContainer(
+            folder.url.appendingPathComponent("pages.daybook"), model: [Page.self])
+        let context = container.newBackgroundContext()
+        let other = container.newBackgroundContext()
+        try context.performAndWait { () throws in
+            let page = Page(context: context)
+            try context.save()
+            let id = page.objectID
+            try other.performAndWait { () throws in
+                (try other.existingObject(with: id) as? Page)?.title = "Theirs"
+                try other.save()
+            }
+            page.title = "Ours"
+
+            // example
+            let conflicts = try context.mergeChanges()
+            if conflicts.isEmpty { try context.save() }
+            // end of example
+
+            #expect(conflicts.map(\.theirs) == [.string("Theirs")])
+            #expect(page.title == "Ours")
+            #expect(context.hasChanges)
+        }
+    }
+
     // example
     final class Article: ManagedObject {
         @Attribute var title: String = ""

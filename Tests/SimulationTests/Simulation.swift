@@ -302,9 +302,10 @@ final class Simulation {
                         + "\(sights[index].seen[id]?[field.name].map { "\($0)" } ?? "new") and is "
                         + "\(below.map { "\($0)" } ?? "missing") below.")
             }
-            let wasDirty = sights[index].isDirty(id)
+            // What has been edited still has the members that are deleted: they may come back.
+            if isEdited || sights[index].isDirty(id) { continue }
             sights[index].mine[id]?[field.name] = have
-            if !wasDirty, !isEdited { sights[index].seen[id]?[field.name] = have }
+            sights[index].seen[id]?[field.name] = have
         }
     }
 

@@ -55,14 +55,15 @@ extension Change {
     ///   - isRefused: Whether a reference is left out. Asked of those that the change begins or moves.
     ///   - isTaken: Whether an object, which only one may hold, is another's by now.
     /// - Returns: What was left out.
-    package mutating func leaveOut(
-        of entity: SchemaEntity, where isRefused: (ReferenceChange) throws -> Bool,
+    package mutating func leaveOut<Failure: Error>(
+        of entity: SchemaEntity, where isRefused: (ReferenceChange) throws(Failure) -> Bool,
         unlessTaken isTaken: (SchemaProperty, ObjectID) -> Bool
-    ) rethrows -> [LostReference] {
+    ) throws(Failure) -> [LostReference] {
         guard !isDelete else { return [] }
         var refused: [ReferenceChange] = []
-        for reference in references(of: entity) where reference.new != nil {
-            if try isRefused(reference) { refused.append(reference) }
+        try forEachReference(of: entity) { (reference) throws(Failure) in
+            guard reference.new != nil, try isRefused(reference) else { return }
+            refused.append(reference)
         }
         guard !refused.isEmpty else { return [] }
         switch kind {

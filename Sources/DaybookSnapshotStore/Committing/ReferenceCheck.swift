@@ -133,13 +133,13 @@ struct ReferenceCheck {
         for change: Change, in transaction: borrowing some Reading & ~Copyable
     ) throws {
         guard let entity = projection.schema.entity(change.object.entity) else { return }
-        for reference in change.references(of: entity)
-        where reference.new != nil && reference.property.isExclusive {
+        try change.forEachReference(of: entity) { reference in
+            guard reference.new != nil, reference.property.isExclusive else { return }
             let target = reference.destination
-            guard try isThere(target, in: transaction) else { continue }
+            guard try isThere(target, in: transaction) else { return }
             let key = StoreKey.links(of: target, reference.property.number)
             guard let other = claims.updateValue(change.object, forKey: key), other != change.object
-            else { continue }
+            else { return }
             let schema = projection.schema
             let name = reference.property.name
             throw StoreError.validation([
