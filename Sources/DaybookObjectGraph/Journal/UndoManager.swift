@@ -1,7 +1,3 @@
-// The room of the working journal: what has changed in a context since its base, and undo, redo and
-// rollback on it. It changes objects by making recorded changes or taking them back, and asks the parent
-// store about saved entries. It writes to none.
-
 import DaybookObjectModel
 import DaybookStopping
 import Foundation

@@ -1,11 +1,12 @@
+// The room of the working journal: what has changed in a context since its base, and undo, redo and
+// rollback on it. `WorkingJournal` owns all of it: the event that goes on (`OpenEvent`), the list of
+// changes with base and cursor (`StepList`), and the index of the net changes (`NetChanges`,
+// `RelationLinks`). `UndoManager` is its public face. The extensions of `ManagedObjectContext` in this
+// room apply changes to objects and keep nothing. The room asks the parent store about saved entries,
+// and writes to no store.
+
 import DaybookJournalLog
 import DaybookObjectModel
-
-// The room of a context's own journal: the list of changes that have been made and can be undone,
-// what is pending, and how both follow undo, redo, saves and merges. `WorkingJournal` owns all of
-// it; its parts are `OpenEvent`, `StepList`, and the index, `NetChanges` and `RelationLinks`.
-// `UndoManager` is the journal's public face. The extensions of `ManagedObjectContext` here take
-// objects over the changes; they keep no book.
 
 /// The journal of a context: one list of changes with a base, where the last save was, and a cursor.
 ///

@@ -55,6 +55,7 @@ extension Change {
     ///   - isRefused: Whether a reference is left out. Asked of those that the change begins or moves.
     ///   - isTaken: Whether an object, which only one may hold, is another's by now.
     /// - Returns: What was left out.
+    /// - Throws: What `isRefused` throws.
     package mutating func leaveOut<Failure: Error>(
         of entity: SchemaEntity, where isRefused: (ReferenceChange) throws(Failure) -> Bool,
         unlessTaken isTaken: (SchemaProperty, ObjectID) -> Bool
