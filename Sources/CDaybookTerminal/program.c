@@ -35,8 +35,10 @@ int terminal_program_add(const char *word) {
 
 // The signals of the keyboard are for the program while it runs. This is a handler because the
 // program would inherit an ignored signal.
+static volatile sig_atomic_t interrupted;
+
 static void leave_to_program(int number) {
-    (void)number;
+    interrupted = number;
 }
 
 int terminal_program_spawn(posix_spawn_file_actions_t *actions, char *const *line, pid_t *child) {
@@ -78,6 +80,7 @@ terminal_ending terminal_program_run(terminal_streams streams) {
     if (ending.error == 0 && streams == TERMINAL_TALK) {
         ending.error = posix_spawn_file_actions_adddup2(&actions, 2, 1);
     }
+    interrupted = 0;
     struct sigaction waiting = {0}, before_interrupt, before_quit;
     waiting.sa_handler = leave_to_program;
     waiting.sa_flags = SA_RESTART;
@@ -86,6 +89,8 @@ terminal_ending terminal_program_run(terminal_streams streams) {
     pid_t child = 0;
     if (ending.error == 0) ending.error = terminal_program_spawn(&actions, words, &child);
     if (ending.error == 0) ending = wait_for(child);
+    // What a program answers that was interrupted is no answer, whatever it makes of the signal.
+    if (ending.error == 0 && ending.signal == 0 && streams == TERMINAL_TALK) ending.signal = interrupted;
     sigaction(SIGINT, &before_interrupt, NULL);
     sigaction(SIGQUIT, &before_quit, NULL);
     posix_spawn_file_actions_destroy(&actions);

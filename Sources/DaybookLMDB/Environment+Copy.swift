@@ -25,7 +25,8 @@ extension Environment {
             let flags = compacting ? UInt32(MDB_CP_COMPACT) : 0
             let status = mdb_env_copy2(core.handle.pointer, path, flags)
             guard status == MDB_SUCCESS else {
-                unlink(path)
+                // A file that another program has made meanwhile is its own.
+                if status != EEXIST { unlink(path) }
                 throw LMDBError.status(status, "copying to '\(path)'")
             }
         }

@@ -27,7 +27,7 @@ extension EnvironmentCore {
             do {
                 try checkUsable()
                 let change = try performRound(
-                    &pending, first.wait, mayJoin ? joining : { _ in [] })
+                    &pending, first.wait.restarted, mayJoin ? joining : { _ in [] })
                 mayJoin = false
                 switch change {
                 case nil: continue

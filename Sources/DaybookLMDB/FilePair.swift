@@ -109,6 +109,9 @@ final class FilePair: Sendable {
     ) throws(LMDBError) -> R {
         // Without a lock file there is no table of readers, and no lock on it.
         guard lockDescriptor >= 0 else { return try body() }
+        // The lock is held for microseconds: only a process that was stopped is worth a refusal.
+        var patience = patience
+        patience.limit = patience.limit.map { max($0, .milliseconds(100)) }
         try registering.take(LockWait(patience))
         defer { registering.giveBack() }
         return try body()

@@ -38,6 +38,9 @@ struct LockWait: Sendable {
         self.patience = patience
     }
 
+    /// The same wait from now on.
+    var restarted: LockWait { LockWait(patience) }
+
     /// Pauses briefly before the lock is tried again.
     ///
     /// - Returns: Nil, or the reason why the wait has ended.

@@ -15,6 +15,10 @@ extension ManagedObjectContext {
         do {
             let ignored = journal.list.entriesTakenBack(inStore: unread.store)
             let changes = try changes(of: unread, ignoring: ignored)
+            guard isReady(toTakeBack: changes) else { return false }
+            guard changes.contains(where: { makesDifference($0.inverse) }) else {
+                throw StoreError.undoPending(unread.sequence...unread.sequence)
+            }
             let origin = UndoneEntries(entries: unread.sequence...unread.sequence)
             journal.noteRead(changes, as: origin, in: unread.store)
             return true

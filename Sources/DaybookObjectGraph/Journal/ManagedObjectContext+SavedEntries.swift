@@ -87,9 +87,6 @@ extension ManagedObjectContext {
         let changes = notTakenBackHere(net, of: range, in: store).map {
             recorded($0, comesBack: $0.isDelete, isSaved: true, in: store)
         }
-        guard changes.contains(where: { makesDifference($0.inverse) }) else {
-            throw StoreError.undoPending(range)
-        }
         return changes
     }
 
@@ -170,11 +167,13 @@ extension ManagedObjectContext {
         let request = try plan.permitted()
         guard let undone = request.header.undoes else { return plan.obstacles }
         try refuseUnmerged(request.changes, of: undone, in: store)
-        let wanted = notTakenBackHere(request.changes, of: undone, in: store).map {
+        let changes = notTakenBackHere(request.changes, of: undone, in: store).map {
             recorded($0, comesBack: $0.isInsert, isSaved: false, in: store)
-        }.filter(makesDifference)
+        }
+        // What is forbidden makes no difference either, so it is looked for first.
+        if let blockade = blockade(of: changes) { throw blockade }
+        let wanted = changes.filter(makesDifference)
         guard !wanted.isEmpty else { throw StoreError.undoPending(undone) }
-        if let blockade = blockade(of: wanted) { throw blockade }
         let destination = undoManager?.destination
         if destination != nil { journal.forgetRedo() }
         var group = ChangeGroup(actionName: request.header.note ?? "")

@@ -21,6 +21,8 @@ extension ManagedObjectContext {
     public func rollback() {
         requireQueue()
         processPendingChanges()
+        // An observer that is told of the event may edit once more.
+        for _ in 0..<Self.hookRoundLimit where journal.hasEvent { processPendingChanges() }
         let items = journal.net
         for item in items {
             if let change = item.change {

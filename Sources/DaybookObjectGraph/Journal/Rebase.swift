@@ -11,7 +11,7 @@ struct Rebase {
     let theirs: Value
     /// Whether the first unsaved edit has been found.
     private var isMade = false
-    /// Where the unsaved edits found so far lead, of an attribute that merges.
+    /// Where the unsaved edits found so far lead.
     private var reached: Value?
 
     init(_ property: PropertyNumber, inSlot slot: Int, onto theirs: Value) {
@@ -43,15 +43,17 @@ extension Rebase {
             }
             if isSettled {
                 edits.remove(at: index)
-            } else if !isMade {
-                edits[index].old = theirs
+            } else {
+                if !isMade { edits[index].old = theirs }
                 isMade = true
+                if isInForce { reached = edits[index].new }
             }
             rewritten.change.kind = .update(edits: edits, members: members)
             return rewritten.change.isEmpty ? nil : rewritten
         case .delete(var values, let members):
             guard !isSettled else { return recorded }
-            values[slot] = theirs
+            // Undoing the delete brings back what the edits before it led to.
+            values[slot] = isInForce ? reached ?? theirs : theirs
             rewritten.change.kind = .delete(values: values, members: members)
             return rewritten
         }

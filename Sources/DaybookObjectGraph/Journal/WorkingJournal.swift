@@ -177,6 +177,8 @@ final class WorkingJournal {
         steps.rewind()
         let taken = takeBack(step.changes, in: context)
         steps.noteTakenBack(taken)
+        // Hooks come last: they may change the list.
+        context.awake(after: taken, .back)
     }
 
     /// Takes the nested group back that was ended last in the open one.
@@ -185,6 +187,7 @@ final class WorkingJournal {
         steps.removeLastNested()
         let taken = takeBack(changes, in: context)
         steps.noteNestedTakenBack(taken)
+        context.awake(after: taken, .back)
     }
 
     /// Advances the cursor by one step; in an open group, what is made again becomes a part of it.
@@ -192,6 +195,7 @@ final class WorkingJournal {
         guard let step = steps.next else { return }
         let made = makeAgain(step.changes, in: context)
         steps.advance(over: made) { keep($0, $1) }
+        context.awake(after: made, .forward)
     }
 
     /// Makes a change from where its object stands.
@@ -241,7 +245,6 @@ final class WorkingJournal {
         if !passedOver.isEmpty {
             taken = taken.indices.filter { !passedOver.contains($0) }.map { taken[$0] }
         }
-        context.awake(after: taken, .back)
         return taken
     }
 
@@ -257,7 +260,6 @@ final class WorkingJournal {
                 keep(recorded.object, recorded.distance(isMade: false))
             }
         }
-        context.awake(after: made, .forward)
         return made
     }
 
@@ -369,7 +371,7 @@ final class WorkingJournal {
 
     /// Rewinds the cursor to the base and forgets all steps.
     func rollback() {
-        event = OpenEvent()
+        _ = event.end()
         index.removeAll()
         links.removeAll()
         unlisted.removeAll()
@@ -388,11 +390,18 @@ final class WorkingJournal {
     /// Runs `body`, which rolls the context back, and puts the list back as it was when the attempt
     /// began, or at the last save in it: the cursor, the open group and what can be redone.
     func returnToStart(_ body: () -> Void) {
-        let start = attempts.last
+        let starts = attempts
         body()
-        guard let start, let last = attempts.indices.last else { return }
+        guard let start = starts.last else { return }
         steps.restore(start)
-        attempts[last] = steps
+        attempts = starts
+        attempts[attempts.count - 1] = steps
+    }
+
+    /// Makes the attempts that go on start again from what a save has come to, with the references
+    /// that it has emptied.
+    func noteSettled() {
+        for attempt in attempts.indices { attempts[attempt] = steps }
     }
 
     // MARK: - The list

@@ -118,7 +118,14 @@ extension ManagedObjectContext {
         var isDeleted = false
         if case .delete? = journal.change(of: object.graphID)?.kind { isDeleted = true }
         refreshMerging(object)
-        guard !object.isFault, !object.status.isGone else { return [] }
+        if object.status.isGone {
+            // It was updated, and has been deleted since.
+            news.noteMergedDelete(object.graphID) { [registry] in registry[$0] != nil }
+            return edits.values.sorted { $0.property < $1.property }.map {
+                object.conflict(.deletedByThem, of: $0.property, base: $0.old, ours: $0.new)
+            }
+        }
+        guard !object.isFault else { return [] }
         let after = pendingEdits(of: object)
         var conflicts: [MergeConflict] = []
         for property in object.binding.schema.slots.prefix(before.count) {

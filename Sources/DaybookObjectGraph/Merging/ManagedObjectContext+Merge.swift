@@ -84,10 +84,13 @@ extension ManagedObjectContext {
         journal.gatheringRebases {
             for update in incoming.updates.values { merge(update, &conflicts) }
         }
-        return try keepingIfUntold(conflicts, of: store) {
-            try walked.get()
+        conflicts = try keepingIfUntold(conflicts, of: store) {
             let lost = try incoming.deleted.filter { try !isStillThere($0, in: store) }
             return conflicts + dropReferences(to: lost, inStore: store.number)
+        }
+        return try keepingIfUntold(conflicts, of: store) {
+            try walked.get()
+            return conflicts
         }
     }
 
@@ -183,7 +186,8 @@ extension ManagedObjectContext {
                 edit.new != baseValue(of: edit.property, in: object, slot)
             else { continue }
             journal.rebase(object, edit.property, inSlot: slot, onto: edit.new)
-            if case .delete(var values, let members)? = journal.change(of: object.graphID)?.kind {
+            let pending = journal.change(of: object.graphID)
+            if case .delete(var values, let members)? = pending?.kind {
                 conflicts.append(
                     object.conflict(
                         .deletedByUs, of: edit.property, base: values[slot], theirs: edit.new))
@@ -193,7 +197,7 @@ extension ManagedObjectContext {
                     object,
                     to: Change(
                         object: object.graphID.object,
-                        kind: .delete(values: values, members: members)))
+                        kind: .delete(values: values, members: members), cause: pending?.cause))
                 continue
             }
             guard

@@ -113,7 +113,13 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
 
     func add(_ store: PersistentStore, for context: ManagedObjectContext) {
         guard coordinator.has(store) else { return }
-        _ = position(in: store)
+        let head = store.headWhenAdded
+        let known = position(in: store)
+        if known.base > head {
+            // An older copy was put in the place of the store that was here.
+            positions[store.number] = StorePosition(
+                base: head, pinned: known.pinned.map { min($0, head) })
+        }
         guard isFollowing, subscriptions[store.number] == nil else { return }
         follow(store, for: context)
     }

@@ -44,6 +44,7 @@ extension CoordinatedStores {
         }
         context.finishPending(savedAs: origins)
         for save in saves { settle(save, in: context) }
+        context.journal.noteSettled()
         followOwnSave(of: context)
         return entries
     }

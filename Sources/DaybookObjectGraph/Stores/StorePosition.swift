@@ -16,7 +16,9 @@ struct StorePosition {
 
     /// Whether others have saved entries that have not been merged, before one of the context's own.
     func hasForeignEntries(before sequence: SequenceNumber) -> Bool {
-        sequence.rawValue - base.rawValue - 1 > UInt64(ownEntries.count)
+        // An older copy may have been put in the store's place.
+        guard sequence > base else { return false }
+        return sequence.rawValue - base.rawValue - 1 > UInt64(ownEntries.count)
     }
 
     /// Notes an entry that the context has saved.

@@ -202,7 +202,11 @@ extension RawSpan {
         let count = try readCount(at: &offset)
         var members: [Member] = []
         for _ in 0..<count {
+            let start = offset
             let object = try readObjectID(at: &offset)
+            if let last = members.last, last.object >= object {
+                throw DecodingFailure(at: start, expected: "a member after the one before it")
+            }
             let order = Double(bitPattern: try readBigEndian(UInt64.self, at: &offset))
             members.append(Member(object: object, order: order))
         }

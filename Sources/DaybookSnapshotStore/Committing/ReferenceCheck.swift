@@ -20,6 +20,8 @@ struct ReferenceCheck {
     private var known: [ObjectID: Bool] = [:]
     /// Who is to hold what only one may hold.
     private var claims: [[UInt8]: ObjectID] = [:]
+    /// The updates that the policy drops, by position.
+    private var dropped: [Int] = []
     /// What collided, whichever side then won.
     private(set) var conflicts: [MergeConflict] = []
     /// Whether the changes came out as they went in.
@@ -52,6 +54,7 @@ struct ReferenceCheck {
         }
         if hasExclusive { for change in changes { try claim(for: change, in: transaction) } }
         for position in changes.indices { try settleReferences(position, in: transaction) }
+        releaseDropped()
         for change in changes where change.isDelete {
             try settleReferrers(of: change, in: transaction)
         }
@@ -94,11 +97,26 @@ struct ReferenceCheck {
         for reference in lost {
             note(owner, reference.property, base: reference.base, ours: reference.ours)
         }
-        if policy == .rollback, case .update = change.kind {
-            change.kind = releases(of: change, entity)
-        }
-        changes[position] = change
         isUntouched = false
+        if policy == .rollback, case .update = change.kind {
+            dropped.append(position)
+        } else {
+            changes[position] = change
+        }
+    }
+
+    /// Drops updates, but for what they let go of and the entry gives to others. What another update
+    /// that is dropped was to take is given to nobody.
+    private mutating func releaseDropped() {
+        guard !dropped.isEmpty else { return }
+        let owners = Set(dropped.map { changes[$0].object })
+        claims = claims.filter { !owners.contains($0.value) }
+        for position in dropped {
+            guard let entity = projection.schema.entity(changes[position].object.entity) else {
+                continue
+            }
+            changes[position].kind = releases(of: changes[position], entity)
+        }
     }
 
     /// What is left of an update that is dropped: it lets go of what the entry gives to others.

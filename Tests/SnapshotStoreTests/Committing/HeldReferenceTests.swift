@@ -21,7 +21,9 @@ struct HeldReferenceTests {
                         RelationshipDescription(
                             name: "files", destinationName: "File", inverseName: "agent",
                             isToMany: true, isOrdered: true),
+                        RelationshipDescription(name: "floor", destinationName: "Floor"),
                     ]),
+                EntityDescription(name: "Floor"),
                 EntityDescription(
                     name: "Desk",
                     relationships: [
@@ -146,6 +148,44 @@ struct HeldReferenceTests {
         }
 
         #expect(error?.code == .validation)
+    }
+
+    @Test(arguments: [false, true], [false, true])
+    func `updates that are both dropped leave what they were to exchange`(
+        isSwap: Bool, isFirst: Bool
+    ) throws {
+        let agents = try (0..<2).map { _ in try store.newObject("Agent") }
+        let (giver, taker) = (agents[isFirst ? 0 : 1], agents[isFirst ? 1 : 0])
+        let (desk, other) = (try store.newObject("Desk"), try store.newObject("Desk"))
+        let floor = try store.newObject("Floor")
+        let (held, back): (Value, Value) =
+            isSwap ? (.object(other), .object(other)) : (.null, .null)
+        try store.commit(
+            SaveRequest(changes: [
+                store.insert(desk), store.insert(other), store.insert(floor),
+                store.insert(giver, ["desk": .object(desk)]),
+                store.insert(taker, isSwap ? ["desk": held] : [:]),
+            ]).inOrder)
+        try store.commit(SaveRequest(changes: [try store.delete(floor)]))
+        let changes = try [
+            both(
+                store.update(giver, "desk", from: .object(desk), to: back),
+                store.update(giver, "floor", from: .null, to: .object(floor))),
+            both(
+                store.update(taker, "desk", from: held, to: .object(desk)),
+                store.update(taker, "floor", from: .null, to: .object(floor))),
+        ]
+
+        try store.commit(SaveRequest(changes: changes, policy: .rollback).inOrder)
+
+        #expect(try heldDesk(of: giver) == .object(desk))
+        #expect(try heldDesk(of: taker) == held)
+    }
+
+    /// Two changes of an object as one.
+    private func both(_ first: Change, _ second: Change) throws -> Change {
+        let entity = try #require(store.schema.entity(first.object.entity))
+        return try #require(try first.followed(by: second, of: entity))
     }
 
     private func heldDesk(of agent: ObjectID) throws -> Value {

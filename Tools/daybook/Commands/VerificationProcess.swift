@@ -72,7 +72,11 @@ enum VerificationProcess {
     /// What a command line asks the second process for; nil when it asks for something else.
     static func request(_ words: [String]) -> Request? {
         guard (3...4).contains(words.count), words[0] == word else { return nil }
-        let limit = words[2] == noLimit ? nil : Double(words[2]).map { Duration.seconds($0) }
+        let limit =
+            words[2] == noLimit
+            ? nil
+            : Double(words[2])
+                .flatMap { (0...1e9).contains($0) ? Duration.seconds($0) : nil }
         guard limit != nil || words[2] == noLimit else { return nil }
         return Request(
             path: words[1], waitingLimit: limit, checkpoint: words.count == 4 ? words[3] : nil)

@@ -118,9 +118,11 @@ final class Importer {
         try keep(positions(after: open))
         open.removeAll()
         let origin = first.event.origin
+        // What was overruled here is not what the entries there have changed and taken back.
+        let undone = options.ignoresBefore ? nil : origin.undoes.flatMap(madeTogether)
         let entry = try recorder.save(
             Operation.SaveNotes(author: origin.author, note: origin.note, time: origin.time),
-            undoing: origin.undoes.flatMap(madeTogether), line: last.line)
+            undoing: undone, line: last.line)
         if let source = origin.sequence { made[source] = entry?.sequence }
         return entry
     }
