@@ -181,24 +181,26 @@ extension Projector {
         in transaction: borrowing some Reading & ~Copyable,
         _ body: (inout Projector, RawSpan, RowLayout) throws -> R
     ) throws -> R? {
-        // A copy, because `body` changes this value.
-        let state = state
-        return try state.withRow(of: change.object, before: sequence, in: transaction) { bytes in
-            let layout = try layout(bytes)
+        // Copies, because `body` changes this value, which would be copied whole.
+        let (state, object, sequence, schema) = (state, change.object, sequence, projection.schema)
+        return try state.withRow(of: object, before: sequence, in: transaction) { bytes in
+            let layout = try Self.layout(bytes, of: object, before: sequence, in: schema)
             return try body(&self, bytes, layout)
         }
     }
 
-    private func layout(_ bytes: RawSpan) throws -> RowLayout {
+    private static func layout(
+        _ bytes: RawSpan, of object: ObjectID, before sequence: SequenceNumber, in schema: Schema
+    ) throws -> RowLayout {
         let layout: RowLayout
         do {
             layout = try RowLayout(bytes)
         } catch {
-            throw unreadable(error)
+            throw StoreError.rowUnreadable(schema.name(of: object), cause: error)
         }
         guard layout.since < sequence else {
             throw StoreError.corrupt(
-                "The record of \(projection.schema.name(of: change.object)) says that it is of "
+                "The record of \(schema.name(of: object)) says that it is of "
                     + "entry \(layout.since), which cannot be before entry \(sequence)")
         }
         return layout
