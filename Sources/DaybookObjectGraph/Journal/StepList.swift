@@ -300,6 +300,32 @@ struct StepList {
         keep(atMost: limit) { _, _ in }
     }
 
+    /// Where a list ends in which nothing can be redone and no group is open.
+    struct End {
+        fileprivate let count: Int
+        fileprivate let base: Int
+        fileprivate let settledCount: Int
+    }
+
+    /// The end of the list; nil if it takes the whole list to come back to it.
+    var end: End? {
+        guard levels.isEmpty, open.changes.isEmpty, open.origins.isEmpty, cursor == groups.count,
+            limit == 0
+        else { return nil }
+        return End(count: groups.count, base: base, settledCount: settledCount)
+    }
+
+    /// The list as it was at an end after which there were only new steps.
+    func cut(to end: End) -> StepList {
+        var list = StepList()
+        list.groups = Array(groups.prefix(end.count))
+        list.cursor = end.count
+        list.base = end.base
+        list.settledCount = end.settledCount
+        list.limit = limit
+        return list
+    }
+
     /// Forgets all steps. Groups that are open go on, empty.
     mutating func removeAll() {
         groups.removeAll()

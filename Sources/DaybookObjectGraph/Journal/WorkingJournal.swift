@@ -30,7 +30,7 @@ final class WorkingJournal {
     /// What was taken back since the base without becoming a step, by store.
     private var unlisted: [(store: UInt32, origin: UndoneEntries)] = []
     /// What the list was when each attempt began that goes on, outermost first.
-    private var attempts: [StepList] = []
+    private var attempts: [Start] = []
     /// What the list is to follow at the end of `gatheringRebases(_:)`; nil outside.
     private var gathered: [ManagedObject: [Rebase]]?
     private var endedEvents = 0
@@ -154,7 +154,10 @@ final class WorkingJournal {
         if !recorded.isSaved {
             follow(recorded.change, of: recorded.object, step == nil ? .unrecorded : .forward)
         }
-        if let step { steps.append(recorded, toStep: step) }
+        if let step {
+            holdStarts()
+            steps.append(recorded, toStep: step)
+        }
     }
 
     /// In which steps objects were deleted last.
@@ -166,7 +169,8 @@ final class WorkingJournal {
     ///
     /// - Returns: How many of them there was room for.
     func insertBelow(_ steps: [ChangeGroup]) -> Int {
-        self.steps.insertBelow(steps) { keep($0, $1) }
+        holdStarts()
+        return self.steps.insertBelow(steps) { keep($0, $1) }
     }
 
     // MARK: - Moving the cursor
@@ -174,6 +178,7 @@ final class WorkingJournal {
     /// Rewinds the cursor by one step.
     func undo(in context: ManagedObjectContext) {
         guard let step = steps.last else { return }
+        holdStarts()
         steps.rewind()
         let taken = takeBack(step.changes, in: context)
         steps.noteTakenBack(taken)
@@ -293,7 +298,7 @@ final class WorkingJournal {
         links.removeAll()
         unlisted.removeAll()
         steps.markSaved(as: saves)
-        for attempt in attempts.indices { attempts[attempt] = steps }
+        startAttemptsHere()
     }
 
     /// Takes what is pending for an object out, because it is saved or dropped. What is in the list
@@ -356,17 +361,19 @@ final class WorkingJournal {
     /// Makes the steps after a saved delete start without the references to what it deleted; see
     /// ``steps(thatDelete:)``.
     func emptyReferences(to deleted: Set<GraphID>, deletedIn steps: [GraphID: Int]) {
+        holdStarts()
         self.steps.emptyReferences(to: deleted, deletedIn: steps)
     }
 
     /// Rewrites the list. An object of which nothing is left in it, and for which nothing is pending,
     /// is clean.
     private func rewrite(_ rewriting: (inout StepList, StepList.Leaving) -> Void) {
+        holdStarts()
         rewriting(&steps) { object, distance in
             guard distance != 0, index.forget(object.graphID, distance) else { return }
             object.undergo(.editsDropped)
         }
-        for attempt in attempts.indices { rewriting(&attempts[attempt]) { _, _ in } }
+        changeStarts { rewriting(&$0) { _, _ in } }
     }
 
     /// Rewinds the cursor to the base and forgets all steps.
@@ -382,7 +389,7 @@ final class WorkingJournal {
 
     /// Runs `body`, in which ``returnToStart(_:)`` gets the list back as it is now.
     func attempting<Result>(_ body: () throws -> Result) rethrows -> Result {
-        attempts.append(steps)
+        attempts.append(startHere)
         defer { attempts.removeLast() }
         return try body()
     }
@@ -390,18 +397,46 @@ final class WorkingJournal {
     /// Runs `body`, which rolls the context back, and puts the list back as it was when the attempt
     /// began, or at the last save in it: the cursor, the open group and what can be redone.
     func returnToStart(_ body: () -> Void) {
+        holdStarts()
         let starts = attempts
         body()
-        guard let start = starts.last else { return }
+        guard case .list(let start)? = starts.last else { return }
         steps.restore(start)
         attempts = starts
-        attempts[attempts.count - 1] = steps
+        attempts[attempts.count - 1] = startHere
     }
 
     /// Makes the attempts that go on start again from what a save has come to, with the references
     /// that it has emptied.
-    func noteSettled() {
-        for attempt in attempts.indices { attempts[attempt] = steps }
+    func noteSettled() { startAttemptsHere() }
+
+    /// What an attempt goes back to. Mostly it has only added steps, and the end of the list is enough:
+    /// a copy would cost as much as all steps there are, for each attempt.
+    private enum Start {
+        case end(StepList.End)
+        case list(StepList)
+    }
+
+    private var startHere: Start { steps.end.map { .end($0) } ?? .list(steps) }
+
+    private func startAttemptsHere() {
+        for attempt in attempts.indices { attempts[attempt] = startHere }
+    }
+
+    /// Keeps the lists of attempts that go on, before the steps change that they began with.
+    private func holdStarts() {
+        for attempt in attempts.indices {
+            guard case .end(let end) = attempts[attempt] else { continue }
+            attempts[attempt] = .list(steps.cut(to: end))
+        }
+    }
+
+    private func changeStarts(_ body: (inout StepList) -> Void) {
+        for attempt in attempts.indices {
+            guard case .list(var list) = attempts[attempt] else { continue }
+            body(&list)
+            attempts[attempt] = .list(list)
+        }
     }
 
     // MARK: - The list
@@ -421,13 +456,22 @@ final class WorkingJournal {
     }
 
     /// Begins the groups, empty, that are open in another journal and end there.
-    func takeGroups(from other: WorkingJournal) { steps.takeGroups(from: &other.steps) }
+    func takeGroups(from other: WorkingJournal) {
+        holdStarts()
+        steps.takeGroups(from: &other.steps)
+    }
 
     /// Names the group begun last, or the last step.
-    func name(_ name: String) { steps.name(name) }
+    func name(_ name: String) {
+        holdStarts()
+        steps.name(name)
+    }
 
     /// Keeps so many steps on either side of the cursor; 0 for all.
-    func keepSteps(atMost limit: Int) { steps.keep(atMost: limit) { keep($0, $1) } }
+    func keepSteps(atMost limit: Int) {
+        holdStarts()
+        steps.keep(atMost: limit) { keep($0, $1) }
+    }
 
     /// Forgets what was undone.
     func forgetRedo() { steps.dropRedo { keep($0, $1) } }
@@ -435,17 +479,22 @@ final class WorkingJournal {
     /// Forgets all steps, while what they changed stays changed. Groups that are open go on, empty.
     func forgetList() {
         index.keepAll()
+        holdStarts()
         steps.removeAll()
-        for attempt in attempts.indices { attempts[attempt].removeAll() }
+        changeStarts { $0.removeAll() }
     }
 
     /// Notes what the last step has changed, which stands for a saved entry.
     func noteRead(_ changes: [RecordedChange], as origin: UndoneEntries, in store: UInt32) {
+        holdStarts()
         steps.noteRead(changes, as: origin, in: store)
     }
 
     /// Drops the last step, which stands for a saved entry that cannot be taken back.
-    func dropUnread() { steps.dropUnread() }
+    func dropUnread() {
+        holdStarts()
+        steps.dropUnread()
+    }
 
     // MARK: - Saved entries
 
