@@ -2,9 +2,9 @@ internal import DaybookJournalLog
 internal import DaybookLMDB
 internal import DaybookObjectModel
 
-/// Where journal and rows end, as one save has left them: what the next one would have to look up.
+/// Where the journal and the rows end after a save, so that the next save need not look it up.
 ///
-/// It goes from save to save along with LMDB's transactions, which forget it when anybody else has
+/// It is passed from save to save with LMDB's transactions, which drop it when anyone else has
 /// written: see ``WriteTransaction/remember(_:)``.
 final class LastCommitState: Sendable {
     /// The last entry.
@@ -17,7 +17,7 @@ final class LastCommitState: Sendable {
         self.greatest = greatest
     }
 
-    /// What the last save has left, or, when others have written since, what the journal says.
+    /// What the last save left, or what the journal says when others have written since.
     ///
     /// - Throws: ``JournalError`` when the journal does not end as it says.
     static func current(

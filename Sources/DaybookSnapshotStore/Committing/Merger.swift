@@ -2,10 +2,10 @@ internal import DaybookJournalLog
 internal import DaybookLMDB
 internal import DaybookObjectModel
 
-/// Brings the changes of a request onto what their objects have become since the request was based.
+/// Rebases the changes of a request on what their objects have become since the request's base.
 ///
-/// Where nobody else has touched the same, a change comes out as it went in, and that is found by
-/// comparing old values only.
+/// A change that collides with nothing comes out as it went in; comparing its old values is enough
+/// to tell.
 struct Merger {
     private let projection: Projection
     private let request: SaveRequest
@@ -24,7 +24,7 @@ struct Merger {
 
     /// Merges all changes.
     ///
-    /// - Returns: Changes that apply to what stands in the tables, in the order of an entry.
+    /// - Returns: Changes that apply to the tables as they are, in the order of an entry.
     mutating func merge(
         _ changes: [Change], in transaction: borrowing some Reading & ~Copyable
     ) throws -> [Change] {
@@ -44,7 +44,7 @@ struct Merger {
         return merged
     }
 
-    /// Whether a change fits what stands in the tables as it is.
+    /// Whether a change fits the tables as it is.
     private mutating func applies(
         _ change: Change, in transaction: borrowing some Reading & ~Copyable
     ) throws -> Bool {
@@ -101,7 +101,7 @@ struct Merger {
         return true
     }
 
-    /// The current order of those objects that an edit names.
+    /// The current order of the objects that an edit names.
     private func members(
         of owner: ObjectID, _ edit: MembershipEdit,
         in transaction: borrowing some Reading & ~Copyable
@@ -153,7 +153,7 @@ struct Merger {
         return outcome.change
     }
 
-    /// Notes conflicts of objects that were not to change, and have.
+    /// Records a conflict for each watched object that others have changed.
     private mutating func checkWatched(
         besides changes: [Change], in transaction: borrowing some Reading & ~Copyable
     ) throws {
@@ -191,7 +191,7 @@ extension Table {
         let end = StoreKey.end(of: entity)
         let prefix = StoreKey.entity(entity)
         let last: UInt64? = try transaction.seek(self, before: end.span.bytes) { key, _ in
-            // What is no key of an object is for verifying to find.
+            // Verifying finds keys that are not those of an object.
             guard key.starts(with: prefix), key.byteCount >= StoreKey.objectSize else { return 0 }
             var reader = KeyReader()
             return try reader.object(key).number

@@ -1,5 +1,5 @@
 // The room of committing: from a request to an entry, by checks, merging and repair, in one write
-// transaction. But for the entry of the model, which stands at the start, nobody else appends to the
+// transaction. Except for the first entry, which sets the model, nothing else appends to the
 // journal.
 
 internal import DaybookJournalLog
@@ -20,8 +20,8 @@ extension Store {
     ///   with ``StoreError/Code/corrupt`` when something that the save has to read is damaged: a row of
     ///   its objects, the last entry, one that a conflict is traced to, or a page. Other entries may be
     ///   damaged. The store is unchanged then.
-    /// - Complexity: O(*k* log *n*) page reads and writes, *k* the number of changes. Every 64th save
-    ///   reads the short ones of the 63 entries before it besides, to note their times.
+    /// - Complexity: O(*k* log *n*) page reads and writes, *k* the number of changes. Every 64th
+    ///   save also reads the short entries among the 63 before it, to write their times.
     @discardableResult
     package func commit(_ request: SaveRequest) throws -> SaveResult {
         let prepared = try wrapping { try ValidatedSave(request, schema: schema) }
@@ -41,8 +41,8 @@ extension Store {
 }
 
 extension Store {
-    /// What committing a request now would come to, without committing it: nothing is written, and
-    /// nobody who writes waits.
+    /// The outcome of committing a request now, without committing it: nothing is written, and no
+    /// writer waits.
     ///
     /// - Returns: What would be saved, without a number.
     /// - Throws: ``StoreError`` as ``commit(_:)`` would: with ``StoreError/Code/conflict``,
@@ -56,7 +56,7 @@ extension Store {
     }
 }
 
-/// One save, inside the LMDB transaction. It may run more than once, so it changes nothing else.
+/// One save inside the LMDB transaction. It may run more than once, so it has no other effect.
 final class Commit: Sendable {
     private let prepared: ValidatedSave
     private let parts: StoreParts
@@ -66,10 +66,10 @@ final class Commit: Sendable {
     /// All object numbers below are known to be taken.
     private let numbersTaken: UInt64
 
-    /// What a save came to.
+    /// The outcome of a save.
     struct Outcome: Sendable {
         var result: SaveResult
-        /// Object numbers taken along.
+        /// The object numbers reserved along with it.
         var block: Range<UInt64>?
     }
 
@@ -113,12 +113,12 @@ final class Commit: Sendable {
         return Outcome(result: settlement.result(entry), block: block)
     }
 
-    /// What a save would come to.
+    /// The outcome that a save would have.
     func preview(in transaction: borrowing some Reading & ~Copyable) throws -> SaveResult {
         try settled(.unknown, in: transaction).result()
     }
 
-    /// Refuses to undo what is not there: nobody could read the entry again.
+    /// Refuses to undo entries that do not exist: such an entry could not be read again.
     private func refuseUndo(after head: SequenceNumber) throws {
         if let undone = prepared.request.header.undoes?.upperBound, undone > head {
             throw StoreError.noSuchEntry(undone, head: head)
@@ -127,11 +127,11 @@ final class Commit: Sendable {
 
     // MARK: - Settling
 
-    /// What is left to save once everything has been settled.
+    /// What remains to be saved once everything is settled.
     private struct Settlement {
         enum Content {
             case nothing
-            /// The changes of the request, every one as it was sent.
+            /// The changes of the request, each one as it was sent.
             case asSent
             case changed([Change])
         }
@@ -181,13 +181,13 @@ final class Commit: Sendable {
         return try origins.traced(conflicts, in: transaction)
     }
 
-    /// Brings the changes onto what the store has, under the policy, and checks what came out.
+    /// Rebases the changes on the store under the policy, and checks the result.
     ///
     /// - Parameters:
-    ///   - fit: How the changes stand to what is in the tables.
-    ///   - transaction: The state to look at.
-    /// - Returns: What is left to save.
-    /// - Throws: ``StoreError`` with what the policy does not settle.
+    ///   - fit: How the changes fit the tables.
+    ///   - transaction: The transaction to read in.
+    /// - Returns: What remains to be saved.
+    /// - Throws: ``StoreError`` for what the policy does not settle.
     private func settle(
         _ fit: Fit, in transaction: borrowing some Reading & ~Copyable
     ) throws -> Settlement {
@@ -233,12 +233,13 @@ final class Commit: Sendable {
         try StoreMetadata.setUserValues(values, parts.tables.meta, in: transaction)
     }
 
-    /// Never before the entry before, even when the clock was set back.
+    /// The current time, but never earlier than the previous entry's, even when the clock was set
+    /// back.
     private func recordingTime(after last: JournalHead) -> Int64 {
         prepared.request.recordedAt ?? max(clock(), last.recordedAt)
     }
 
-    /// Extends the reservation when it runs low, and over numbers that came from elsewhere.
+    /// Extends the reservation when it runs low, or to cover numbers that came from elsewhere.
     private func takeNumbers(
         for changes: [Change], in transaction: borrowing WriteTransaction
     ) throws -> Range<UInt64>? {

@@ -1,6 +1,7 @@
 internal import DaybookObjectModel
 
-/// What folding asks of an entity, side by side, so that no description is touched for each change.
+/// What folding needs of an entity, in one object, so that it need not go through the schema for
+/// each change.
 final class FoldedEntity: Sendable {
     /// A property that has a slot.
     struct Property: Sendable {
@@ -10,14 +11,14 @@ final class FoldedEntity: Sendable {
         let indexHoldsNulls: Bool
         let isReference: Bool
 
-        /// Whether the index has a record for an object with a value in this place.
+        /// Whether the index has a record for an object with this field.
         func indexHolds(_ field: EncodedField) -> Bool {
             !field.isEmpty || indexHoldsNulls
         }
     }
 
     let number: EntityNumber
-    /// In the order of the numbers.
+    /// The properties that have a slot, by number.
     let properties: [Property]
     let indexed: [Property]
     let references: [Property]
@@ -35,13 +36,13 @@ final class FoldedEntity: Sendable {
         storedToMany = entity.storedToMany.map(\.number)
     }
 
-    /// The property of that number, if it has a slot.
+    /// The property with that number, if it has a slot.
     func property(_ number: PropertyNumber) -> Property? {
-        // Numbers mostly follow each other.
+        // Numbers are mostly consecutive.
         if let first = properties.first, number >= first.number {
-            let place = Int(number.rawValue - first.number.rawValue)
-            if place < properties.count, properties[place].number == number {
-                return properties[place]
+            let index = Int(number.rawValue - first.number.rawValue)
+            if index < properties.count, properties[index].number == number {
+                return properties[index]
             }
         }
         return properties.first { $0.number == number }
@@ -58,7 +59,7 @@ extension FoldedEntity.Property {
 }
 
 extension SchemaProperty {
-    /// Whether the index, if there is one, has records for objects without a value. A unique one
-    /// has none, because any number of objects may be without.
+    /// Whether the index, if there is one, has records for objects without a value. A unique index
+    /// has none, because any number of objects may lack the value.
     var indexHoldsNulls: Bool { !isUnique }
 }

@@ -1,5 +1,5 @@
-// The room of the projection: the tables that are derived from the journal. They are written by folding
-// entries only, in the transaction that appends the entry or in that of a rebuild.
+// The room of the projection: the tables derived from the journal. They are written only by folding
+// entries, in the transaction that appends the entry or in that of a rebuild.
 
 internal import DaybookJournalLog
 internal import DaybookLMDB
@@ -7,17 +7,17 @@ internal import DaybookObjectModel
 
 /// The tables that follow from the journal, read as of any sequence number.
 ///
-/// A row stands for its object from the entry in its `since` on. What stood there before is in
-/// `versions`, under the entry that replaced it. So at a sequence number *s* an object is its row,
-/// if that is not younger than *s*, and otherwise the first version replaced after *s*, if that is
-/// not younger than *s* either; else it is not there. Connections work alike.
+/// A row is the state of its object since the entry in its `since`. Earlier states are in
+/// `versions`, each under the entry that replaced it. So the state at a sequence number *s* is the
+/// row, if its `since` is not after *s*, and otherwise the first version replaced after *s*, if its
+/// `since` is not after *s*; failing both, the object does not exist. Connections work alike.
 struct Projection: Sendable {
     let tables: StoreTables
     let schema: Schema
-    /// What folding asks of the entities, from number 1 at index 0.
+    /// What folding needs of the entities, from number 1 at index 0.
     private let foldedEntities: [FoldedEntity]
-    /// Whether the model asks anything of changes that concerns other objects: that references lead
-    /// to objects, that values are unique, that there are so many members.
+    /// Whether the model has rules that span objects: that references lead to objects, that values
+    /// are unique, that counts of members are limited.
     let hasConstraints: Bool
 
     init(tables: StoreTables, schema: Schema) {
@@ -30,7 +30,7 @@ struct Projection: Sendable {
         }
     }
 
-    /// What folding asks of the entity of that number.
+    /// What folding needs of the entity with that number.
     func foldedEntity(_ number: EntityNumber) -> FoldedEntity? {
         let index = Int(number.rawValue) - 1
         return foldedEntities.indices.contains(index) ? foldedEntities[index] : nil
@@ -102,7 +102,7 @@ struct Projection: Sendable {
 
     // MARK: - Connections
 
-    /// Walks the objects connected with one over a relationship as of `sequence`, in no order.
+    /// Walks the objects connected with one through a relationship as of `sequence`, in no order.
     ///
     /// - Complexity: O(log *n* + *k*) page reads, *k* the number of connections it ever had.
     func links(
@@ -185,7 +185,7 @@ struct Projection: Sendable {
         } ?? .null
     }
 
-    /// Runs a decoder, and gives its failure the object's name.
+    /// Runs a decoder and adds the object's name to its failure.
     func decoding<R>(_ object: ObjectID, _ body: () throws(DecodingFailure) -> R) throws -> R {
         do {
             return try body()
@@ -194,13 +194,13 @@ struct Projection: Sendable {
         }
     }
 
-    /// That the row of an object is not what a row has.
+    /// The error for a malformed row of an object.
     func unreadable(_ object: ObjectID, _ failure: DecodingFailure) -> StoreError {
         .rowUnreadable(schema.name(of: object), cause: failure)
     }
 }
 
-/// A record of `members` or `referrers`, or of what they held in the past.
+/// A record of `members`, `referrers` or their tables of the past.
 struct Link {
     let object: ObjectID
     let property: PropertyNumber
@@ -224,6 +224,6 @@ struct Link {
 }
 
 extension SequenceNumber {
-    /// Stands for whatever is newest in the transaction at hand.
+    /// The newest state in the current transaction.
     static let latest = SequenceNumber(rawValue: .max)
 }

@@ -2,7 +2,7 @@ internal import DaybookJournalLog
 internal import DaybookLMDB
 internal import DaybookObjectModel
 
-// One change: what it starts from, and the records it comes to.
+// One change: what it starts from and the records that follow from it.
 extension Projector {
     mutating func foldedEntity() throws -> FoldedEntity {
         if entity?.number != change.object.entity {
@@ -44,7 +44,7 @@ extension Projector {
         }
         if !entity.compounds.isEmpty {
             fields.removeAll(keepingCapacity: true)
-            for field in change.fields { fields.append(RowField(place: field, isNew: true)) }
+            for field in change.fields { fields.append(RowField(range: field, isNew: true)) }
             indexConstraints(entity, from: nil, to: try decoded(entry, entry))
         }
         for property in entity.references { try connect(property, try field(property), entry) }
@@ -79,7 +79,7 @@ extension Projector {
         }
     }
 
-    /// Makes the row after an update out of the one before, which is kept as a version.
+    /// Builds the row after an update from the one before, which is kept as a version.
     private mutating func splice(
         _ entity: FoldedEntity, _ entry: RawSpan, _ before: RawSpan, _ layout: RowLayout
     ) throws {
@@ -93,20 +93,20 @@ extension Projector {
         let passed = sequence.rawValue - layout.since.rawValue
         for part in ages.indices { ages[part] += passed }
         for edit in change.edits {
-            // A second edit of one property would start from the first, which no entry has.
+            // A second edit of one property would start from the first; no valid entry has one.
             guard let slot = entity.property(edit.property)?.slot, slot < fields.count,
-                !fields[slot].isNew, entry.hasSame(edit.old, as: fields[slot].place, in: before)
+                !fields[slot].isNew, entry.hasSame(edit.old, as: fields[slot].range, in: before)
             else { throw mismatch(edit.property) }
             guard !entry.hasSame(edit.old, edit.new) else { continue }
-            fields[slot] = RowField(place: edit.new, isNew: true)
+            fields[slot] = RowField(range: edit.new, isNew: true)
             ages[1 + slot] = 0
         }
         for edit in change.members where !edit.isEmpty {
-            let place = entity.storedToMany.firstIndex(of: edit.property)
-            if let place { ages[1 + fields.count + place] = 0 }
+            let row = entity.storedToMany.firstIndex(of: edit.property)
+            if let row { ages[1 + fields.count + row] = 0 }
         }
-        // Fields that the entry does not touch are copied as they are: damage in them stays for
-        // `verify` to find.
+        // Fields that the entry does not touch are copied as they are: `verify` finds damage in
+        // them.
         encoder.encode(since: sequence, fields, from: entry, before, ages: ages)
         let key = VersionKey(change.object, sequence)
         let row = encoder.bytes
@@ -142,7 +142,7 @@ extension Projector {
         }
         guard fields.count == change.fields.count,
             zip(change.fields, fields).allSatisfy({
-                entry.hasSame($0, as: $1.place, in: before)
+                entry.hasSame($0, as: $1.range, in: before)
             }), state.end(change.object)
         else { throw mismatch() }
         let key = VersionKey(change.object, sequence)
@@ -153,14 +153,14 @@ extension Projector {
         }
     }
 
-    /// The values of the fields at hand.
+    /// The values of the current fields.
     private func decoded(_ entry: RawSpan, _ before: RawSpan) throws -> [Value] {
         var values: [Value] = []
         for field in fields {
             do {
                 values.append(
                     field.isNew
-                        ? try entry.value(at: field.place) : try before.value(at: field.place))
+                        ? try entry.value(at: field.range) : try before.value(at: field.range))
             } catch {
                 throw unreadable(error)
             }
@@ -168,20 +168,20 @@ extension Projector {
         return values
     }
 
-    /// Where the change has the value of a property.
+    /// The field of a property in the change.
     private func field(_ property: FoldedEntity.Property) throws -> EncodedField {
         guard property.slot < change.fields.count else { throw mismatch(property.number) }
         return change.fields[property.slot]
     }
 
-    // MARK: - What stands before an entry
+    // MARK: - The state before the entry
 
-    /// Calls `body` with the row of the object of the change, as it stands before the entry.
+    /// Calls `body` with the row of the change's object before the entry.
     private mutating func withRow<R>(
         in transaction: borrowing some Reading & ~Copyable,
         _ body: (inout Projector, RawSpan, RowLayout) throws -> R
     ) throws -> R? {
-        // Copies, because `body` changes this value, which would be copied whole.
+        // Copies, because `body` mutates this value, which would otherwise be copied whole.
         let (state, object, sequence, schema) = (state, change.object, sequence, projection.schema)
         return try state.withRow(of: object, before: sequence, in: transaction) { bytes in
             let layout = try Self.layout(bytes, of: object, before: sequence, in: schema)
@@ -214,9 +214,9 @@ extension Projector {
         let object = change.object
         let name = projection.schema.name(of: object)
         let entity = projection.schema.entity(object.entity)
-        let place = property.flatMap { entity?.property($0)?.name }.map { "'\($0)' of \(name)" }
+        let subject = property.flatMap { entity?.property($0)?.name }.map { "'\($0)' of \(name)" }
         return .corrupt(
-            "Entry \(sequence) does not fit what stands in the tables for \(place ?? name)")
+            "Entry \(sequence) does not fit what stands in the tables for \(subject ?? name)")
     }
 }
 

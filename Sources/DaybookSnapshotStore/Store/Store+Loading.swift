@@ -3,11 +3,11 @@ internal import DaybookLMDB
 internal import DaybookObjectModel
 
 extension Store {
-    /// Makes a store that begins with the first entry of another one, as it was exported.
+    /// Creates a store that begins with the exported first entry of another one.
     ///
     /// - Throws: ``StoreError`` as ``create(at:model:author:note:options:)`` does; with
     ///   ``StoreError/Code/digestMismatch`` when the entry is not the first of a store, or does not
-    ///   come out with its digest. No store is left behind then.
+    ///   reproduce its digest. No store is left behind then.
     package static func create(
         at path: String, loading first: Entry, options: StoreOptions = StoreOptions()
     ) throws -> Store {
@@ -21,11 +21,11 @@ extension Store {
             at: path, model: model, options: options, first.header, copying: first)
     }
 
-    /// Appends an exported entry as it was: the same number, times and digest.
+    /// Appends an exported entry unchanged: with the same number, times and digest.
     ///
     /// - Throws: ``StoreError`` with ``StoreError/Code/digestMismatch`` when it is not the next
-    ///   entry or does not come out with its digest; with what ``commit(_:)`` throws when its
-    ///   changes do not fit. The store is unchanged then.
+    ///   entry or does not reproduce its digest; what ``commit(_:)`` throws when its changes do not
+    ///   fit. The store is unchanged then.
     @discardableResult
     package func append(exported entry: Entry) throws -> SaveResult {
         guard entry.model == nil else {
@@ -57,12 +57,12 @@ extension StoreError {
     static func digestMismatch(
         _ sequence: SequenceNumber, _ found: SequenceNumber?
     ) -> StoreError {
-        let place = found ?? .zero
+        let found = found ?? .zero
         return StoreError(
             .digestMismatch,
-            place == sequence
+            found == sequence
                 ? "Entry \(sequence) does not come out with the digest it was exported with."
-                : "Entry \(sequence) cannot be loaded as entry \(place): entries are loaded in "
+                : "Entry \(sequence) cannot be loaded as entry \(found): entries are loaded in "
                     + "order and without gaps.")
     }
 }

@@ -4,18 +4,19 @@ internal import DaybookNewFiles
 package import DaybookObjectModel
 internal import Synchronization
 
-/// Only one thread opens stores at a time, because a file is looked at before it is opened
-/// for good, and LMDB allows one opening of a file in a process.
+/// Only one thread opens stores at a time, because a file is checked before it is opened for good,
+/// and LMDB allows a file to be open only once in a process.
 private let opening = Mutex(())
 
 extension Store {
-    /// Makes a store whose first entry sets the model, and may say who made the store and why.
+    /// Creates a store whose first entry sets the model, and may say who created the store and why.
     ///
-    /// Any number of processes may try at once: one of them makes the store, the others are refused.
+    /// Any number of processes may try at once: one of them creates the store, the others are
+    /// refused.
     ///
-    /// - Throws: ``StoreError`` with ``StoreError/Code/exists`` when there is a file, also one that
-    ///   somebody else has made meanwhile; with ``StoreError/Code/model`` when the model does not hold
-    ///   together. No file is left behind then.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/exists`` when a file exists, even one that
+    ///   another process has just made; with ``StoreError/Code/model`` when the model is
+    ///   inconsistent. No file is left behind then.
     package static func create(
         at path: String, model: ManagedObjectModel, author: String? = nil, note: String? = nil,
         options: StoreOptions = StoreOptions()
@@ -25,7 +26,7 @@ extension Store {
             EntryHeader(kind: .model, author: author, note: note), copying: nil)
     }
 
-    /// Makes a store as ``create(at:model:author:note:options:)`` does and does not open it.
+    /// Creates a store as ``create(at:model:author:note:options:)`` does, without opening it.
     ///
     /// - Returns: The digest of its first entry.
     /// - Throws: As ``create(at:model:author:note:options:)``.
@@ -38,8 +39,8 @@ extension Store {
             EntryHeader(kind: .model, author: author, note: note), copying: nil)
     }
 
-    /// Makes a store whose first entry has the header, and is the given one, if there is one, to
-    /// the byte.
+    /// Creates a store whose first entry has the header, and equals the given entry byte for byte,
+    /// if there is one.
     static func create(
         at path: String, model: ManagedObjectModel, options: StoreOptions, _ header: EntryHeader,
         copying first: Entry?
@@ -48,8 +49,8 @@ extension Store {
         return try open(at: path, model: nil, options: options, modelSource: .both)
     }
 
-    /// The store comes to be under another name and gets its own when it is whole, so that a crash
-    /// leaves nothing there, or all, and nobody opens a part of it.
+    /// The store is written under another name and gets its own when it is complete, so that a
+    /// crash leaves all or nothing at the path, and no process opens part of a store.
     private static func make(
         at path: String, model: ManagedObjectModel, options: StoreOptions, _ header: EntryHeader,
         copying first: Entry?
@@ -70,7 +71,7 @@ extension Store {
         }
     }
 
-    /// Makes the file of a new store and closes it again.
+    /// Writes the file of a new store and closes it.
     private static func write(
         at path: String, _ schema: Schema, _ metadata: StoreMetadata, _ header: EntryHeader,
         copying first: Entry?, _ options: StoreOptions
@@ -102,11 +103,11 @@ extension Store {
     /// - Parameters:
     ///   - path: The file.
     ///   - model: The model the caller knows; nil to take the store's.
-    ///   - options: How to open it.
-    /// - Returns: The store, ready for use.
-    /// - Throws: ``StoreError`` with ``StoreError/Code/modelMismatch`` and every difference;
-    ///   with ``StoreError/Code/newerFormat`` or ``StoreError/Code/notAStore`` for a file that is
-    ///   left as it is; with ``StoreError/Code/corrupt`` when it is damaged.
+    ///   - options: How to open the store.
+    /// - Returns: The open store.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/modelMismatch`` and every difference; with
+    ///   ``StoreError/Code/newerFormat`` or ``StoreError/Code/notAStore`` for a file that is left
+    ///   unchanged; with ``StoreError/Code/corrupt`` when it is damaged.
     /// - Complexity: O(log *n*) page reads.
     package static func open(
         at path: String, model: ManagedObjectModel? = nil, options: StoreOptions = StoreOptions()
@@ -114,14 +115,14 @@ extension Store {
         try open(at: path, model: model, options: options, modelSource: .both)
     }
 
-    /// Where the model of a store is read.
+    /// Where the model of a store is read from.
     enum ModelSource {
-        /// In the first entry, whose digest covers it, and in the projection, as usual; they must be
-        /// the same.
+        /// From the first entry, whose digest covers it, and the projection, as usual; both must
+        /// agree.
         case both
-        /// In the first entry, when the projection is not trusted.
+        /// From the first entry, when the projection is not trusted.
         case journal
-        /// In the projection, when the first entry cannot be read.
+        /// From the projection, when the first entry cannot be read.
         case table
     }
 
@@ -162,7 +163,7 @@ extension Store {
             parts: try StoreParts(environment, schema), environment: environment)
     }
 
-    /// Looks at the format before the file is opened for good, and writes nothing.
+    /// Checks the format before the file is opened for good, and writes nothing.
     private static func checkFormat(_ path: String, _ options: StoreOptions) throws {
         let environment = try Environment.open(
             at: path,
@@ -175,7 +176,7 @@ extension Store {
         }
     }
 
-    /// The model of the first entry, if the table of models has the same and no other.
+    /// The model of the first entry, if the table of models holds the same one and no other.
     private static func agreedModel(
         _ environment: Environment, _ tables: StoreTables, path: String,
         in transaction: borrowing ReadTransaction
@@ -242,7 +243,7 @@ extension Store {
         }
     }
 
-    /// Runs `body`, which makes a file under another name that concerns nobody.
+    /// Runs `body`, which writes a draft file; errors name `path` in its stead.
     static func wrapping<R>(
         _ path: String, besides draft: DraftFile, _ body: () throws -> R
     ) throws -> R {

@@ -110,7 +110,7 @@ extension StoreError {
 }
 
 extension StoreError {
-    /// Any error of the layers below as an error of the store.
+    /// Wraps any error of the layers below as an error of the store.
     init(wrapping error: any Error, path: String) {
         switch error {
         case let error as StoreError: self = error

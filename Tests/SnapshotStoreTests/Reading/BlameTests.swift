@@ -302,7 +302,7 @@ import Testing
             if !value.isNull { writer.append(value) }
             fields.append(
                 RowField(
-                    place: EncodedField(start: start, end: writer.bytes.count), isNew: true))
+                    range: EncodedField(start: start, end: writer.bytes.count), isNew: true))
         }
         let bytes = writer.bytes
         let parts = [origins.birth] + origins.values + origins.members
