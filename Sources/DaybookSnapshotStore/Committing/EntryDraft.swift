@@ -60,7 +60,7 @@ struct EntryDraft {
         _ payload: [UInt8], in transaction: borrowing WriteTransaction
     ) throws {
         self.payload = payload
-        try projector.take(
+        try projector.takeInTurn(
             try EntryPayload.Encoded(payload), of: last.head.sequence.next, in: transaction)
     }
 

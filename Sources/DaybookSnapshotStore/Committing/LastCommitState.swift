@@ -11,19 +11,24 @@ final class LastCommitState: Sendable {
     let head: JournalHead
     /// An upper bound: no object of that entity has a greater number.
     let greatest: ObjectID?
+    /// The entry that set the model in force.
+    let model: SequenceNumber
 
-    init(_ head: JournalHead, greatest: ObjectID?) {
+    init(_ head: JournalHead, greatest: ObjectID?, model: SequenceNumber) {
         self.head = head
         self.greatest = greatest
+        self.model = model
     }
 
     /// What the last save left, or what the journal says when others have written since.
     ///
     /// - Throws: ``JournalError`` when the journal does not end as it says.
     static func current(
-        _ journal: Journal, in transaction: borrowing WriteTransaction
+        _ parts: StoreParts, in transaction: borrowing WriteTransaction
     ) throws -> LastCommitState {
         if let known = transaction.remembered as? LastCommitState { return known }
-        return LastCommitState(try JournalHead(of: journal, in: transaction), greatest: nil)
+        return LastCommitState(
+            try JournalHead(of: parts.journal, in: transaction), greatest: nil,
+            model: try Projection.lastModel(parts.tables, in: transaction))
     }
 }

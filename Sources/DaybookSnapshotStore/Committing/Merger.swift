@@ -52,22 +52,22 @@ struct Merger {
         guard let entity = projection.schema.entity(change.object.entity) else { return false }
         let key = StoreKey.object(change.object)
         let fits = try transaction.get(projection.tables.rows, key.span.bytes) { bytes in
-            try projection.decoding(change.object) { () throws(DecodingFailure) in
-                let layout = try RowLayout(bytes)
-                if let since = request.rowSeen(change.object), since != layout.since {
-                    return false
+            let object = change.object
+            let layout = try projection.decoding(object) { () throws(DecodingFailure) in
+                try RowLayout(bytes)
+            }
+            if let since = request.rowSeen(object), since != layout.since { return false }
+            switch change.kind {
+            case .insert: return false
+            case .update(let edits, _):
+                for edit in edits {
+                    guard let slot = entity.property(edit.property)?.slot,
+                        try projection.value(slot, of: object, layout, bytes) == edit.old
+                    else { return false }
                 }
-                switch change.kind {
-                case .insert: return false
-                case .update(let edits, _):
-                    for edit in edits {
-                        guard let slot = entity.property(edit.property)?.slot,
-                            try layout.value(slot, in: bytes) == edit.old
-                        else { return false }
-                    }
-                    return true
-                case .delete(let values, _): return try layout.values(in: bytes) == values
-                }
+                return true
+            case .delete(let values, _):
+                return try projection.values(of: object, layout, bytes) == values
             }
         }
         guard fits == true else { return false }

@@ -121,7 +121,12 @@ struct SaveRequestValidation {
     private mutating func check(
         _ value: Value, _ property: SchemaProperty, _ change: Change
     ) {
-        if let misfit = property.misfit(of: value) {
+        if property.isRemoved {
+            guard !value.isNull else { return }
+            report(
+                "\(schema.name(of: change.object)) has a value for a property that was removed from "
+                    + "the model.", change)
+        } else if let misfit = property.misfit(of: value) {
             failures.append(ValidationFailure(misfit, of: property, in: change.object, schema))
         } else if let target = value.reference {
             check(target, property, change)

@@ -29,7 +29,7 @@ extension Store {
             return SaveResult(sequence: nil, digest: nil, changes: [], conflicts: [])
         }
         let commit = Commit(
-            prepared, parts: parts, clock: options.clock,
+            prepared, models: models, parts: parts, clock: options.clock,
             verifies: options.verification == .afterCommit, takesNumbers: numbers.isLow,
             numbersTaken: numbers.bound)
         let outcome = try writing { try commit.run(in: $0) }
@@ -50,8 +50,8 @@ extension Store {
     /// - Complexity: O(*k* log *n*) page reads, *k* the number of changes.
     package func preview(_ request: SaveRequest) throws -> SaveResult {
         let commit = Commit(
-            try wrapping { try ValidatedSave(request, schema: schema) }, parts: parts,
-            clock: options.clock, verifies: false, takesNumbers: false)
+            try wrapping { try ValidatedSave(request, schema: schema) }, models: models,
+            parts: parts, clock: options.clock, verifies: false, takesNumbers: false)
         return try reading { try commit.preview(in: $0) }
     }
 }
@@ -59,6 +59,7 @@ extension Store {
 /// One save inside the LMDB transaction. It may run more than once, so it has no other effect.
 final class Commit: Sendable {
     private let prepared: ValidatedSave
+    private let models: ModelsInForce
     private let parts: StoreParts
     private let clock: @Sendable () -> Int64
     private let verifies: Bool
@@ -74,10 +75,12 @@ final class Commit: Sendable {
     }
 
     init(
-        _ prepared: ValidatedSave, parts: StoreParts, clock: @escaping @Sendable () -> Int64,
-        verifies: Bool, takesNumbers: Bool, numbersTaken: UInt64 = 0
+        _ prepared: ValidatedSave, models: ModelsInForce, parts: StoreParts,
+        clock: @escaping @Sendable () -> Int64, verifies: Bool, takesNumbers: Bool,
+        numbersTaken: UInt64 = 0
     ) {
         self.prepared = prepared
+        self.models = models
         self.parts = parts
         self.clock = clock
         self.verifies = verifies
@@ -86,8 +89,37 @@ final class Commit: Sendable {
     }
 
     /// Saves, or refuses with conflicts that name the entries behind them.
+    ///
+    /// Where another program has set a newer model, the changes are first brought into its layout, if
+    /// the program's own model allows that.
     func run(in transaction: borrowing WriteTransaction) throws -> Outcome {
-        let last = try LastCommitState.current(parts.journal, in: transaction)
+        let last = try LastCommitState.current(parts, in: transaction)
+        guard last.model != models.view.sequence else {
+            return try save(after: last, in: transaction)
+        }
+        let inForce = try models.inForce(setBy: last.model, in: transaction)
+        var outcome = try adapted(to: inForce, in: transaction).save(after: last, in: transaction)
+        outcome.result = outcome.result.shown(by: models.view.schema)
+        return outcome
+    }
+
+    /// This save by the model in force.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/modelSuperseded``.
+    private func adapted(
+        to inForce: ModelInForce, in transaction: borrowing some Reading & ~Copyable
+    ) throws -> Commit {
+        try inForce.permitWriting(in: transaction)
+        let request = try prepared.request.adapted(to: inForce.parts, in: transaction)
+        return Commit(
+            try ValidatedSave(request, schema: inForce.parts.projection.schema), models: models,
+            parts: inForce.parts, clock: clock, verifies: verifies, takesNumbers: takesNumbers,
+            numbersTaken: numbersTaken)
+    }
+
+    private func save(
+        after last: LastCommitState, in transaction: borrowing WriteTransaction
+    ) throws -> Outcome {
         try refuseUndo(after: last.head.sequence)
         var draft = EntryDraft(parts, after: last)
         let fit = try draft.attempt(prepared, in: transaction)
@@ -109,13 +141,20 @@ final class Commit: Sendable {
                 settlement.changes, of: entry.sequence, parts.projection, in: transaction)
         }
         let block = try takeNumbers(for: settlement.changes, in: transaction)
-        transaction.remember(LastCommitState(JournalHead(entry), greatest: draft.greatestKnown))
+        transaction.remember(
+            LastCommitState(
+                JournalHead(entry), greatest: draft.greatestKnown, model: last.model))
         return Outcome(result: settlement.result(entry), block: block)
     }
 
     /// The outcome that a save would have.
     func preview(in transaction: borrowing some Reading & ~Copyable) throws -> SaveResult {
-        try settled(.unknown, in: transaction).result()
+        let inForce = try models.inForce(in: transaction)
+        guard inForce.sequence != models.view.sequence else {
+            return try settled(.unknown, in: transaction).result()
+        }
+        return try adapted(to: inForce, in: transaction).settled(.unknown, in: transaction).result()
+            .shown(by: models.view.schema)
     }
 
     /// Refuses to undo entries that do not exist: such an entry could not be read again.
@@ -244,15 +283,7 @@ final class Commit: Sendable {
         for changes: [Change], in transaction: borrowing WriteTransaction
     ) throws -> Range<UInt64>? {
         let meta = parts.tables.meta
-        var greatest: UInt64 = 0
-        for change in changes where change.isInsert {
-            greatest = max(greatest, change.object.number)
-        }
-        if greatest >= numbersTaken,
-            try greatest >= StoreMetadata.reserved(meta, in: transaction)
-        {
-            try StoreMetadata.setReserved(greatest + 1, meta, in: transaction)
-        }
+        try ObjectNumbers.cover(changes, from: numbersTaken, meta, in: transaction)
         return takesNumbers ? try ObjectNumbers.reserve(meta, in: transaction) : nil
     }
 }

@@ -59,23 +59,26 @@ package struct Entry: Sendable {
     /// Its header.
     package let header: EntryHeader
     /// The model, in an entry that sets it.
-    package let model: ManagedObjectModel?
+    package let version: ModelVersion?
     /// What it changes, in the order of ``Change/precedes(_:)``.
     package let changes: [Change]
 
     /// Creates an entry.
     package init(
         sequence: SequenceNumber, recordedAt: Int64, digest: Digest, previous: Digest,
-        header: EntryHeader, model: ManagedObjectModel? = nil, changes: [Change] = []
+        header: EntryHeader, version: ModelVersion? = nil, changes: [Change] = []
     ) {
         self.sequence = sequence
         self.recordedAt = recordedAt
         self.digest = digest
         self.previous = previous
         self.header = header
-        self.model = model
+        self.version = version
         self.changes = changes
     }
+
+    /// The model, in an entry that sets it.
+    package var model: ManagedObjectModel? { version?.model }
 
     /// When it happened or, when that is not stated, was recorded.
     package var time: Int64 {
@@ -95,7 +98,7 @@ extension Entry {
         }
         self.init(
             sequence: entry.sequence, recordedAt: entry.recordedAt, digest: entry.digest,
-            previous: entry.previous, header: payload.header, model: payload.model,
+            previous: entry.previous, header: payload.header, version: payload.version,
             changes: payload.changes)
     }
 }

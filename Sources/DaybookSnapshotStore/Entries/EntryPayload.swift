@@ -13,13 +13,13 @@ internal import DaybookObjectModel
 // | base | variable length |
 // | undoes | 0 for none, or the sequence number, variable length; the first of several |
 // | undoes through (form 2) | the last of several, variable length |
-// | changes (all kinds but model) | count, then each change |
-// | model (kind model) | canonical model, to the end |
+// | model (kind model) | the version of the model in its canonical form |
+// | changes | count, then each change; by the model that is set, if one is |
 
 /// The bytes of an entry that the journal does not interpret.
 struct EntryPayload {
     var header: EntryHeader
-    var model: ManagedObjectModel?
+    var version: ModelVersion?
     var changes: [Change] = []
 
     /// The first byte of an entry. The second form is used only for what the first cannot express,
@@ -51,12 +51,16 @@ struct EntryPayload {
         return writer
     }
 
-    /// The canonical bytes of an entry that sets the model.
-    static func bytes(_ header: EntryHeader, _ model: ManagedObjectModel) -> [UInt8] {
-        var writer = ByteWriter(capacity: 1024)
+    /// The canonical bytes of an entry that sets the model, and may change objects by it.
+    static func bytes(
+        _ header: EntryHeader, _ version: ModelVersion, _ changes: [Change] = []
+    ) -> [UInt8] {
+        var writer = ByteWriter(capacity: 2048 + changes.count * 112)
         writer.append(Form.of(header))
         writer.append(header)
-        writer.append(raw: model.canonicalBytes)
+        writer.append(raw: version.canonicalBytes)
+        writer.append(variable: UInt64(changes.count))
+        for change in changes { writer.append(change) }
         return writer.bytes
     }
 
@@ -106,6 +110,8 @@ struct EntryPayload {
     struct Encoded {
         let bytes: [UInt8]
         let header: EntryHeader
+        /// The model, in an entry that sets it.
+        let version: ModelVersion?
         /// How many changes there are and where the first one begins.
         let changesCount: Int
         let changesOffset: Int
@@ -114,7 +120,9 @@ struct EntryPayload {
             let span = bytes.span.bytes
             var offset = 0
             header = try EntryPayload.header(of: span, at: &offset)
-            changesCount = header.kind == .model ? 0 : try span.readCount(at: &offset)
+            version =
+                header.kind == .model ? try span.readModelVersion(at: &offset) : nil
+            changesCount = try span.readCount(at: &offset)
             changesOffset = offset
             self.bytes = bytes
         }
@@ -130,17 +138,6 @@ struct EntryPayload {
                 throw StoreError.entryUnreadable(entry.sequence, cause: error)
             }
         }
-
-        /// The model, in an entry that sets it.
-        ///
-        /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt``.
-        func model(of entry: JournalEntry) throws -> ManagedObjectModel {
-            do {
-                return try ManagedObjectModel(canonicalBytes: Array(bytes[changesOffset...]))
-            } catch {
-                throw StoreError.entryUnreadable(entry.sequence, cause: error)
-            }
-        }
     }
 
     /// Reads canonical bytes.
@@ -148,11 +145,7 @@ struct EntryPayload {
         let span = bytes.span.bytes
         var offset = 0
         header = try Self.header(of: span, at: &offset)
-        guard header.kind != .model else {
-            let rest = try span.readBytes(span.byteCount - offset, at: &offset)
-            model = try ManagedObjectModel(canonicalBytes: rest)
-            return
-        }
+        if header.kind == .model { version = try span.readModelVersion(at: &offset) }
         let count = try span.readCount(at: &offset)
         changes.reserveCapacity(count)
         for _ in 0..<count { changes.append(try span.readChange(at: &offset)) }

@@ -9,7 +9,7 @@ internal import DaybookObjectModel
 /// the entry that ended it.
 protocol PriorState {
     /// The tables and their model.
-    var projection: Projection { get }
+    var projection: Projection { get set }
 
     /// The inserts at the start of an entry whose rows need not be kept until they are written; nil
     /// for none.
@@ -22,6 +22,13 @@ protocol PriorState {
 
     /// Ends an object whose row was read; false when it does not exist.
     mutating func end(_ object: ObjectID) -> Bool
+
+    /// Calls `body` with the row of every object of an entity before an entry.
+    func forEachRow(
+        of entity: EntityNumber, before sequence: SequenceNumber,
+        in transaction: borrowing some Reading & ~Copyable,
+        _ body: (ObjectID, RowLayout, RawSpan) throws -> Void
+    ) throws
 
     /// Calls `body` with the row of an object before an entry; nil when it does not exist.
     func withRow<R>(
@@ -75,7 +82,7 @@ enum LinkKind {
 
 /// The state before the next entry of a store: the tables of the present.
 struct StoredState: PriorState {
-    let projection: Projection
+    var projection: Projection
     /// The greatest object number of each entity met so far, which shows that an object is new
     /// without looking it up.
     private var numbersMaximum: [EntityNumber: UInt64] = [:]
@@ -122,6 +129,17 @@ struct StoredState: PriorState {
             projection.tables.rows, key.bytes.span.bytes.extracting(first: VersionKey.rowSize))
     }
 
+    func forEachRow(
+        of entity: EntityNumber, before sequence: SequenceNumber,
+        in transaction: borrowing some Reading & ~Copyable,
+        _ body: (ObjectID, RowLayout, RawSpan) throws -> Void
+    ) throws {
+        _ = try projection.walkRows(of: entity, in: transaction) { object, row, bytes in
+            try body(object, row, bytes)
+            return .proceed
+        }
+    }
+
     mutating func end(_ object: ObjectID) -> Bool { true }
 
     func withRow<R>(
@@ -155,7 +173,7 @@ struct StoredState: PriorState {
 /// The state before an earlier entry of a store: an account knows which objects and connections
 /// existed, and the tables of the past hold their records.
 struct CountedState: PriorState {
-    let projection: Projection
+    var projection: Projection
     private unowned let account: ProjectionAccount
 
     init(_ projection: Projection, _ account: ProjectionAccount) {
@@ -169,6 +187,21 @@ struct CountedState: PriorState {
         _ object: ObjectID, _ key: VersionKey, in transaction: borrowing some Reading & ~Copyable
     ) -> Bool {
         account.begin(object)
+    }
+
+    func forEachRow(
+        of entity: EntityNumber, before sequence: SequenceNumber,
+        in transaction: borrowing some Reading & ~Copyable,
+        _ body: (ObjectID, RowLayout, RawSpan) throws -> Void
+    ) throws {
+        let before = sequence.previous
+        try projection.objects(of: [entity], at: before, isLatest: false, in: transaction) {
+            object in
+            _ = try projection.withRow(of: object, at: before, in: transaction) { bytes, row in
+                try body(object, row, bytes)
+            }
+            return .proceed
+        }
     }
 
     mutating func end(_ object: ObjectID) -> Bool { account.end(object) }

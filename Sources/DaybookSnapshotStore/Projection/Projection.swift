@@ -15,7 +15,7 @@ struct Projection: Sendable {
     let tables: StoreTables
     let schema: Schema
     /// What folding needs of the entities, from number 1 at index 0.
-    private let foldedEntities: [FoldedEntity]
+    private let foldedEntities: [FoldedEntity?]
     /// Whether the model has rules that span objects: that references lead to objects, that values
     /// are unique, that counts of members are limited.
     let hasConstraints: Bool
@@ -23,7 +23,9 @@ struct Projection: Sendable {
     init(tables: StoreTables, schema: Schema) {
         self.tables = tables
         self.schema = schema
-        foldedEntities = schema.entities.map(FoldedEntity.init)
+        foldedEntities = schema.version.entities.map {
+            schema.entity($0.number).map(FoldedEntity.init)
+        }
         hasConstraints = schema.entities.contains {
             !$0.referenceSlots.isEmpty || !$0.storedToMany.isEmpty || !$0.constraints.isEmpty
                 || !$0.counted.isEmpty
@@ -34,6 +36,61 @@ struct Projection: Sendable {
     func foldedEntity(_ number: EntityNumber) -> FoldedEntity? {
         let index = Int(number.rawValue) - 1
         return foldedEntities.indices.contains(index) ? foldedEntities[index] : nil
+    }
+
+    /// The values of a row, as the model has them, in slot order.
+    func values(
+        of object: ObjectID, _ row: RowLayout, _ bytes: RawSpan
+    ) throws -> [Value] {
+        try decoding(object) { () throws(DecodingFailure) in
+            guard let layout = foldedEntity(object.entity)?.layout else {
+                return try row.values(in: bytes)
+            }
+            return try layout.values(row, bytes)
+        }
+    }
+
+    /// One value of a row, as the model has it.
+    func value(
+        _ slot: Int, of object: ObjectID, _ row: RowLayout, _ bytes: RawSpan
+    ) throws -> Value {
+        try decoding(object) { () throws(DecodingFailure) in
+            guard slot >= row.count, let entity = foldedEntity(object.entity) else {
+                return try row.value(slot, in: bytes)
+            }
+            return try entity.layout.value(slot, row, bytes)
+        }
+    }
+
+    /// A row in the layout that the model has, where it is in another; nil where it is in that.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when the bytes are not those of a row.
+    private func fitted(
+        _ object: ObjectID, _ row: RowLayout, _ bytes: RawSpan
+    ) throws -> [UInt8]? {
+        try decoding(object) { () throws(DecodingFailure) in
+            try row.check(bytes)
+            guard let layout = foldedEntity(object.entity)?.layout, !layout.fits(row, bytes) else {
+                return nil
+            }
+            return try layout.fitted(row, bytes)
+        }
+    }
+
+    /// A row as it was read, in the layout that the model has.
+    func encodedRow(of object: ObjectID, _ bytes: [UInt8]) throws -> EncodedRow {
+        let span = bytes.span.bytes
+        let row = try decoding(object) { () throws(DecodingFailure) in try RowLayout(span) }
+        let fitted = try fitted(object, row, span) ?? bytes
+        return EncodedRow(checked: fitted, 0..<fitted.count)
+    }
+
+    /// Calls `body` with the bytes of a checked row in the layout that the model has.
+    func withFitted<R>(
+        _ object: ObjectID, _ row: RowLayout, _ bytes: RawSpan, _ body: (RawSpan) throws -> R
+    ) throws -> R {
+        guard let fitted = try fitted(object, row, bytes) else { return try body(bytes) }
+        return try body(fitted.span.bytes)
     }
 
     // MARK: - Rows
@@ -76,9 +133,7 @@ struct Projection: Sendable {
         try withRow(of: object, at: sequence, in: transaction) { bytes, layout in
             Row(
                 since: layout.since,
-                values: try decoding(object) { () throws(DecodingFailure) in
-                    try layout.values(in: bytes)
-                })
+                values: try values(of: object, layout, bytes))
         }
     }
 
@@ -179,9 +234,7 @@ struct Projection: Sendable {
                 .map { .object($0.object) } ?? .null
         }
         return try withRow(of: object, at: sequence, in: transaction) { bytes, layout in
-            try decoding(object) { () throws(DecodingFailure) in
-                try layout.value(slot, in: bytes)
-            }
+            try value(slot, of: object, layout, bytes)
         } ?? .null
     }
 

@@ -85,13 +85,49 @@ extension Projector {
     ) throws {
         do throws(DecodingFailure) {
             try layout.fields(in: before, &fields)
-            try layout.ages(in: before, relationships: entity.storedToMany.count, &ages)
+            try layout.ages(in: before, &ages)
         } catch {
             throw unreadable(error)
         }
-        let old = entity.compounds.isEmpty ? nil : try decoded(entry, before)
         let passed = sequence.rawValue - layout.since.rawValue
         for part in ages.indices { ages[part] += passed }
+        if fields.count == entity.layout.slotCount,
+            ages.count == 1 + fields.count + entity.storedToMany.count
+        {
+            try splice(entity, entry, onto: before)
+        } else {
+            let completed = try complete(entity, before)
+            try splice(entity, entry, onto: completed.span.bytes)
+        }
+        versions.add(VersionKey(change.object, sequence).bytes.span.bytes, before)
+    }
+
+    /// Adds to the fields and ages at hand what a row of an earlier model lacks: its new parts are from
+    /// the entry that gave them to the model.
+    ///
+    /// - Returns: The bytes of the row and, behind them, of the fields that were added.
+    private mutating func complete(_ entity: FoldedEntity, _ before: RawSpan) throws -> [UInt8] {
+        let count = fields.count
+        let completed: [UInt8]
+        do throws(DecodingFailure) {
+            completed = try entity.layout.complete(before, &fields)
+        } catch {
+            throw unreadable(error)
+        }
+        func age(_ since: SequenceNumber) -> UInt64 {
+            sequence.rawValue - min(since.rawValue, sequence.rawValue)
+        }
+        ages.insert(contentsOf: entity.layout.since.dropFirst(count).map(age), at: 1 + count)
+        let members = ages.count - 1 - fields.count
+        guard members >= 0, members <= entity.storedToMany.count else { throw mismatch() }
+        ages += entity.layout.membersSince.dropFirst(members).map(age)
+        return completed
+    }
+
+    private mutating func splice(
+        _ entity: FoldedEntity, _ entry: RawSpan, onto before: RawSpan
+    ) throws {
+        let old = entity.compounds.isEmpty ? nil : try decoded(entry, before)
         for edit in change.edits {
             // A second edit of one property would start from the first; no valid entry has one.
             guard let slot = entity.property(edit.property)?.slot, slot < fields.count,
@@ -108,10 +144,9 @@ extension Projector {
         // Fields that the entry does not touch are copied as they are: `verify` finds damage in
         // them.
         encoder.encode(since: sequence, fields, from: entry, before, ages: ages)
-        let key = VersionKey(change.object, sequence)
+        let key = VersionKey(change.object)
         let row = encoder.bytes
         rows.add(key.bytes.span.bytes.extracting(first: VersionKey.rowSize), row.span.bytes)
-        versions.add(key.bytes.span.bytes, before)
         if let old { indexConstraints(entity, from: old, to: try decoded(entry, before)) }
     }
 
@@ -120,36 +155,64 @@ extension Projector {
         in transaction: borrowing some Reading & ~Copyable
     ) throws {
         let found: Void? = try withRow(in: transaction) { (projector, before, layout) in
-            try projector.retire(entity, entry, before, layout)
+            try projector.retire(entity, entry, before, layout, in: transaction)
         }
         guard found != nil else { throw mismatch() }
-        for property in entity.indexed {
+        for property in entity.indexed where !property.isRemoved {
             try removeIndex(property, try field(property), entry)
         }
-        for property in entity.references {
+        for property in entity.references where !property.isRemoved {
             try disconnect(property, try field(property), entry, in: transaction)
         }
     }
 
     /// Keeps the row before a delete as a version.
     private mutating func retire(
-        _ entity: FoldedEntity, _ entry: RawSpan, _ before: RawSpan, _ layout: RowLayout
+        _ entity: FoldedEntity, _ entry: RawSpan, _ before: RawSpan, _ layout: RowLayout,
+        in transaction: borrowing some Reading & ~Copyable
     ) throws {
         do throws(DecodingFailure) {
             try layout.fields(in: before, &fields)
         } catch {
             throw unreadable(error)
         }
-        guard fields.count == change.fields.count,
-            zip(change.fields, fields).allSatisfy({
-                entry.hasSame($0, as: $1.range, in: before)
-            }), state.end(change.object)
-        else { throw mismatch() }
-        let key = VersionKey(change.object, sequence)
-        versions.add(key.bytes.span.bytes, before)
+        if fields.count == entity.layout.slotCount {
+            try retire(entity, entry, from: before, in: transaction)
+        } else {
+            let completed: [UInt8]
+            do throws(DecodingFailure) {
+                completed = try entity.layout.complete(before, &fields)
+            } catch {
+                throw unreadable(error)
+            }
+            try retire(entity, entry, from: completed.span.bytes, in: transaction)
+        }
+        versions.add(VersionKey(change.object, sequence).bytes.span.bytes, before)
+    }
+
+    private mutating func retire(
+        _ entity: FoldedEntity, _ entry: RawSpan, from before: RawSpan,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        guard fields.count == change.fields.count else { throw mismatch() }
+        for (slot, field) in change.fields.enumerated() {
+            // Entries do not have what was removed from the model, and rows keep it.
+            let fits =
+                entity.properties[slot].isRemoved
+                ? field.isEmpty : entry.hasSame(field, as: fields[slot].range, in: before)
+            guard fits else { throw mismatch() }
+        }
+        guard state.end(change.object) else { throw mismatch() }
         removals.append((projection.tables.rows, StoreKey.object(change.object)))
         if !entity.compounds.isEmpty {
             indexConstraints(entity, from: try decoded(entry, before), to: nil)
+        }
+        for property in entity.properties where property.isRemoved {
+            let field = fields[property.slot].range
+            if property.isIndexed { try removeIndex(property, field, before) }
+            if property.isReference {
+                try disconnect(property, field, before, in: transaction)
+            }
         }
     }
 

@@ -29,6 +29,7 @@ struct Projector<State: PriorState> {
     /// The times of the last entries that have not been written yet; nil for a long entry, which
     /// has written its own.
     private(set) var recentTimes: [Int64?]
+    var models = PutBatch()
     var index = PutBatch()
     var members = PutBatch()
     var membersPast = PutBatch()
@@ -57,6 +58,13 @@ struct Projector<State: PriorState> {
         in transaction: borrowing some Reading & ~Copyable
     ) throws {
         self.sequence = sequence
+        if let version = payload.version { try setModel(version, in: transaction) }
+        try takeChanges(payload, in: transaction)
+    }
+
+    private mutating func takeChanges(
+        _ payload: EntryPayload.Encoded, in transaction: borrowing some Reading & ~Copyable
+    ) throws {
         // Existing records are of an earlier entry that has not been written yet.
         var leading = births == nil ? state.prefix(of: payload) : nil
         let bytes = payload.bytes.span.bytes
@@ -123,6 +131,7 @@ struct Projector<State: PriorState> {
         rows.removeAll()
         versions.removeAll()
         times.removeAll()
+        models.removeAll()
         index.removeAll()
         members.removeAll()
         membersPast.removeAll()
@@ -143,16 +152,23 @@ extension Projector where State == StoredState {
         _ entry: JournalEntry, in transaction: borrowing WriteTransaction
     ) throws {
         let payload = try EntryPayload.Encoded(entry)
-        if payload.header.kind == .model {
-            let key = StoreKey.sequence(entry.sequence)
-            let model = try payload.model(of: entry).canonicalBytes
-            try transaction.put(
-                projection.tables.models, key.span.bytes, model.span.bytes, .upsert)
-        } else {
-            try take(payload, of: entry.sequence, in: transaction)
-        }
+        try takeInTurn(payload, of: entry.sequence, in: transaction)
         takeNext(payload.header.occurredAt ?? entry.recordedAt, of: entry)
         try write(in: transaction)
+    }
+
+    /// Takes in an entry as ``take(_:of:in:)`` does. Where it sets a model, what that comes to is written
+    /// first: its changes may change the records again.
+    mutating func takeInTurn(
+        _ payload: EntryPayload.Encoded, of sequence: SequenceNumber,
+        in transaction: borrowing WriteTransaction
+    ) throws {
+        self.sequence = sequence
+        if let version = payload.version {
+            try setModel(version, in: transaction)
+            try write(in: transaction)
+        }
+        try takeChanges(payload, in: transaction)
     }
 
     /// Writes what has been taken in.
@@ -164,6 +180,7 @@ extension Projector where State == StoredState {
                     "A record of '\(table.name)' that entry \(sequence) ends is not there")
             }
         }
+        try models.write(to: tables.models, in: transaction)
         try writeBirths(in: transaction)
         try rows.write(to: tables.rows, in: transaction)
         try versions.mergeIntoTail(of: tables.versions, in: transaction)
@@ -212,15 +229,10 @@ extension Projector where State == CountedState {
     ) throws {
         let tables = projection.tables
         let payload = try EntryPayload.Encoded(entry)
-        if payload.header.kind == .model {
-            let key = StoreKey.sequence(entry.sequence)
-            let model = try payload.model(of: entry).canonicalBytes
-            account.add(tables.models, key.span.bytes, model.span.bytes)
-        } else {
-            try take(payload, of: entry.sequence, in: transaction)
-        }
+        try take(payload, of: entry.sequence, in: transaction)
         takeNext(payload.header.occurredAt ?? entry.recordedAt, of: entry)
         account.add(times, to: tables.times)
+        account.add(models, to: tables.models)
         account.add(rows, to: tables.rows)
         account.add(versions, to: tables.versions, from: tables.rows)
         account.add(index, to: tables.index)

@@ -14,7 +14,7 @@ final class ScratchStore {
 
     private let folder: ScratchFolder
     private let environment: Environment
-    private let projection: Projection
+    private var projection: Projection
     private var recentTimes: [Int64?] = []
 
     /// - Throws: ``Failure``.
@@ -38,10 +38,11 @@ final class ScratchStore {
     ///   fit.
     func fold(_ entries: [JournalEntry]) throws {
         do {
-            recentTimes = try environment.write { [projection, recentTimes] transaction in
+            (projection, recentTimes) = try environment.write {
+                [projection, recentTimes] transaction in
                 var projector = Projector(StoredState(projection), recentTimes: recentTimes)
                 for entry in entries { try projector.fold(entry, in: transaction) }
-                return projector.recentTimes
+                return (projector.projection, projector.recentTimes)
             }
         } catch let error as LMDBError where error.concernsFile {
             throw Failure(message: error.message)

@@ -72,9 +72,10 @@ extension Snapshot {
         _ object: ObjectID, _ layout: RowLayout, _ bytes: RawSpan, in collected: inout RowCollector,
         _ body: (EncodedRows) throws -> Void
     ) throws {
-        try projection.decoding(object) { () throws(DecodingFailure) in try layout.check(bytes) }
         if !collected.isEmpty, !collected.hasRoom(for: object) { try body(collected.take()) }
-        collected.append(object, bytes)
+        try projection.withFitted(object, layout, bytes) { bytes in
+            collected.append(object, bytes)
+        }
     }
 
     /// How many objects match a query, within its offset and limit.
@@ -118,7 +119,7 @@ extension Snapshot {
             return try projection.referrers(
                 to: object, property.number, at: sequence, in: transaction)
         case .index(let property, let ranges):
-            guard isLatest else { return nil }
+            guard isLatest, try models.hasIndex(of: property, in: transaction) else { return nil }
             var objects: Set<ObjectID> = []
             for range in ranges {
                 let (lower, upper) = StoreKey.bounds(of: range, property.number)
@@ -143,7 +144,8 @@ extension Snapshot {
             first.options.isEmpty, first.path.scope == 0, first.path.steps.count == 1,
             let property = first.path.steps.first, property.isIndexed,
             !property.isUnique || property.attribute?.isOptional == false,
-            case .scan = FilterPlan(query.filter).access
+            case .scan = FilterPlan(query.filter).access,
+            try models.hasIndex(of: property, in: transaction)
         else { return nil }
         let lower = StoreKey.index(property.number)
         var found: [ObjectID] = []

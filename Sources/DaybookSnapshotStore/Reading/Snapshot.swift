@@ -14,6 +14,7 @@ package struct Snapshot: ~Copyable {
     /// frequent case, need not look up the head.
     let sequence: SequenceNumber
     let projection: Projection
+    let models: ModelsInForce
     let transaction: ReadTransaction
 
     /// Whether this is the newest state; indexes exist only for it.
@@ -34,8 +35,8 @@ package struct Snapshot: ~Copyable {
     /// - Complexity: O(log *n*) page reads, at any sequence number.
     package func packedRow(_ object: ObjectID) throws -> EncodedRow? {
         try projection.withRow(of: object, at: sequence, in: transaction) { bytes, layout in
-            try projection.decoding(object) { () throws(DecodingFailure) in
-                try EncodedRow(bytes, layout)
+            try projection.withFitted(object, layout, bytes) { bytes in
+                EncodedRow(checked: bytes.array, 0..<bytes.byteCount)
             }
         }
     }
@@ -95,7 +96,7 @@ extension Store {
             try body(
                 Snapshot(
                     sequence: try resolve(sequence, in: transaction), projection: parts.projection,
-                    transaction: transaction.shared()))
+                    models: models, transaction: transaction.shared()))
         }
     }
 
@@ -110,7 +111,7 @@ extension Store {
             return try body(
                 Snapshot(
                     sequence: try resolve(last, in: transaction), projection: parts.projection,
-                    transaction: transaction.shared()), last)
+                    models: models, transaction: transaction.shared()), last)
         }
     }
 
@@ -133,11 +134,7 @@ extension Store {
         return try wrapping {
             let record = try openEnvironment().copy(parts.tables.rows, under: ObjectKey(object))
             guard let record else { return nil }
-            do throws(DecodingFailure) {
-                return try EncodedRow(record)
-            } catch {
-                throw parts.projection.unreadable(object, error)
-            }
+            return try parts.projection.encodedRow(of: object, record)
         }
     }
 

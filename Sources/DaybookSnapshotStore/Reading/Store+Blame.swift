@@ -233,15 +233,23 @@ private struct Blaming: ~Copyable {
     /// The origins of the object's parts as of an entry; nil when it does not exist.
     mutating func origins(at entry: SequenceNumber) throws -> RowOrigins? {
         if let known = origins[entry] { return known }
-        let relationships = entity?.storedToMany.count ?? 0
         let found = try projection.withRow(of: object, at: entry, in: transaction) {
             bytes, layout in
             try projection.decoding(object) { () throws(DecodingFailure) in
-                try layout.origins(in: bytes, relationships: relationships)
+                try layout.origins(in: bytes)
             }
         }
         origins[entry] = .some(found)
         return found
+    }
+
+    /// Where the fields and lists of the entity come from.
+    private var layout: NumberedEntity? { entity?.numbers }
+
+    /// The entry that gave the model a field that is newer than a row.
+    private func since(_ slot: Int) -> SequenceNumber? {
+        guard let slots = layout?.slots, slots.indices.contains(slot) else { return nil }
+        return SequenceNumber(rawValue: slots[slot].since)
     }
 
     /// The last entry, up to a given one, that changed a property.
@@ -251,10 +259,13 @@ private struct Blaming: ~Copyable {
         guard let origins = try origins(at: entry) else { return entry }
         let own = entity?.property(property.number) ?? property
         if let slot = own.slot {
-            return slot < origins.values.count ? origins.values[slot] : origins.birth
+            return slot < origins.values.count
+                ? origins.values[slot] : max(origins.birth, since(slot) ?? .zero)
         }
-        if let row = entity?.storedToMany.firstIndex(where: { $0.number == own.number }) {
-            return origins.members[row]
+        if let row = layout?.members.firstIndex(where: { $0.property == own.number }) {
+            let since = SequenceNumber(rawValue: layout?.members[row].since ?? 0)
+            return row < origins.members.count
+                ? origins.members[row] : max(origins.birth, since)
         }
         guard let stored = own.end?.inverse else { return origins.birth }
         return try max(origins.birth, lastReference(stored, at: entry))

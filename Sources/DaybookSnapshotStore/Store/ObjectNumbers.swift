@@ -1,4 +1,5 @@
 internal import DaybookLMDB
+internal import DaybookObjectModel
 internal import Synchronization
 
 /// The object numbers that this store may give out without asking the file.
@@ -60,6 +61,22 @@ final class ObjectNumbers: Sendable {
     /// Removes the last block, to give it back to the file.
     func removeLast() -> Range<UInt64>? {
         blocks.withLock { $0.popLast() }
+    }
+
+    /// Extends the reservation over the numbers of inserts that came from elsewhere.
+    ///
+    /// - Parameter taken: All numbers below are known to be taken.
+    static func cover(
+        _ changes: [Change], from taken: UInt64 = 0, _ meta: Table,
+        in transaction: borrowing WriteTransaction
+    ) throws {
+        var greatest: UInt64 = 0
+        for change in changes where change.isInsert {
+            greatest = max(greatest, change.object.number)
+        }
+        guard greatest >= taken, try greatest >= StoreMetadata.reserved(meta, in: transaction)
+        else { return }
+        try StoreMetadata.setReserved(greatest + 1, meta, in: transaction)
     }
 
     /// Takes a block from the file.

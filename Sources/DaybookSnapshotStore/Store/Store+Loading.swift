@@ -28,28 +28,43 @@ extension Store {
     ///   fit. The store is unchanged then.
     @discardableResult
     package func append(exported entry: Entry) throws -> SaveResult {
-        guard entry.model == nil else {
-            throw StoreError(
-                .modelMismatch,
-                "Entry \(entry.sequence) sets another model, which cannot be "
-                    + "loaded: the model of a store is set by its first entry.")
-        }
-        let request = SaveRequest(
-            header: entry.header, changes: entry.changes, recordedAt: entry.recordedAt)
-        let prepared = try ValidatedSave(request, schema: schema)
-        let commit = Commit(
-            prepared, parts: parts, clock: options.clock,
-            verifies: options.verification == .afterCommit, takesNumbers: false)
-        let outcome = try writing { transaction in
-            let outcome = try commit.run(in: transaction)
-            let result = outcome.result
+        let (models, options) = (models, options)
+        let result = try writing { transaction in
+            let result = try models.load(entry, options, in: transaction)
             guard result.sequence == entry.sequence, result.digest == entry.digest else {
                 throw StoreError.digestMismatch(entry.sequence, result.sequence)
             }
-            return outcome
+            return result
         }
         feed.publish(entry.sequence)
-        return outcome.result
+        return result
+    }
+}
+
+extension ModelsInForce {
+    /// Appends an entry by the model in force, whatever the program knows of it.
+    fileprivate func load(
+        _ entry: Entry, _ options: StoreOptions, in transaction: borrowing WriteTransaction
+    ) throws -> SaveResult {
+        let current = try inForce(in: transaction)
+        if let version = entry.version {
+            let last = try LastCommitState.current(current.parts, in: transaction)
+            let appended = try ModelEntry(entry.header, version, entry.changes).append(
+                to: current.parts, after: last, clock: { entry.recordedAt }, in: transaction)
+            return SaveResult(
+                sequence: appended.sequence, digest: appended.digest, changes: entry.changes,
+                conflicts: [])
+        }
+        let request = SaveRequest(
+            header: entry.header, changes: entry.changes, recordedAt: entry.recordedAt)
+        let schema = current.parts.projection.schema
+        let view = StoreModel(sequence: current.sequence, schema: schema)
+        let commit = Commit(
+            try ValidatedSave(request, schema: schema),
+            models: ModelsInForce(view: view, current.parts), parts: current.parts,
+            clock: options.clock, verifies: options.verification == .afterCommit,
+            takesNumbers: false)
+        return try commit.run(in: transaction).result
     }
 }
 

@@ -56,8 +56,7 @@ extension Store {
         copying first: Entry?
     ) throws -> Digest {
         try wrapping(path) {
-            try model.validate()
-            let schema = try Schema(model.persistent)
+            let schema = Schema(try ModelVersion(first: model.persistent))
             let metadata = StoreMetadata(
                 uuid: options.makeUUID(), createdAt: options.clock())
             let draft = try DraftFile(for: path)
@@ -90,7 +89,7 @@ extension Store {
     ) throws -> Digest {
         try metadata.write(parts.tables.meta, in: transaction)
         let entry = try parts.append(
-            parts.projection.schema.model, header: header,
+            parts.projection.schema.version, header: header,
             at: first?.recordedAt ?? metadata.createdAt, in: transaction)
         if let first, first.digest != entry.digest {
             throw StoreError.digestMismatch(first.sequence, entry.sequence)
@@ -147,20 +146,53 @@ extension Store {
         let environment = try Environment.open(
             at: path, options: options.environment(create: false))
         let tables = try StoreTables(in: environment)
-        let (metadata, schema) = try environment.read { transaction in
-            let metadata = try StoreMetadata.read(tables.meta, path: path, in: transaction)
-            let stored =
-                switch modelSource {
-                case .both: try agreedModel(environment, tables, path: path, in: transaction)
-                case .journal: try firstModel(environment, path: path, in: transaction)
-                case .table: try storedModel(tables, path: path, in: transaction)
-                }
-            if let model { try check(model, against: stored, path: path) }
-            return (metadata, try Schema(stored))
+        let (metadata, last) = try environment.read { transaction in
+            (
+                try StoreMetadata.read(tables.meta, path: path, in: transaction),
+                try lastModel(modelSource, environment, tables, path: path, in: transaction)
+            )
+        }
+        let journal = try Journal(in: environment)
+        func parts(_ model: StoreModel) -> StoreParts {
+            StoreParts(
+                journal: journal, projection: Projection(tables: tables, schema: model.schema))
+        }
+        var known = last
+        if let model {
+            let migration = ModelMigration(to: model, options: options, path: path)
+            known = try migration.resolved(environment, parts(last), last)
         }
         return Store(
-            path: path, schema: schema, metadata: metadata, options: options,
-            parts: try StoreParts(environment, schema), environment: environment)
+            path: path, model: known, metadata: metadata, options: options,
+            parts: parts(known), environment: environment)
+    }
+
+    /// The model in force, read where it is to be read.
+    private static func lastModel(
+        _ source: ModelSource, _ environment: Environment, _ tables: StoreTables, path: String,
+        in transaction: borrowing ReadTransaction
+    ) throws -> StoreModel {
+        func stored() throws -> StoreModel {
+            let last = try Projection.lastModel(tables, in: transaction)
+            let version = try Projection.model(tables, setBy: last, in: transaction)
+            return StoreModel(sequence: last, schema: Schema(version))
+        }
+        if source == .table { return try stored() }
+        let first = try firstModel(environment, path: path, in: transaction)
+        if source == .both {
+            guard try storedModelBytes(tables, path: path, in: transaction) == first.canonicalBytes
+            else {
+                throw StoreError.corrupt(
+                    "The model in the tables of '\(path)' is not the one that its first entry sets")
+            }
+            return try stored()
+        }
+        do {
+            return try stored()
+        } catch let error as StoreError where error.code == .corrupt {
+            // What is wrong with the table is found by comparing it with the journal.
+            return StoreModel(sequence: SequenceNumber(1), schema: Schema(first))
+        }
     }
 
     /// Checks the format before the file is opened for good, and writes nothing.
@@ -176,63 +208,29 @@ extension Store {
         }
     }
 
-    /// The model of the first entry, if the table of models holds the same one and no other.
-    private static func agreedModel(
-        _ environment: Environment, _ tables: StoreTables, path: String,
-        in transaction: borrowing ReadTransaction
-    ) throws -> ManagedObjectModel {
-        let first = try firstModelBytes(environment, path: path, in: transaction)
-        guard try transaction.count(tables.models) == 1,
-            try storedModelBytes(tables, path: path, in: transaction) == first
-        else {
-            throw StoreError.corrupt(
-                "The model in the tables of '\(path)' is not the one that its first entry sets")
-        }
-        return try ManagedObjectModel(canonicalBytes: first)
-    }
-
-    private static func storedModel(
-        _ tables: StoreTables, path: String, in transaction: borrowing ReadTransaction
-    ) throws -> ManagedObjectModel {
-        try ManagedObjectModel(
-            canonicalBytes: try storedModelBytes(tables, path: path, in: transaction))
-    }
-
     private static func storedModelBytes(
         _ tables: StoreTables, path: String, in transaction: borrowing ReadTransaction
     ) throws -> [UInt8] {
-        let key = StoreKey.sequence(SequenceNumber(1))
-        let bytes = try transaction.get(tables.models, key.span.bytes) { $0.array }
+        let first = SequenceNumber(1)
+        let key = StoreKey.sequence(first)
+        let bytes = try transaction.get(tables.models, key.span.bytes) {
+            try ModelRecord.content($0, at: first)
+        }
         guard let bytes else { throw StoreError.corrupt("'\(path)' holds no model") }
         return bytes
     }
 
     private static func firstModel(
         _ environment: Environment, path: String, in transaction: borrowing ReadTransaction
-    ) throws -> ManagedObjectModel {
-        try ManagedObjectModel(
-            canonicalBytes: try firstModelBytes(environment, path: path, in: transaction))
-    }
-
-    private static func firstModelBytes(
-        _ environment: Environment, path: String, in transaction: borrowing ReadTransaction
-    ) throws -> [UInt8] {
+    ) throws -> ModelVersion {
         let journal = try Journal(in: environment)
         guard let first = try journal.entry(at: SequenceNumber(1), in: transaction) else {
             throw StoreError.corrupt("'\(path)' has no first entry, which would set the model")
         }
-        let payload = try EntryPayload.Encoded(first)
-        guard payload.header.kind == .model else {
+        guard let version = try EntryPayload.Encoded(first).version else {
             throw StoreError.corrupt("The first entry of '\(path)' sets no model")
         }
-        return Array(payload.bytes[payload.changesOffset...])
-    }
-
-    private static func check(
-        _ model: ManagedObjectModel, against stored: ManagedObjectModel, path: String
-    ) throws {
-        let differences = model.differences(from: stored)
-        guard differences.isEmpty else { throw StoreError.modelMismatch(path, differences) }
+        return version
     }
 
     static func wrapping<R>(_ path: String, _ body: () throws -> R) throws -> R {
@@ -264,10 +262,10 @@ extension StoreParts {
 
     /// Appends and folds the first entry, which sets the model.
     func append(
-        _ model: ManagedObjectModel, header: EntryHeader, at recordedAt: Int64,
+        _ version: ModelVersion, header: EntryHeader, at recordedAt: Int64,
         in transaction: borrowing WriteTransaction
     ) throws -> JournalEntry {
-        let payload = EntryPayload.bytes(header, model)
+        let payload = EntryPayload.bytes(header, version)
         let entry = try journal.append(
             payload: payload, recordedAt: recordedAt, in: transaction)
         var projector = Projector(StoredState(projection))

@@ -28,16 +28,19 @@ package final class Store: Sendable {
     package let createdAt: Int64
     let options: StoreOptions
     let parts: StoreParts
+    /// The model that this opening knows, and the one in force.
+    let models: ModelsInForce
     let numbers = ObjectNumbers()
     let feed = CommitFeed()
     private let environment: Mutex<Environment?>
 
     init(
-        path: String, schema: Schema, metadata: StoreMetadata, options: StoreOptions,
+        path: String, model: StoreModel, metadata: StoreMetadata, options: StoreOptions,
         parts: StoreParts, environment: Environment
     ) {
         self.path = path
-        self.schema = schema
+        schema = model.schema
+        models = ModelsInForce(view: model, parts)
         self.uuid = metadata.uuid
         self.createdAt = metadata.createdAt
         self.options = options

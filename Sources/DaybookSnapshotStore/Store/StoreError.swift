@@ -66,7 +66,7 @@ public struct StoreError: Error, Sendable {
             case noSuchEntry, noSuchObject, objectDeleted, undoBlocked, digestMismatch, closed
             case unsupportedFileSystem, inputOutput, generation, unsettled
             case noSuchStore, noSuchConfiguration, assignment, crossStoreRelationship, coordinator
-            case tagName, noSuchTag, replaced, pendingChanges, unreadableValue
+            case tagName, noSuchTag, replaced, pendingChanges, unreadableValue, modelSuperseded
         }
 
         private let wrapped: Wrapped
@@ -103,6 +103,9 @@ public struct StoreError: Error, Sendable {
         /// The model differs from the one in the store.
         public static let modelMismatch = Code(.modelMismatch)
         /// The model is inconsistent.
+        /// Another program has changed the model in a way that the model of this one does not allow
+        /// for. It may go on reading.
+        public static let modelSuperseded = Code(.modelSuperseded)
         public static let model = Code(.model)
         /// Others have changed the same data meanwhile.
         public static let conflict = Code(.conflict)

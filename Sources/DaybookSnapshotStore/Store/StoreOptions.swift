@@ -1,3 +1,4 @@
+package import DaybookObjectModel
 package import Foundation
 
 /// How a store is opened, and where its times and identifiers come from.
@@ -34,6 +35,11 @@ package struct StoreOptions: Sendable {
     package var makeUUID: @Sendable () -> UUID
     /// How far the store checks itself.
     package var verification: Verification
+    /// What opening with another model may do to the store.
+    package var migration: MigrationPolicy
+    /// The names under which the store has what the model has under others, besides those that the
+    /// model tells.
+    package var matching: ModelMatching
     /// How long to wait for other processes.
     package var waiting: Waiting
 
@@ -43,7 +49,8 @@ package struct StoreOptions: Sendable {
         isReadOnly: Bool = false,
         clock: @escaping @Sendable () -> Int64 = StoreOptions.systemClock,
         makeUUID: @escaping @Sendable () -> UUID = { UUID() },
-        verification: Verification = .off, waiting: Waiting = .usual
+        verification: Verification = .off, migration: MigrationPolicy = .compatible,
+        matching: ModelMatching = ModelMatching(), waiting: Waiting = .usual
     ) {
         self.initialMapSize = initialMapSize
         self.durability = durability
@@ -51,6 +58,8 @@ package struct StoreOptions: Sendable {
         self.clock = clock
         self.makeUUID = makeUUID
         self.verification = verification
+        self.migration = migration
+        self.matching = matching
         self.waiting = waiting
     }
 

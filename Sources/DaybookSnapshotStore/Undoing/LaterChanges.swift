@@ -183,9 +183,7 @@ extension Projection {
         in transaction: borrowing ReadTransaction
     ) throws -> Value? {
         try withRow(of: object, at: sequence, in: transaction) { bytes, layout in
-            try decoding(object) { () throws(DecodingFailure) in
-                try layout.value(slot, in: bytes)
-            }
+            try value(slot, of: object, layout, bytes)
         }
     }
 }
