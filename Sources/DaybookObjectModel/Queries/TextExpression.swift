@@ -39,14 +39,14 @@ struct TextExpression: Sendable {
     /// Whether the expression matches a whole text.
     func answer(to text: String) -> Answer {
         let whole = NSRange(text.startIndex..., in: text)
-        let notes = MatchRecord()
+        let record = MatchRecord()
         expression.enumerateMatches(
             in: text, options: [.reportCompletion, .reportProgress], range: whole
         ) { match, flags, stop in
-            if !notes.take(match, flags) { stop.pointee = true }
+            if !record.take(match, flags) { stop.pointee = true }
         }
-        if notes.range == whole { return .matches }
-        guard notes.hasGivenUp else { return .differs }
+        if record.range == whole { return .matches }
+        guard record.hasGivenUp else { return .differs }
         let automaton = TextAutomaton(pattern, ignoringCase: isCaseInsensitive)
         guard let matches = automaton?.matches(text) else { return .unknown }
         return matches ? .matches : .differs
