@@ -279,7 +279,7 @@ extension Projector {
         let entity = projection.schema.entity(object.entity)
         let subject = property.flatMap { entity?.property($0)?.name }.map { "'\($0)' of \(name)" }
         return .corrupt(
-            "Entry \(sequence) does not fit what stands in the tables for \(subject ?? name)")
+            "Entry \(sequence) does not fit the tables for \(subject ?? name)")
     }
 }
 

@@ -90,7 +90,8 @@ final class ObjectNumbers: Sendable {
         guard count <= StoreLayout.objectNumberMaximum + 1 - first else {
             throw StoreError(
                 .full,
-                "There are no \(count) object numbers left of \(StoreLayout.objectNumberMaximum).")
+                "Fewer than \(count) of \(StoreLayout.objectNumberMaximum) object numbers are left."
+            )
         }
         let end = first + count
         try StoreMetadata.setReserved(end, meta, in: transaction)

@@ -79,7 +79,7 @@ struct StoreMetadata: Sendable {
         let number = try reader.uint64(bytes.span.bytes)
         guard (1...StoreLayout.objectNumberMaximum + 1).contains(number) else {
             throw StoreError.corrupt(
-                "The store says that the object numbers below \(number) are taken, and there are "
+                "The store says that the object numbers below \(number) are taken, but there are "
                     + "only \(StoreLayout.objectNumberMaximum)")
         }
         return number

@@ -169,8 +169,8 @@ private struct Verification {
                 report.add(.projection, "tables", "The tables are not what the journal gives.")
             }
             report.gaps.append(
-                "The tables were not compared with the journal record by record, for want of a "
-                    + "temporary store: \(failure.message) Set TMPDIR to a folder with room, and "
+                "The tables were not compared with the journal record by record, because there is "
+                    + "no temporary store: \(failure.message) Set TMPDIR to a folder with room, and "
                     + "verify again.")
         }
     }
@@ -226,7 +226,7 @@ private struct Verification {
                 guard greatest >= reserved else { continue }
                 report.add(
                     .metadata, place,
-                    "The store says that the object numbers from \(reserved) on are free, and there "
+                    "The store says that the object numbers from \(reserved) on are free, but there "
                         + "is \(entity.name)/\(greatest).")
             }
         } catch let error as StoreError where error.code == .corrupt {
@@ -397,7 +397,7 @@ private struct Verification {
             let place = "'\(property)' of \(schema.name(of: link.other))"
             report.add(
                 .reference, place,
-                "\(place) refers to \(schema.name(of: link.object)), which is not there.")
+                "\(place) refers to \(schema.name(of: link.object)), which does not exist.")
         }
     }
 

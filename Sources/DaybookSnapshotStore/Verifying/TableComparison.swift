@@ -28,7 +28,7 @@ struct TableComparison {
             switch (left, right) {
             case (nil, nil): return
             case (let left?, nil):
-                report(left, "is there, but does not follow from the journal")
+                report(left, "exists but does not follow from the journal")
                 found.advance()
             case (nil, let right?):
                 report(right, "is missing")
@@ -41,7 +41,7 @@ struct TableComparison {
                     expected.advance()
                     count += 1
                 } else if left.key.lexicographicallyPrecedes(right.key) {
-                    report(left, "is there, but does not follow from the journal")
+                    report(left, "exists but does not follow from the journal")
                     found.advance()
                 } else {
                     report(right, "is missing")
