@@ -46,6 +46,7 @@ extension PersistentStoreCoordinator {
             url: url, configurationName: configuration, entities: try entities(of: configuration),
             options: options)
         let store = try openOrMake(location)
+        try number(by: store.schema.version, of: url)
         let added = try attach(store, location, headWhenAdded: store.head())
         inEveryContext { $0.beginFollowing(added) }
         post(.persistentStoreCoordinatorStoresDidChange, added: [added])
@@ -72,7 +73,8 @@ extension PersistentStoreCoordinator {
         }
         do {
             return try Store.create(
-                at: path, model: managedObjectModel, options: location.options.storeOptions)
+                at: path, version: model.schema.version.restarted,
+                options: location.options.storeOptions)
         } catch let error as StoreError where error.code == .exists {
             // Somebody else has just made the store.
             return try open(location)
