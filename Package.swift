@@ -152,7 +152,11 @@ let package = Package(
                 "DaybookTestSupport",
             ]),
         .testTarget(
-            name: "DaybookTests", dependencies: ["Daybook", "DaybookAudit", "DaybookTestSupport"]),
+            name: "DaybookTests",
+            dependencies: [
+                "Daybook", "DaybookAudit", "DaybookModelFiles", "DaybookObjectModel",
+                "DaybookTestSupport",
+            ]),
         .testTarget(
             name: "SimulationTests",
             dependencies: [

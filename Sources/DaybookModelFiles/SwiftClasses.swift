@@ -144,7 +144,8 @@ package struct SwiftClasses {
         if options.count > 1 { arguments.append("[\(options.joined(separator: ", "))]") }
         var type = typeName + (isOptional ? "?" : "")
         if hasDefault {
-            let literal = attribute.type.literal(attribute.defaultValue)
+            let literal = attribute.type.literal(
+                attribute.defaultValue, isOptional: isOptional)
             // An expression that makes a date or an identifier never counts as a constant.
             if !attribute.isTransient, attribute.type == .date || attribute.type == .uuid {
                 arguments.append("default: \(literal)")
@@ -162,10 +163,14 @@ package struct SwiftClasses {
         let rules = attribute.rules
         var list: [String] = []
         if !rules.minimum.isNull {
-            list.append(".minimum(\(attribute.type.literal(rules.minimum)))")
+            let limit = attribute.type.literal(
+                rules.minimum, isOptional: attribute.isOptional)
+            list.append(".minimum(\(limit))")
         }
         if !rules.maximum.isNull {
-            list.append(".maximum(\(attribute.type.literal(rules.maximum)))")
+            let limit = attribute.type.literal(
+                rules.maximum, isOptional: attribute.isOptional)
+            list.append(".maximum(\(limit))")
         }
         if rules.minimumLength != 0 { list.append(".minimumLength(\(rules.minimumLength))") }
         if rules.maximumLength != 0 { list.append(".maximumLength(\(rules.maximumLength))") }

@@ -108,8 +108,8 @@ extension AttributeType {
         }
     }
 
-    /// A value of the type as it stands in source.
-    func literal(_ value: Value) -> String {
+    /// A value of the type as it stands in source, for a property that may be without one or not.
+    func literal(_ value: Value, isOptional: Bool) -> String {
         switch value {
         case .bool(let truth): "\(truth)"
         case .int(let number): "\(number)"
@@ -119,12 +119,15 @@ extension AttributeType {
             } else {
                 self == .float ? "\(Float(number))" : "\(number)"
             }
-        case .decimal(let number): number.literal
+        case .decimal(let number): number.literal + (isOptional || number.isWhole ? "" : " ?? 0")
         case .string(let text):
             self == .url
-                ? "URL(string: \(SwiftNames.literal(text))) ?? URL(filePath: \"/\")"
+                ? "URL(string: \(SwiftNames.literal(text)))"
+                    + (isOptional ? "" : " ?? URL(filePath: \"/\")")
                 : SwiftNames.literal(text)
-        case .data(let data): "Data(base64Encoded: \"\(data.base64EncodedString())\") ?? Data()"
+        case .data(let data):
+            "Data(base64Encoded: \"\(data.base64EncodedString())\")"
+                + (isOptional ? "" : " ?? Data()")
         case .date(let date):
             "Date(timeIntervalSinceReferenceDate: \(date.timeIntervalSinceReferenceDate))"
         case .uuid(let identifier):
@@ -142,11 +145,12 @@ extension Double {
 }
 
 extension Decimal {
-    /// A literal with a fraction would go through a binary number.
+    /// Whether a literal of digits is the number. One with a fraction would go through a binary number.
+    fileprivate var isWhole: Bool { isNaN || Int64(plainText) != nil }
+
     fileprivate var literal: String {
         if isNaN { return "Decimal.nan" }
-        let text = plainText
-        return Int64(text) == nil ? "Decimal(string: \"\(text)\") ?? 0" : text
+        return isWhole ? plainText : "Decimal(string: \"\(plainText)\")"
     }
 }
 

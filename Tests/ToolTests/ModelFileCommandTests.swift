@@ -74,6 +74,19 @@ import Testing
         #expect(result.output.isEmpty)
     }
 
+    @Test(arguments: [
+        "Notes.xcdatamodeld", "Reading.xcdatamodel", "Games.xcdatamodel", "Shop.xcdatamodel",
+        "Offline.xcdatamodel", "Everything.xcdatamodel",
+    ])
+    func `the classes of a model compile without a word`(name: String) throws {
+        let classes = try Self.run(["--from", Self.path(name), "--swift"])
+
+        #expect(classes.status == 0)
+        #expect(classes.text.contains(": ManagedObject {"))
+        let said = try SwiftCompiler.talk(about: classes.text)
+        #expect(!said.contains("error:") && !said.contains("warning:"), "\(said)")
+    }
+
     @Test func `several reasons stand one below the other, and nothing is printed`() throws {
         let folder = try ScratchFolder()
         defer { withExtendedLifetime(folder) {} }

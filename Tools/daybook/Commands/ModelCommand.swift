@@ -20,7 +20,7 @@ struct ModelCommand: Command {
     var declaration: CommandDeclaration {
         CommandDeclaration(
             "model", in: .read,
-            summary: "Print the model of a store or of Xcode, as JSON that 'init' takes.",
+            summary: "Print the model of a store, or of Xcode, as JSON for 'init'.",
             discussion: """
                 With '--from' the model comes from Xcode. What a model of Daybook cannot say is left
                 out, and each such thing is named on standard error: fetched properties, derived and
