@@ -46,6 +46,9 @@ struct NetChange {
     /// Whether the cursor stands on the base, as far as the object is concerned.
     fileprivate var isClean: Bool { kind == .nothing && distance == 0 && !isBeyondUndo }
 
+    /// Whether undo takes back all that is pending.
+    var isUndoable: Bool { !isBeyondUndo }
+
     /// Whether the object was inserted and deleted since the last save: it is no more, but undo can
     /// still bring it back.
     var isAnnihilated: Bool {

@@ -27,7 +27,7 @@ extension StepList {
     /// What the moves since the last save take back in a store; nil when something was changed besides.
     func origins(inStore store: UInt32) -> [UndoneEntries]? {
         var found: [UndoneEntries] = []
-        for group in moved {
+        for group in moved(inStore: store) {
             guard let origin = group.origins[store] else {
                 // What was changed in other stores is saved there.
                 if group.changes.contains(where: { $0.object.graphID.store == store }) {
@@ -43,7 +43,7 @@ extension StepList {
     /// The saved entries of a store that were taken back and are not saved so yet.
     func entriesTakenBack(inStore store: UInt32) -> Set<SequenceNumber> {
         Set(
-            takenBack.compactMap { $0.origins[store]?.entries }.flatMap { range in
+            takenBack(inStore: store).compactMap { $0.origins[store]?.entries }.flatMap { range in
                 (range.lowerBound.rawValue...range.upperBound.rawValue).map { SequenceNumber($0) }
             })
     }
@@ -51,7 +51,7 @@ extension StepList {
     /// The saved entries of a store over which the cursor has moved since the last save, one way or
     /// the other.
     func entriesMovedOver(inStore store: UInt32) -> [ClosedRange<SequenceNumber>] {
-        moved.compactMap { $0.origins[store]?.entries }
+        moved(inStore: store).compactMap { $0.origins[store]?.entries }
     }
 
     /// The saved entries of a store that steps stand for or take back.

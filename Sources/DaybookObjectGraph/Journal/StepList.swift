@@ -7,15 +7,12 @@ import DaybookStopping
 /// Invariants:
 /// - The order is: the groups before the cursor, the open group, the groups after the cursor. The
 ///   first two have been made, the last have been taken back.
-/// - A change is marked as saved if it had been made at the last save. All in the groups before the
-///   base are.
+/// - A change is marked as saved if it had been made at the last save of its object's store. All in
+///   the groups before the base of that store are.
 struct StepList {
     private var groups: [ChangeGroup] = []
     private var cursor = 0
-    /// Where the cursor stood at the last save.
-    private var base = 0
-    /// How many groups there were at the last save; others' values overtake what is in these.
-    private var settledCount = 0
+    private var base = ListBase()
     /// What was changed since the outermost open group began, or, without one and where events do
     /// not end steps, since the last step.
     private var open = ChangeGroup()
@@ -71,17 +68,16 @@ struct StepList {
     /// All steps and the open group.
     var all: [ChangeGroup] { groups + [open] }
 
-    /// The steps over which the cursor has moved since the last save, one way or the other, and the
-    /// open group.
-    var moved: [ChangeGroup] { groups[movedRange] + [open] }
-
-    /// The saved steps that have been taken back since.
-    var takenBack: ArraySlice<ChangeGroup> {
-        cursor < base ? groups[cursor..<min(base, groups.count)] : []
+    /// The steps over which the cursor has moved since the last save of a store, one way or the other,
+    /// and the open group.
+    func moved(inStore store: UInt32) -> [ChangeGroup] {
+        groups[base.stepsMovedOver(inStore: store, to: cursor)] + [open]
     }
 
-    private var movedRange: Range<Int> {
-        min(base, cursor)..<min(max(base, cursor), groups.count)
+    /// The saved steps of a store that have been taken back since.
+    func takenBack(inStore store: UInt32) -> ArraySlice<ChangeGroup> {
+        let steps = base.stepsMovedOver(inStore: store, to: cursor)
+        return groups[steps.lowerBound < cursor ? cursor..<cursor : steps]
     }
 
     // MARK: - Taking in
@@ -137,8 +133,7 @@ struct StepList {
     mutating func insertBelow(_ steps: [ChangeGroup], _ leaving: Leaving) -> Int {
         groups.insert(contentsOf: steps, at: 0)
         cursor += steps.count
-        base += steps.count
-        settledCount += steps.count
+        base.follow { $0 + steps.count }
         let count = cursor
         trim(leaving)
         return max(steps.count - (count - cursor), 0)
@@ -153,8 +148,8 @@ struct StepList {
     }
 
     private mutating func unsettleAfterCursor() {
-        base = min(base, cursor)
-        settledCount = min(settledCount, cursor)
+        let cursor = cursor
+        base.follow { min($0, cursor) }
     }
 
     // MARK: - Groups
@@ -259,27 +254,56 @@ struct StepList {
     mutating func dropUnread() {
         groups.remove(at: cursor - 1)
         cursor -= 1
-        base -= 1
-        settledCount = max(settledCount - 1, 0)
+        base.follow { max($0 - 1, 0) }
     }
 
     // MARK: - The base
 
     /// Moves the base to the cursor.
     ///
-    /// - Parameter saves: In which entry of each store, and what it changed.
+    /// - Parameters:
+    ///   - saves: In which entry of each store, and what it changed.
+    ///   - stores: Those that were saved; nil for all.
     /// - Complexity: O(*k*), *k* the number of changes since the last save and after the cursor.
-    mutating func markSaved(as saves: [UInt32: UndoneEntries]) {
-        let count = movedRange.reduce(0) { $0 + groups[$1].changes.count }
+    mutating func markSaved(
+        as saves: [UInt32: UndoneEntries], inStores stores: Set<UInt32>? = nil
+    ) {
+        let moved = base.stepsMovedOver(to: cursor)
+        let count = moved.reduce(0) { $0 + groups[$1].changes.count }
         let origins = saves.mapValues { $0.keeping(atMost: count) }
-        for index in movedRange { groups[index].origins = origins }
-        for index in min(base, cursor)..<groups.count {
-            groups[index].changes.mark(isSaved: index < cursor)
+        if stores == nil, base.isCommon {
+            for index in moved { groups[index].origins = origins }
+        } else {
+            for index in moved { noteOrigins(origins, inStores: stores, ofStep: index) }
         }
-        open.changes.mark(isSaved: true)
-        open.origins.removeAll()
-        base = cursor
-        settledCount = groups.count
+        for index in moved.lowerBound..<groups.count {
+            groups[index].changes.mark(isSaved: index < cursor, inStores: stores)
+        }
+        open.changes.mark(isSaved: true, inStores: stores)
+        open.origins =
+            stores.map { stores in open.origins.filter { !stores.contains($0.key) } } ?? [:]
+        base.move(to: cursor, of: groups.count, inStores: stores)
+    }
+
+    /// Notes the origins that a step has from now on, but for stores that were not saved, or over whose
+    /// part of it the cursor has not moved.
+    private mutating func noteOrigins(
+        _ origins: [UInt32: UndoneEntries], inStores stores: Set<UInt32>?, ofStep index: Int
+    ) {
+        for store in Set(origins.keys).union(groups[index].origins.keys)
+        where stores?.contains(store) != false
+            && base.stepsMovedOver(inStore: store, to: cursor).contains(index)
+        {
+            groups[index].origins[store] = origins[store]
+        }
+    }
+
+    /// Takes in a step that has been saved, in place of what could be redone. Nothing else has changed
+    /// since the last save.
+    mutating func appendSaved(_ group: ChangeGroup) {
+        dropRedo { _, _ in }
+        _ = append(group, to: .step) { _, _ in }
+        base.move(to: cursor, of: groups.count)
     }
 
     // MARK: - Forgetting
@@ -303,8 +327,7 @@ struct StepList {
     /// Where a list ends in which nothing can be redone and no group is open.
     struct End {
         fileprivate let count: Int
-        fileprivate let base: Int
-        fileprivate let settledCount: Int
+        fileprivate let base: ListBase
     }
 
     /// The end of the list; nil if it takes the whole list to come back to it.
@@ -312,7 +335,7 @@ struct StepList {
         guard levels.isEmpty, open.changes.isEmpty, open.origins.isEmpty, cursor == groups.count,
             limit == 0
         else { return nil }
-        return End(count: groups.count, base: base, settledCount: settledCount)
+        return End(count: groups.count, base: base)
     }
 
     /// The list as it was at an end after which there were only new steps.
@@ -321,7 +344,6 @@ struct StepList {
         list.groups = Array(groups.prefix(end.count))
         list.cursor = end.count
         list.base = end.base
-        list.settledCount = end.settledCount
         list.limit = limit
         return list
     }
@@ -332,7 +354,7 @@ struct StepList {
         open = ChangeGroup()
         nested.removeAll()
         for index in levels.indices { levels[index].start = 0 }
-        (cursor, base, settledCount) = (0, 0, 0)
+        (cursor, base) = (0, ListBase())
     }
 
     private mutating func trim(_ leaving: Leaving) {
@@ -343,8 +365,7 @@ struct StepList {
         for group in groups.prefix(surplus) { group.changes.leave(wereMade: true, leaving) }
         groups.removeFirst(surplus)
         cursor -= surplus
-        base = max(base - surplus, 0)
-        settledCount = max(settledCount - surplus, 0)
+        base.follow { max($0 - surplus, 0) }
     }
 
     private mutating func dropRedo(keeping count: Int, _ leaving: Leaving) {
@@ -352,8 +373,7 @@ struct StepList {
         guard kept < groups.count else { return }
         for group in groups[kept...] { group.changes.leave(wereMade: false, leaving) }
         groups.removeSubrange(kept...)
-        base = min(base, kept)
-        settledCount = min(settledCount, kept)
+        base.follow { min($0, kept) }
     }
 
     // MARK: - Rewriting
@@ -399,23 +419,24 @@ struct StepList {
             return kept
         }
         var kept: [ChangeGroup] = []
-        var counts = (cursor: 0, base: 0, settled: 0)
+        // Where each step, and the end, has moved to.
+        var places: [Int] = []
         for (index, group) in groups.enumerated() {
+            places.append(kept.count)
             var group = group
             group.changes = group.changes.compactMap {
-                let isSettled = index < settledCount || $0.isSaved
+                let isSettled = $0.isSaved || index < base[$0.object.graphID.store].count
                 return rewrite(
                     $0, Place(step: index, isMade: index < cursor, isSettled: isSettled))
             }
             guard !group.isEmpty else { continue }
             kept.append(group)
-            if index < cursor { counts.cursor += 1 }
-            if index < base { counts.base += 1 }
-            if index < settledCount { counts.settled += 1 }
         }
+        places.append(kept.count)
         let openStep = openStep
         groups = kept
-        (cursor, base, settledCount) = counts
+        cursor = places[cursor]
+        base.follow { places[$0] }
         rewriteOpenGroup { recorded in
             rewrite(
                 recorded, Place(step: openStep, isMade: true, isSettled: recorded.isSaved))
@@ -439,8 +460,10 @@ struct StepList {
 }
 
 extension [RecordedChange] {
-    fileprivate mutating func mark(isSaved: Bool) {
-        for place in indices { self[place].isSaved = isSaved }
+    fileprivate mutating func mark(isSaved: Bool, inStores stores: Set<UInt32>?) {
+        for place in indices where stores?.contains(self[place].object.graphID.store) != false {
+            self[place].isSaved = isSaved
+        }
     }
 
     fileprivate func leave(wereMade isMade: Bool, _ leaving: StepList.Leaving) {

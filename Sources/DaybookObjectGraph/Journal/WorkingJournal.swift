@@ -301,6 +301,29 @@ final class WorkingJournal {
         startAttemptsHere()
     }
 
+    /// Moves the base of some stores to the cursor, where another store has refused.
+    ///
+    /// An attempt that goes on starts again with what they have taken as a step of its own, since that
+    /// stays whatever becomes of the rest.
+    ///
+    /// - Parameters:
+    ///   - items: Everything that was pending there.
+    ///   - stores: The stores.
+    ///   - saves: In which entry of each store, and what it changed.
+    func markSaved(
+        _ items: [NetChange], inStores stores: Set<UInt32>, as saves: [UInt32: UndoneEntries]
+    ) {
+        for item in items { clear(item.object) }
+        unlisted.removeAll { stores.contains($0.store) }
+        holdStarts()
+        steps.markSaved(as: saves, inStores: stores)
+        guard !attempts.isEmpty else { return }
+        let changes = items.filter(\.isUndoable).compactMap { item in
+            item.change.map { RecordedChange(object: item.object, change: $0, isSaved: true) }
+        }
+        changeStarts { $0.appendSaved(ChangeGroup(changes: changes, origins: saves)) }
+    }
+
     /// Takes what is pending for an object out, because it is saved or dropped. What is in the list
     /// stays there.
     func clear(_ object: ManagedObject) {

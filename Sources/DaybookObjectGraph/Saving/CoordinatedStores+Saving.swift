@@ -31,22 +31,25 @@ extension CoordinatedStores {
             for request in requests { saves.append(try save(request, of: context)) }
             try saveNothing()
         } catch {
-            context.finish(saves) { settle($0, in: context) }
+            context.finish(saves, savedAs: origins(of: saves)) { settle($0, in: context) }
             throw error
         }
-        var entries: [SavedEntry] = []
-        var origins: [UInt32: UndoneEntries] = [:]
-        for save in saves {
-            guard let result = save.result, let sequence = result.sequence else { continue }
-            entries.append((save.store.number, sequence))
-            origins[save.store.number] = UndoneEntries(
-                entries: sequence...sequence, saved: result.changes)
-        }
-        context.finishPending(savedAs: origins)
+        context.finishPending(savedAs: origins(of: saves))
         for save in saves { settle(save, in: context) }
         context.journal.noteSettled()
         followOwnSave(of: context)
-        return entries
+        return saves.compactMap { save in save.result?.sequence.map { (save.store.number, $0) } }
+    }
+
+    /// In which entry of each store something was saved, and what that changed.
+    private func origins(of saves: [StoreSave]) -> [UInt32: UndoneEntries] {
+        var origins: [UInt32: UndoneEntries] = [:]
+        for save in saves {
+            guard let result = save.result, let sequence = result.sequence else { continue }
+            origins[save.store.number] = UndoneEntries(
+                entries: sequence...sequence, saved: result.changes)
+        }
+        return origins
     }
 
     /// Writes what is kept about stores that have no part in a save.

@@ -90,14 +90,19 @@ extension ManagedObjectContext {
     // MARK: - What has become of it
 
     /// Agrees with what stores have taken of what is pending, before the one that has refused.
+    ///
+    /// - Parameters:
+    ///   - saves: What was saved.
+    ///   - origins: In which entry of each store, and what it changed.
     func finish(
-        _ saves: [CoordinatedStores.StoreSave], _ settle: (CoordinatedStores.StoreSave) -> Void
+        _ saves: [CoordinatedStores.StoreSave], savedAs origins: [UInt32: UndoneEntries],
+        _ settle: (CoordinatedStores.StoreSave) -> Void
     ) {
         guard !saves.isEmpty else { return }
-        for save in saves {
-            for item in save.items { journal.clear(item.object) }
-            settle(save)
-        }
+        let stores = Set(saves.map(\.store.number))
+        terms.noteSave(inStores: stores)
+        journal.markSaved(saves.flatMap(\.items), inStores: stores, as: origins)
+        for save in saves { settle(save) }
         updateAllLists()
     }
 

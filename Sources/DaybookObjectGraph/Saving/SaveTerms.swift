@@ -160,6 +160,12 @@ final class SaveTerms {
         attributions.removeAll()
     }
 
+    /// Ends the terms of what is in some stores, now that these are saved and another has refused.
+    func noteSave(inStores stores: Set<UInt32>) {
+        watched = watched.filter { !stores.contains($0.graphID.store) }
+        attributions.remove(inStores: stores)
+    }
+
     /// Ends the terms, now that nothing is pending any more.
     func clear() {
         noteSave()
