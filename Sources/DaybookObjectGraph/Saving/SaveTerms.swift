@@ -19,10 +19,8 @@ final class SaveTerms {
     private var insertFailure: (any Error)?
     /// What a save has found of the object whose hook it calls.
     private var failuresFound: (object: ManagedObject, failures: [ValidationFailure])?
-    /// Where the last save met others' changes of attributes that merge.
-    private(set) var mergedValues: [MergedValue] = []
-    /// How often the context has saved something, into a store or its parent.
-    private(set) var entryCount = 0
+    private var merged: [MergedValue] = []
+    private var savedCount = 0
 
     // MARK: - Watched objects
 
@@ -138,19 +136,25 @@ final class SaveTerms {
 
     // MARK: - Saving and starting over
 
+    /// Where the last save met others' changes of attributes that merge.
+    var mergedValues: [MergedValue] { merged }
+
+    /// How often the context has saved something, into a store or its parent.
+    var entryCount: Int { savedCount }
+
     /// Begins a save, which meets nothing of what others have changed yet.
     func beginSave() {
-        mergedValues = []
+        merged = []
     }
 
     /// Notes that something was saved.
     func noteEntry() {
-        entryCount += 1
+        savedCount += 1
     }
 
     /// Notes where a save met others' changes of attributes that merge.
     func noteMerged(_ values: [MergedValue]) {
-        mergedValues += values
+        merged += values
     }
 
     /// Ends the terms, now that everything is saved.
