@@ -94,11 +94,15 @@ public struct Change: Sendable, Hashable {
     }
 
     /// Whether this brings the object into being.
+    // Inlined, since a call from another module is handed a copy of what happens to the object.
+    @inlinable
     package var isInsert: Bool {
         if case .insert = kind { true } else { false }
     }
 
     /// Whether this ends the object.
+    // Inlined for the same reason.
+    @inlinable
     package var isDelete: Bool {
         if case .delete = kind { true } else { false }
     }
