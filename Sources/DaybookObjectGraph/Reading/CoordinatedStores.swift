@@ -209,10 +209,10 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
         }
     }
 
-    /// Notes an entry that the context has saved, and reads on from there: what the context reads again
-    /// has to be what was saved.
-    func noteSave(_ sequence: SequenceNumber, in store: PersistentStore) {
-        positions[store.number]?.noteSave(sequence)
+    /// Records an entry that the context has saved, and reads on from there: what the context reads
+    /// again has to be what was saved.
+    func recordSave(_ sequence: SequenceNumber, in store: PersistentStore) {
+        positions[store.number]?.recordSave(sequence)
     }
 
     func unmergedTouches(
@@ -245,7 +245,7 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
         } catch {
             // Reading stays where merging has come to.
             let reached = self.position(in: store).base
-            positions[store.number]?.notePinned(reached)
+            positions[store.number]?.advancePin(to: reached)
             throw error
         }
     }

@@ -154,7 +154,7 @@ extension CoordinatedStores {
                 // Nothing was left to append of what was sent: others had saved the same before.
                 result != nil
             }
-        if let sequence = result?.sequence { noteSave(sequence, in: store) }
+        if let sequence = result?.sequence { recordSave(sequence, in: store) }
         return StoreSave(
             store: store.number, items: request.items, result: result, hasForeign: hasForeign)
     }
