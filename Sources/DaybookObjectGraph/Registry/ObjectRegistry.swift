@@ -85,12 +85,16 @@ final class ObjectRegistry {
 
     // MARK: - Bindings
 
+    private static let bindingsMaximum = 1 << 20
+
     /// What all objects of an entity share in a context.
     func binding(_ number: EntityNumber, in context: ManagedObjectContext) -> EntityBinding {
         let index = Int(number.rawValue)
         if index < bindings.count, let binding = bindings[index] { return binding }
         let binding = EntityBinding(
-            context.coordinator.model.entity(number), in: context, registry: map)
+            context.coordinator.modelForObjects.entity(number), in: context, registry: map)
+        // Numbers are small; one that is not comes from a damaged reference.
+        guard index < Self.bindingsMaximum else { return binding }
         if index >= bindings.count {
             bindings += Array(repeating: nil, count: index + 1 - bindings.count)
         }

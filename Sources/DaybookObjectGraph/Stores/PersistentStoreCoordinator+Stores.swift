@@ -47,6 +47,7 @@ extension PersistentStoreCoordinator {
             url: url, configurationName: configuration, entities: try entities(of: configuration),
             options: options)
         let store = try openOrMake(place)
+        try number(by: store.schema.version, of: url)
         let added = try attach(store, place, headWhenAdded: store.head())
         inEveryContext { $0.beginFollowing(added) }
         post(.persistentStoreCoordinatorStoresDidChange, added: [added])
@@ -73,7 +74,8 @@ extension PersistentStoreCoordinator {
         }
         do {
             return try Store.create(
-                at: path, model: managedObjectModel, options: place.options.storeOptions)
+                at: path, version: model.schema.version.restarted,
+                options: place.options.storeOptions)
         } catch let error as StoreError where error.code == .exists {
             // Somebody else has just made it.
             return try open(place)

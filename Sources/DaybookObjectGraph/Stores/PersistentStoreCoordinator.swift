@@ -16,7 +16,10 @@ import Synchronization
 /// entity. Objects of different stores cannot be related, and what must be unique is so in each
 /// store by itself.
 public final class PersistentStoreCoordinator: Sendable {
-    let model: GraphModel
+    /// The model as it is numbered; see ``number(by:)``.
+    private let numbered: Mutex<GraphModel>
+    /// Whether objects have been made by it, so that its numbers must stay.
+    private let isModelInUse = Atomic<Bool>(false)
     private let attached = Mutex(AttachedStores())
     private let contexts = Mutex(WeakContexts())
     private let provisionalNumbers = Atomic<UInt64>(0)
@@ -36,9 +39,10 @@ public final class PersistentStoreCoordinator: Sendable {
     public init(
         classes: [ManagedObject.Type], configurations: [String: [ManagedObject.Type]] = [:]
     ) throws {
-        model = try GraphModel(
-            classes: classes,
-            configurations: configurations.mapValues { $0.map { $0.entityName } })
+        numbered = Mutex(
+            try GraphModel(
+                classes: classes,
+                configurations: configurations.mapValues { $0.map { $0.entityName } }))
     }
 
     /// Makes a coordinator for a model that was built or read at run time.
@@ -51,7 +55,31 @@ public final class PersistentStoreCoordinator: Sendable {
     public init(
         managedObjectModel: ManagedObjectModel, classes: [ManagedObject.Type] = []
     ) throws {
-        model = try GraphModel(managedObjectModel, classes: classes)
+        numbered = Mutex(try GraphModel(managedObjectModel, classes: classes))
+    }
+
+    /// The model, compiled.
+    var model: GraphModel { numbered.withLock { $0 } }
+
+    /// The model for objects that are about to be made.
+    var modelForObjects: GraphModel {
+        isModelInUse.store(true, ordering: .relaxed)
+        return model
+    }
+
+    /// Numbers the model as a store does. All stores of a coordinator have the same numbers, which the
+    /// first one tells.
+    ///
+    /// - Throws: ``StoreError`` with code `modelMismatch` when there are stores or objects with other
+    ///   numbers.
+    func number(by version: ModelVersion, of url: URL) throws {
+        let hasStores = !persistentStores.isEmpty
+        let isInUse = isModelInUse.load(ordering: .relaxed)
+        try numbered.withLock { model in
+            if model.schema.version.hasSameLayout(as: version) { return }
+            guard !hasStores, !isInUse else { throw StoreError.otherNumbers(url, hasStores) }
+            model = model.numbered(by: version)
+        }
     }
 
     /// The model, which can no longer change.

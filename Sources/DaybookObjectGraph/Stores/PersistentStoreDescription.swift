@@ -1,3 +1,4 @@
+public import DaybookObjectModel
 import DaybookSnapshotStore
 public import Foundation
 
@@ -15,6 +16,8 @@ public struct PersistentStoreOptions: Sendable, Hashable {
     public var isReadOnly = false
     /// Whether a save is on the disk when it returns, or soon after.
     public var durability = StoreDurability.durable
+    /// What opening may do to a store that has another model.
+    public var migration = MigrationPolicy.compatible
     /// When checkpoints are signed by themselves; nil for never.
     public var checkpoints: CheckpointPolicy?
     /// For how long to wait at most for another process: for one that writes, at each save, for one that
@@ -32,6 +35,7 @@ public struct PersistentStoreOptions: Sendable, Hashable {
         var options = StoreOptions()
         options.isReadOnly = isReadOnly
         options.durability = durability == .durable ? .durable : .relaxed
+        options.migration = migration
         options.waiting.limit = lockTimeout
         return options
     }
@@ -47,6 +51,8 @@ public struct PersistentStoreDescription: Sendable, Hashable {
     public var isReadOnly = false
     /// Whether a save is on the disk when it returns, or soon after.
     public var durability = StoreDurability.durable
+    /// What opening may do to a store that has another model.
+    public var migration = MigrationPolicy.compatible
     /// When checkpoints are signed by themselves; nil for never.
     public var checkpoints: CheckpointPolicy?
     /// For how long to wait at most for another process; see ``PersistentStoreOptions/lockTimeout``.
@@ -65,6 +71,7 @@ public struct PersistentStoreDescription: Sendable, Hashable {
         var options = PersistentStoreOptions()
         options.isReadOnly = isReadOnly
         options.durability = durability
+        options.migration = migration
         options.checkpoints = checkpoints
         options.lockTimeout = lockTimeout
         return options

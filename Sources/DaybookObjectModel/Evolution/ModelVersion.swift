@@ -107,6 +107,20 @@ package struct RemovedSlot: Sendable, Hashable {
     package var indexHoldsNulls: Bool
     /// Whether the field is a reference.
     package var isReference: Bool
+
+    init(isIndexed: Bool, indexHoldsNulls: Bool, isReference: Bool) {
+        self.isIndexed = isIndexed
+        self.indexHoldsNulls = indexHoldsNulls
+        self.isReference = isReference
+    }
+
+    /// What there is of a property when it is removed.
+    init(_ property: SchemaProperty?) {
+        self.init(
+            isIndexed: property?.isIndexed ?? false,
+            indexHoldsNulls: property.map { $0.isIndexed && !$0.isUnique } ?? false,
+            isReference: property?.relationship != nil)
+    }
 }
 
 /// A to-many relationship whose members stand in changes.

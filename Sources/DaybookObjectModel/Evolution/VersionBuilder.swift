@@ -270,11 +270,7 @@ struct VersionBuilder {
             if live.contains(number) {
                 numbered[position].slots[slot].removed = nil
             } else if numbered[position].slots[slot].removed == nil {
-                let property = before?.property(number)
-                numbered[position].slots[slot].removed = RemovedSlot(
-                    isIndexed: property?.isIndexed ?? false,
-                    indexHoldsNulls: property.map { !$0.isUnique } ?? false,
-                    isReference: property?.relationship != nil)
+                numbered[position].slots[slot].removed = RemovedSlot(before?.property(number))
             }
         }
     }

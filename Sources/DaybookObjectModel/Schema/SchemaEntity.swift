@@ -206,6 +206,15 @@ package final class SchemaEntity: Sendable {
             }
     }
 
+    /// What stands for an entity of which nothing is known but its number.
+    package convenience init(unknown number: EntityNumber) {
+        let name = "?\(number.rawValue)"
+        self.init(
+            numbers: NumberedEntity(number: number, name: name),
+            description: EntityDescription(name: name), superentity: nil, family: [number],
+            properties: [], constraints: [])
+    }
+
     /// The property of that name.
     package func property(named name: String) -> SchemaProperty? {
         propertiesByName[name]

@@ -5,20 +5,29 @@ internal import DaybookObjectModel
 extension Store {
     /// Creates a store that begins with the exported first entry of another one.
     ///
+    /// - Parameters:
+    ///   - path: Where there is no file yet.
+    ///   - first: The first entry.
+    ///   - options: How to open the store.
+    ///   - other: The store whose entries are loaded. Its model is the one by which the new store is
+    ///     read, also before the entry that sets it.
+    /// - Returns: The store.
     /// - Throws: ``StoreError`` as ``create(at:model:author:note:options:)`` does; with
     ///   ``StoreError/Code/digestMismatch`` when the entry is not the first of a store, or does not
     ///   reproduce its digest. No store is left behind then.
     package static func create(
-        at path: String, loading first: Entry, options: StoreOptions = StoreOptions()
+        at path: String, loading first: Entry, options: StoreOptions = StoreOptions(),
+        readLike other: Store? = nil
     ) throws -> Store {
-        guard let model = first.model, first.sequence == SequenceNumber(1) else {
+        guard let version = first.version, first.sequence == SequenceNumber(1) else {
             throw StoreError(
                 .digestMismatch,
                 "An export begins with entry 1, which sets the model; this one begins with entry "
                     + "\(first.sequence).")
         }
         return try create(
-            at: path, model: model, options: options, first.header, copying: first)
+            at: path, version: version, options: options, first.header, copying: first,
+            readBy: other?.models.view)
     }
 
     /// Appends an exported entry unchanged: with the same number, times and digest.

@@ -21,8 +21,20 @@ extension Store {
         at path: String, model: ManagedObjectModel, author: String? = nil, note: String? = nil,
         options: StoreOptions = StoreOptions()
     ) throws -> Store {
+        let version = try wrapping(path) { try ModelVersion(first: model.persistent) }
+        return try create(at: path, version: version, author: author, note: note, options: options)
+    }
+
+    /// Creates a store whose model has the numbers that it has elsewhere, so that both can be used
+    /// together.
+    ///
+    /// - Throws: As ``create(at:model:author:note:options:)``.
+    package static func create(
+        at path: String, version: ModelVersion, author: String? = nil, note: String? = nil,
+        options: StoreOptions = StoreOptions()
+    ) throws -> Store {
         try create(
-            at: path, model: model, options: options,
+            at: path, version: version, options: options,
             EntryHeader(kind: .model, author: author, note: note), copying: nil)
     }
 
@@ -34,29 +46,31 @@ extension Store {
         at path: String, model: ManagedObjectModel, author: String? = nil, note: String? = nil,
         options: StoreOptions = StoreOptions()
     ) throws -> Digest {
-        try make(
-            at: path, model: model, options: options,
+        let version = try wrapping(path) { try ModelVersion(first: model.persistent) }
+        return try make(
+            at: path, version: version, options: options,
             EntryHeader(kind: .model, author: author, note: note), copying: nil)
     }
 
     /// Creates a store whose first entry has the header, and equals the given entry byte for byte,
     /// if there is one.
     static func create(
-        at path: String, model: ManagedObjectModel, options: StoreOptions, _ header: EntryHeader,
-        copying first: Entry?
+        at path: String, version: ModelVersion, options: StoreOptions, _ header: EntryHeader,
+        copying first: Entry?, readBy view: StoreModel? = nil
     ) throws -> Store {
-        _ = try make(at: path, model: model, options: options, header, copying: first)
-        return try open(at: path, model: nil, options: options, modelSource: .both)
+        _ = try make(at: path, version: version, options: options, header, copying: first)
+        return try open(
+            at: path, model: nil, options: options, modelSource: .both, readBy: view)
     }
 
     /// The store is written under another name and gets its own when it is complete, so that a
     /// crash leaves all or nothing at the path, and no process opens part of a store.
     private static func make(
-        at path: String, model: ManagedObjectModel, options: StoreOptions, _ header: EntryHeader,
+        at path: String, version: ModelVersion, options: StoreOptions, _ header: EntryHeader,
         copying first: Entry?
     ) throws -> Digest {
         try wrapping(path) {
-            let schema = Schema(try ModelVersion(first: model.persistent))
+            let schema = Schema(version)
             let metadata = StoreMetadata(
                 uuid: options.makeUUID(), createdAt: options.clock())
             let draft = try DraftFile(for: path)
@@ -127,19 +141,20 @@ extension Store {
 
     static func open(
         at path: String, model: ManagedObjectModel?, options: StoreOptions,
-        modelSource: ModelSource
+        modelSource: ModelSource, readBy view: StoreModel? = nil
     ) throws -> Store {
         try opening.withLock { _ in
             try wrapping(path) {
                 try openLocked(
-                    at: path, model: model, options: options, modelSource: modelSource)
+                    at: path, model: model, options: options, modelSource: modelSource,
+                    readBy: view)
             }
         }
     }
 
     private static func openLocked(
         at path: String, model: ManagedObjectModel?, options: StoreOptions,
-        modelSource: ModelSource
+        modelSource: ModelSource, readBy view: StoreModel?
     ) throws -> Store {
         if let model { try model.validate() }
         try checkFormat(path, options)
@@ -157,7 +172,7 @@ extension Store {
             StoreParts(
                 journal: journal, projection: Projection(tables: tables, schema: model.schema))
         }
-        var known = last
+        var known = view ?? last
         if let model {
             let migration = ModelMigration(to: model, options: options, path: path)
             known = try migration.resolved(environment, parts(last), last)

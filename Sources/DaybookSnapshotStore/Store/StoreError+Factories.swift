@@ -67,8 +67,8 @@ extension StoreError {
         return StoreError(
             .conflict,
             "Nothing was saved: \(count) with changes that an automatic merge brought in while no "
-                + "conflict handler was set. Call 'mergeChanges' to get the conflicts and keep the "
-                + "edits, roll back, or save with a merge policy.",
+                + "'mergeConflictHandler' was set. Call 'mergeChanges' to get the conflicts and "
+                + "keep the edits, roll back, or save with a merge policy.",
             conflicts: conflicts, details: conflicts.map(\.description))
     }
 
