@@ -1,5 +1,5 @@
-// The room of declarations: what classes say of themselves, attribute by attribute and relationship by
-// relationship, and the model that comes of it. It knows objects as prototypes and reads no store. Only
+// The room of declarations: what classes declare, attribute by attribute and relationship by
+// relationship, and the model built from that. It knows objects as prototypes and reads no store. Only
 // the binding of an entity knows a context.
 
 import DaybookObjectModel
@@ -14,7 +14,7 @@ final class GraphModel: Sendable {
     /// What stands for entities that a program with a newer model has added.
     private let unknown = Mutex<[EntityNumber: GraphEntity]>([:])
 
-    /// Reads the model off classes.
+    /// Builds the model from classes.
     ///
     /// - Throws: ``ModelError`` when the declarations do not fit together.
     convenience init(

@@ -194,12 +194,12 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
 
     /// Reads on from an entry that the context has just saved.
     func moveOn(toRead sequence: SequenceNumber, in store: PersistentStore) {
-        positions[store.number]?.notePinned(sequence)
+        positions[store.number]?.advancePin(to: sequence)
     }
 
     /// Notes an entry that the context has saved, now that the context agrees with it.
-    func noteSave(_ sequence: SequenceNumber, in store: PersistentStore) {
-        positions[store.number]?.noteSave(sequence)
+    func recordSave(_ sequence: SequenceNumber, in store: PersistentStore) {
+        positions[store.number]?.recordSave(sequence)
     }
 
     func unmergedTouches(
@@ -232,7 +232,7 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
         } catch {
             // Reading stays where merging has come to.
             let reached = self.position(in: store).base
-            positions[store.number]?.notePinned(reached)
+            positions[store.number]?.advancePin(to: reached)
             throw error
         }
     }

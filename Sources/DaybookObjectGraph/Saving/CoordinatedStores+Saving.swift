@@ -167,7 +167,7 @@ extension CoordinatedStores {
             let result = try context.commit(valued, to: store)
             return (result, result.sequence != nil)
         }
-        if result?.sequence != nil { context.terms.noteEntry() }
+        if result?.sequence != nil { context.terms.countSave() }
         return StoreSave(store: store, items: request.items, result: result)
     }
 
@@ -181,7 +181,7 @@ extension CoordinatedStores {
         // What is read again has to be what was saved.
         moveOn(toRead: sequence, in: save.store)
         context.settle(save, hasForeign: hasForeign)
-        noteSave(sequence, in: save.store)
+        recordSave(sequence, in: save.store)
     }
 
     /// Takes in everything that has been saved since the point that the context stood on, after its own

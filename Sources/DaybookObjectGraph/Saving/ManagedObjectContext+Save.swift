@@ -1,6 +1,6 @@
-// The room of saving: the way of what is pending to the entries of stores or into a parent context, with
-// the terms on which that is done. It may ask every part of the context. It is the only room that changes
-// a store, and does so by requests.
+// The room of saving: how pending changes become entries of stores or go into a parent context, and the
+// terms of a save. It may ask every part of the context. It is the only room that changes a store, and
+// does so by requests.
 
 public import DaybookJournalLog
 import DaybookObjectModel
@@ -10,26 +10,26 @@ public import Foundation
 extension ManagedObjectContext {
     /// Saves everything that has changed since the last save.
     ///
-    /// A context that works with stores appends one entry to the journal of each store in which
-    /// something has changed, store after store. A child puts its changes into its parent, as
-    /// one step of undo there; nothing reaches a store before the context at the root is saved.
+    /// A context that works with stores appends one entry to the journal of each store with changes, one
+    /// store after the other. A child puts its changes into its parent, as one step of undo there;
+    /// nothing reaches a store before the context at the root is saved.
     ///
-    /// Where the save takes back exactly what one saved entry, or several in a row, had changed, as
-    /// after an undo across a save, the new entry says that it undoes them.
+    /// If the save takes back exactly what one saved entry, or several in a row, had changed, as after
+    /// an undo across a save, the new entry says that it undoes them.
     ///
     /// - Parameters:
     ///   - author: Who saves; the context's ``author`` when nil, and when that is nil as well, the
     ///     authors of what children have saved into the context.
     ///   - note: Why, in words; when nil, the notes of what children have saved into the context.
-    ///   - date: When it happened, if not now. The store keeps its own recording time beside it.
+    ///   - date: When it happened, if not now. The store also keeps its own recording time.
     /// - Returns: The number of the entry, the last one where several stores were saved; nil when
     ///   nothing was left to append, and for a child.
     /// - Throws: ``StoreError`` with code `validation` and every failure, `duplicate`, `conflict` with
-    ///   every ``MergeConflict``, also of those that an automatic merge has met and nobody was told of,
-    ///   `crossStoreRelationship`, `readOnly`, `noSuchStore`, `full` or `io`;
-    ///   with `undoBlocked`, once, when an undo or redo was blocked and there is no
-    ///   ``undoFailureHandler``. Everything is then still pending, except in stores that were saved
-    ///   before the one that refused: mend it and save again.
+    ///   every ``MergeConflict``, including those that an automatic merge has met and that have not been
+    ///   reported, `crossStoreRelationship`, `readOnly`, `noSuchStore`, `full` or `io`; with
+    ///   `undoBlocked`, once, when an undo or redo was blocked and there is no ``undoFailureHandler``.
+    ///   Everything is then still pending, except in stores that were saved before the one that refused:
+    ///   fix the problem and save again.
     /// - Complexity: O(*k* log *n*), *k* the number of changes, *n* of objects in the store.
     @discardableResult
     public func save(
@@ -70,7 +70,7 @@ extension ManagedObjectContext {
         let entries = try parentStore.save(
             items, of: self, terms.credited(attribution, in: journal),
             at: time, undoing: undone)
-        news.noteSave()
+        news.recordSave()
         let told = items.span
         for index in told.indices where !told[index].isAnnihilated { told[index].object.didSave() }
         let saved = SavedChanges(items)
@@ -81,15 +81,15 @@ extension ManagedObjectContext {
 
     /// Forgets what was pending, now that it is saved.
     ///
-    /// - Parameter saves: In which entry of each store, and what it changed.
+    /// - Parameter saves: The entry of each store, and what it changed.
     func finishPending(savedAs saves: [UInt32: UndoneEntries] = [:]) {
         journal.markSaved(as: saves)
-        terms.noteSave()
+        terms.finishSave()
     }
 
     // MARK: - What has become of it
 
-    /// Agrees with what stores have taken of what is pending, before the one that has refused.
+    /// Makes the context agree with the stores that were saved before one refused.
     func finish(
         _ saves: [CoordinatedStores.StoreSave], _ settle: (CoordinatedStores.StoreSave) -> Void
     ) {
@@ -101,25 +101,25 @@ extension ManagedObjectContext {
         updateAllLists()
     }
 
-    /// Makes the context agree with what a store has made of its changes.
+    /// Makes the context agree with what became of its changes in a store.
     ///
     /// - Parameters:
     ///   - save: What was saved.
-    ///   - hasForeign: Whether others have saved to the store what has not been merged here.
+    ///   - hasForeign: Whether others have saved to the store without it being merged here.
     func settle(_ save: CoordinatedStores.StoreSave, hasForeign: Bool) {
         let items = save.items
         let result = save.result
         let sequence = result?.sequence
-        terms.noteMerged(result?.merged ?? [])
+        terms.recordMerged(result?.merged ?? [])
         lazy var saved = Set((result?.changes ?? []).map(\.object))
         let isAsSent = result?.isAsSent != false && !hasForeign
         let isUntouched = result?.isUntouched == true
-        if !isAsSent { noteRevision() }
+        if !isAsSent { advanceRevision() }
         if let result {
             followNullifiedReferences(result.changes, inStore: save.store.number)
         }
         let replaced = result?.replaced ?? [:]
-        // A reference without inverse to a deleted object is taken back by the store alone.
+        // Only the store removes a reference without inverse to a deleted object.
         var sentCount = 0
         var sought: Set<GraphID> = []
         journal.gatheringRebases {
@@ -135,7 +135,7 @@ extension ManagedObjectContext {
                 let wasSaved =
                     (isAsSent || isUntouched) && items[index].isWhollyPersistent
                     || saved.contains(object.graphID.object)
-                // Nobody else can have changed what was not there before.
+                // Nobody else can have changed what did not exist before.
                 let isAsStored = isAsSent || isUntouched && items[index].kind == .insert
                 settleSaved(items, index, wasSaved: wasSaved, sequence, isAsStored, &sought)
             }
@@ -148,8 +148,8 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Makes the object of an item agree with what the store has made of its change. What has been
-    /// looked for already for this save, in case it is back, is not looked for again.
+    /// Makes the object of an item agree with what became of its change in the store. An object that
+    /// this save has already checked for having come back is not checked again.
     func settleSaved(
         _ items: [NetChange], _ index: Int, wasSaved: Bool,
         _ sequence: SequenceNumber?, _ isAsSent: Bool, _ sought: inout Set<GraphID>
@@ -164,8 +164,8 @@ extension ManagedObjectContext {
             settleStoredValues(of: object, edits)
         }
         object.undergo(.saved)
-        // The row that was read is not the object's any more, so others of its batch need not be kept
-        // for it.
+        // The row that was read is no longer the object's, so others of its batch need not be kept for
+        // it.
         if kind != .nothing { object.letGoOfPage() }
         if let sequence, wasSaved { object.since = sequence.rawValue }
         guard !isAsSent, kind != .nothing else { return }
@@ -179,7 +179,7 @@ extension ManagedObjectContext {
         let schema = object.binding.schema
         let mine = object.values
         object.relations = [:]
-        // Of a fault only lists have changed, and the rest is read when it is asked for.
+        // In a fault only lists have changed, and the rest is read when it is asked for.
         guard !object.isFault else { return }
         object.undergo(.outdated)
         guard fire(object, from: .store) else {
@@ -206,7 +206,7 @@ extension ManagedObjectContext {
         if mine != object.values { awake(object, .mergePolicy) }
     }
 
-    /// Makes the rest of the context follow where the store has saved something else than was sent.
+    /// Makes the rest of the context follow where the store has saved something other than was sent.
     private func mergeAdditions(
         of saved: [Change], to items: [NetChange], _ store: PersistentStore,
         _ sought: inout Set<GraphID>
@@ -228,17 +228,17 @@ extension ManagedObjectContext {
 }
 
 extension NetChange {
-    /// Whether the object was made when the store had no number to give.
+    /// Whether the object was made when the store could not give it a number.
     var isUnsavable: Bool {
         kind != .nothing && object.graphID.isProvisional
     }
 
-    /// Whether there is a change of which all is sent to the store.
+    /// Whether there is a change that is sent to the store completely.
     fileprivate var isWhollyPersistent: Bool {
         kind != .nothing && !object.binding.schema.hasTransientSlots
     }
 
-    /// All values as they were before what is pending.
+    /// All values as they were before the pending changes.
     var valuesSeen: [Value] {
         let schema = object.binding.schema
         var values = object.values

@@ -12,7 +12,7 @@ extension StoreError {
             details: problems)
     }
 
-    /// An object that breaks rules of the model, when it is asked outside a save.
+    /// An object that breaks rules of the model, when it is checked outside a save.
     static func invalid(_ name: String, _ failures: [ValidationFailure]) -> StoreError {
         StoreError(
             .validation,

@@ -7,6 +7,15 @@ package struct ModelHistory: Sendable {
     /// The entries that set a model, each with the model, oldest first; there is one at least.
     package let versions: [(sequence: SequenceNumber, schema: Schema)]
 
+    /// The history of a store that has had one model only.
+    package init(_ schema: Schema) {
+        versions = [(SequenceNumber(1), schema)]
+    }
+
+    init(versions: [(sequence: SequenceNumber, schema: Schema)]) {
+        self.versions = versions
+    }
+
     /// The model in force when an entry was saved, and by which its changes are read.
     ///
     /// - Complexity: O(log *v*), *v* the number of versions.

@@ -48,11 +48,26 @@ struct EntityLayout: Sendable {
         return true
     }
 
+    /// How many ages of stored to-many relationships a row has that was written in an entry.
+    func relationshipCount(at entry: SequenceNumber) -> Int {
+        membersSince.count { $0 <= entry }
+    }
+
+    /// Checks that a row has as many fields as rows had when it was written; one by a later model, which
+    /// this layout does not know, has more.
+    func check(_ row: RowLayout) throws(DecodingFailure) {
+        guard row.count < slotCount else { return }
+        guard row.count == since.count(where: { $0 <= row.since }) else {
+            throw DecodingFailure(at: 9, expected: "as many fields as the model had then")
+        }
+    }
+
     /// The value that a row has in a field, be it newer than the row.
     func value(
         _ slot: Int, _ row: RowLayout, _ bytes: RawSpan
     ) throws(DecodingFailure) -> Value {
         guard slot >= row.count, slot < slotCount else { return try row.value(slot, in: bytes) }
+        try check(row)
         switch fills[slot] {
         case .nothing: return .null
         case .bytes(let encoded):
@@ -67,6 +82,7 @@ struct EntityLayout: Sendable {
     func values(
         _ row: RowLayout, _ bytes: RawSpan
     ) throws(DecodingFailure) -> [Value] {
+        try check(row)
         var values = try row.values(in: bytes)
         if values.count > slotCount { values.removeLast(values.count - slotCount) }
         while values.count < slotCount {
@@ -104,6 +120,7 @@ struct EntityLayout: Sendable {
 
     /// A row in this layout, for readers: the ages in it mean nothing.
     func fitted(_ row: RowLayout, _ bytes: RawSpan) throws(DecodingFailure) -> [UInt8] {
+        try check(row)
         var fields: [RowField] = []
         try row.fields(in: bytes, &fields)
         if fields.count > slotCount { fields.removeLast(fields.count - slotCount) }

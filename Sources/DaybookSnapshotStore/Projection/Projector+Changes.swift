@@ -84,8 +84,11 @@ extension Projector {
         _ entity: FoldedEntity, _ entry: RawSpan, _ before: RawSpan, _ layout: RowLayout
     ) throws {
         do throws(DecodingFailure) {
+            try entity.layout.check(layout)
             try layout.fields(in: before, &fields)
-            try layout.ages(in: before, &ages)
+            try layout.ages(
+                in: before,
+                relationships: entity.layout.relationshipCount(at: layout.since), &ages)
         } catch {
             throw unreadable(error)
         }
@@ -172,6 +175,7 @@ extension Projector {
         in transaction: borrowing some Reading & ~Copyable
     ) throws {
         do throws(DecodingFailure) {
+            try entity.layout.check(layout)
             try layout.fields(in: before, &fields)
         } catch {
             throw unreadable(error)

@@ -30,6 +30,7 @@ extension Projector {
         try state.forEachRow(of: move.entity.number, before: sequence, in: transaction) {
             object, row, bytes in
             do throws(DecodingFailure) {
+                try move.entity.layout.check(row)
                 try row.fields(in: bytes, &fields)
                 let completed = try move.entity.layout.complete(bytes, &fields)
                 try reindex(move, object, completed.span.bytes)

@@ -293,14 +293,15 @@ struct RowLayout {
 
     /// The ages of the parts: the object, each field, and each stored to-many relationship that the
     /// entity had when the row was written.
-    func ages(in bytes: RawSpan, _ ages: inout [UInt64]) throws(DecodingFailure) {
+    func ages(
+        in bytes: RawSpan, relationships: Int, _ ages: inout [UInt64]
+    ) throws(DecodingFailure) {
         ages.removeAll(keepingCapacity: true)
+        let parts = 1 + count + relationships
         var offset = fieldsStart + (count == 0 ? 0 : end(of: count - 1, in: bytes))
         let newest = since.rawValue
-        // Each age has a byte at least.
-        let bound = max(0, bytes.byteCount - offset)
-        try ages.append(addingCapacity: bound) { (found) throws(DecodingFailure) in
-            while offset < bytes.byteCount {
+        try ages.append(addingCapacity: parts) { (found) throws(DecodingFailure) in
+            for _ in 0..<parts {
                 let start = offset
                 let age = try bytes.readVariable(at: &offset)
                 guard age <= newest else {
@@ -309,19 +310,24 @@ struct RowLayout {
                 found.append(age)
             }
         }
-        guard ages.count > count else {
-            throw DecodingFailure(at: offset, expected: "an age of the object and of each field")
+        guard offset == bytes.byteCount else {
+            throw DecodingFailure(at: offset, expected: "the end of the row")
         }
     }
 
     /// The entries that gave the object's parts their values in this row.
     ///
-    /// - Parameter bytes: The row.
+    /// - Parameters:
+    ///   - bytes: The row.
+    ///   - relationships: The number of stored to-many relationships that the entity had when the row
+    ///     was written.
     /// - Returns: The entries, one for each part that the row has.
     /// - Throws: ``DecodingFailure`` when the ages are malformed.
-    func origins(in bytes: RawSpan) throws(DecodingFailure) -> RowOrigins {
+    func origins(
+        in bytes: RawSpan, relationships: Int
+    ) throws(DecodingFailure) -> RowOrigins {
         var ages: [UInt64] = []
-        try self.ages(in: bytes, &ages)
+        try self.ages(in: bytes, relationships: relationships, &ages)
         let origins = ages.map { SequenceNumber(rawValue: since.rawValue - $0) }
         return RowOrigins(
             birth: origins[0], values: Array(origins[1..<(1 + count)]),

@@ -233,10 +233,12 @@ private struct Blaming: ~Copyable {
     /// The origins of the object's parts as of an entry; nil when it does not exist.
     mutating func origins(at entry: SequenceNumber) throws -> RowOrigins? {
         if let known = origins[entry] { return known }
+        let entity = projection.foldedEntity(object.entity)?.layout
         let found = try projection.withRow(of: object, at: entry, in: transaction) {
             bytes, layout in
             try projection.decoding(object) { () throws(DecodingFailure) in
-                try layout.origins(in: bytes)
+                try layout.origins(
+                    in: bytes, relationships: entity?.relationshipCount(at: layout.since) ?? 0)
             }
         }
         origins[entry] = .some(found)

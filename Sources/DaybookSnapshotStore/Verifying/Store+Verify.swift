@@ -353,10 +353,13 @@ private struct Verification {
                 key, value in
                 do {
                     var reader = KeyReader()
-                    _ = try reader.object(key)
+                    let object = try reader.object(key)
+                    let entity = parts.projection.foldedEntity(object.entity)?.layout
                     let layout = try RowLayout(value)
                     _ = try layout.values(in: value)
-                    _ = try layout.origins(in: value)
+                    _ = try layout.origins(
+                        in: value,
+                        relationships: entity?.relationshipCount(at: layout.since) ?? 0)
                 } catch {
                     let record = StoreRecord(key: key.array, value: [])
                     broken.append((record.place(in: table, store.schema), error))

@@ -123,7 +123,7 @@ private final class Theatre {
         #expect(throws: StoreError.self) { try theatre.seat("A", 2) }
     }
 
-    @Test func `F70 an edit of one value alone is checked with the others as they stand`() throws {
+    @Test func `F70 an edit of one value alone is checked with the others as they are`() throws {
         let theatre = try Theatre()
         try theatre.seat("A", 1)
         let second = try theatre.seat("A", 2)
