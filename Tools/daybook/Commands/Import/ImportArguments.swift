@@ -1,3 +1,5 @@
+import DaybookAudit
+
 /// The arguments of `import` for change streams.
 struct StreamArguments {
     private let keys = RepeatedOption(
@@ -7,14 +9,17 @@ struct StreamArguments {
         "--table", "TABLE=ENTITY", .assignment,
         "Of a stream: the entity of this table of the source.")
     private let ignoresUnknown = Flag(
-        "--ignore-unknown", "Of a stream: skip unknown columns and members.")
+        "--ignore-unknown",
+        "Of a stream or of Core Data: skip unknown columns and members.")
     private let ignoresBefore = Flag(
         "--ignore-before",
         "Of a stream: import even if the old values of the input differ from the store's.")
     private let skipsRepeated = Flag(
         "--skip-repeated", "Of a stream: skip events at or before a position already reached.")
 
-    var all: [any Argument] { [keys, tables, ignoresUnknown, ignoresBefore, skipsRepeated] }
+    var all: [any Argument] { [keys, tables, ignoresBefore, skipsRepeated, ignoresUnknown] }
+    /// Those that have no meaning for the store of Core Data.
+    var besidesCoreData: [any Argument] { [keys, tables, ignoresBefore, skipsRepeated] }
 
     func options(_ arguments: ParsedArguments) throws -> Importer.Options {
         var options = Importer.Options()
@@ -28,9 +33,43 @@ struct StreamArguments {
                 throw ToolError.usage("'--table' names '\(name)' twice.")
             }
         }
-        options.ignoresUnknown = arguments[ignoresUnknown]
+        options.ignoresUnknown = skipsUnknown(arguments)
         options.ignoresBefore = arguments[ignoresBefore]
         options.skipsRepeated = arguments[skipsRepeated]
+        return options
+    }
+
+    func skipsUnknown(_ arguments: ParsedArguments) -> Bool {
+        arguments[ignoresUnknown]
+    }
+}
+
+/// The arguments of `import` for stores of Core Data.
+struct CoreDataArguments {
+    private let model = Option(
+        "--model", short: "-m", "MODEL", .path,
+        "Of Core Data: the model, as JSON; '-' reads standard input.")
+    private let external = RepeatedOption(
+        "--external", "ENTITY.ATTRIBUTE", .name,
+        "Of Core Data: an attribute that allows external storage.")
+    private let leavesOutHistory = Flag(
+        "--without-history", "Of Core Data: import only the present state, as one entry.")
+
+    var all: [any Argument] { [model, external, leavesOutHistory] }
+
+    /// The path of the model.
+    func model(_ arguments: ParsedArguments) throws -> String {
+        guard let path = arguments[model] else {
+            throw ToolError.usage(
+                "'--format coredata' needs '--model MODEL': the model of the store, as JSON.")
+        }
+        return path
+    }
+
+    func options(_ arguments: ParsedArguments) -> CoreDataImporter.Options {
+        var options = CoreDataImporter.Options()
+        options.external = Set(arguments[external])
+        options.leavesOutHistory = arguments[leavesOutHistory]
         return options
     }
 }
@@ -66,15 +105,6 @@ struct TableArguments {
         options.batch = arguments[batch]
         options.skipsRefused = arguments[skipsRefused]
         return options
-    }
-}
-
-extension ParsedArguments {
-    /// Refuses arguments that have no meaning for a format.
-    func refuse(_ foreign: [any Argument], with form: String) throws {
-        guard let first = foreign.first(where: { count(of: $0.declaration) > 0 }) else { return }
-        throw ToolError.usage(
-            "'\(first.declaration.name)' has no meaning with '--format \(form)'.")
     }
 }
 

@@ -10,9 +10,11 @@ struct ImportCommand: Command {
         case debezium
         case jsonl
         case csv
+        case coredata
     }
 
-    private let store = Positional("STORE", .path, "The store to import into.")
+    private let store = Positional(
+        "STORE", .path, "The store to import into; with coredata, the file to create.")
     private let file = OptionalPositional(
         "FILE", .path, "The file to import; standard input if there is none, or '-'.")
     private let form = RequiredOption<Form>(
@@ -27,11 +29,12 @@ struct ImportCommand: Command {
     )
     private let streams = StreamArguments()
     private let tables = TableArguments()
+    private let coreData = CoreDataArguments()
 
     var declaration: CommandDeclaration {
         CommandDeclaration(
             "import", in: .prove,
-            summary: "Import a change stream or a table.",
+            summary: "Import a change stream, a table or a Core Data store.",
             discussion: """
                 debezium: a Debezium envelope on each line, as it is or behind its schema.
                 Consecutive events with the same transaction (or the same txId) become one
@@ -77,8 +80,16 @@ struct ImportCommand: Command {
                 Rows that do not fit are listed with line, column and reason. Nothing of an
                 entry with such a row is saved, nor of what comes after it, and the command ends
                 with 1. With --skip-refused the other rows are saved.
+
+                coredata: the SQLite file of a Core Data store, FILE, which is only read. With
+                its model, as JSON, it becomes the new store STORE: all of it or nothing. Each
+                transaction of its history becomes an entry with author and time; what was
+                there before, or everything if there is no history, is one entry. The history
+                has no old values, so a value stands in the last transaction that set it. See
+                'Moving from Core Data' in the documentation.
                 """,
-            arguments: [store, file, form, author, note, isDry] + streams.all + tables.all,
+            arguments: [store, file, form, author, note, isDry] + streams.all + tables.all
+                + coreData.all,
             examples: [
                 .init(
                     "daybook import shop.daybook -f debezium --table customers=Customer < cdc.jsonl",
@@ -90,11 +101,17 @@ struct ImportCommand: Command {
                     "daybook import iso.daybook towns.csv -f csv -e Town "
                         + "--map in=country.alpha2",
                     "Import a table, with a relationship"),
+                .init(
+                    "daybook import new.daybook Old.sqlite -f coredata -m model.json",
+                    "Make a store from that of Core Data"),
             ],
             endings: [
                 .init(.success, "Everything is imported, now or before."),
                 .init(.finding, "Rows of the table were refused."),
-                .init(.usage, "Wrong usage, a bad line, or a file that is no table."),
+                .init(
+                    .usage,
+                    "Wrong usage, a bad line, a file that is no table, or a Core Data store that "
+                        + "does not fit its model."),
                 .init(.unreadable),
                 .init(
                     .conflict,
@@ -117,6 +134,9 @@ struct ImportCommand: Command {
     ) throws -> ExitCode {
         defer { withExtendedLifetime(folder) {} }
         let copy = folder.path("copy.daybook")
+        guard arguments[form] != .coredata else {
+            return try perform(on: copy, arguments, console)
+        }
         let original = try StoreReading.open(arguments[store])
         try original.copy(to: copy)
         try original.close()
@@ -134,14 +154,25 @@ struct ImportCommand: Command {
         case .debezium: return try importStream(.debezium, path, arguments, report, console)
         case .jsonl: return try importStream(.jsonl, path, arguments, report, console)
         case .csv: return try importTable(path, arguments, report, console)
+        case .coredata: return try importCoreData(path, arguments, report, console)
         }
+    }
+
+    /// Refuses the arguments that have no meaning for the format.
+    private func refuse(_ others: [any Argument], _ arguments: ParsedArguments) throws {
+        guard let first = others.first(where: { arguments.count(of: $0.declaration) > 0 }) else {
+            return
+        }
+        throw ToolError.usage(
+            "'\(first.declaration.name)' has no meaning with '--format "
+                + "\(arguments[form].rawValue)'.")
     }
 
     private func importStream(
         _ form: StreamImport.Form, _ path: String, _ arguments: ParsedArguments,
         _ report: RecordingReport, _ console: Console
     ) throws -> ExitCode {
-        try arguments.refuse(tables.all, with: arguments[self.form].rawValue)
+        try refuse(tables.all + coreData.all, arguments)
         let options = try streams.options(arguments)
         let input = try InputFile(arguments[file])
         let recorder = try Recorder(
@@ -155,7 +186,7 @@ struct ImportCommand: Command {
         _ path: String, _ arguments: ParsedArguments, _ report: RecordingReport,
         _ console: Console
     ) throws -> ExitCode {
-        try arguments.refuse(streams.all, with: arguments[form].rawValue)
+        try refuse(streams.all + coreData.all, arguments)
         var options = try tables.options(arguments)
         options.author = arguments[author]
         options.note = arguments[note]
@@ -163,5 +194,23 @@ struct ImportCommand: Command {
         var table = try TableImport(
             into: Store.open(at: path), options, report, console)
         return try table.run(input)
+    }
+
+    private func importCoreData(
+        _ path: String, _ arguments: ParsedArguments, _ report: RecordingReport,
+        _ console: Console
+    ) throws -> ExitCode {
+        try refuse(streams.besidesCoreData + tables.all, arguments)
+        guard let source = arguments[file], source != "-" else {
+            throw ToolError.usage("'--format coredata' needs FILE: the SQLite file of the store.")
+        }
+        let model = try ModelFile.read(coreData.model(arguments), console)
+        var options = coreData.options(arguments)
+        options.ignoresUnknown = streams.skipsUnknown(arguments)
+        options.author = arguments[author]
+        options.note = arguments[note]
+        try CoreDataImport(options: options, console: console)
+            .run(from: source, to: path, model, report)
+        return .success
     }
 }
