@@ -223,7 +223,10 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
         do {
             try store.store.entries(from: position.base.next, through: target) { entry in
                 if position.ownEntries.remove(entry.sequence) == nil {
-                    try body(entry.sequence, entry.changes)
+                    // A program with another model may have saved it.
+                    let schema = store.store.schema
+                    try body(
+                        entry.sequence, entry.changes.compactMap { $0.shown(by: schema) })
                 }
                 position.base = entry.sequence
                 positions[store.number] = position

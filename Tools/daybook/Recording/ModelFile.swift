@@ -1,15 +1,21 @@
 import DaybookObjectModel
 import Foundation
 
-/// Reads a model from a file that the user names.
-enum ModelFile {
-    /// The model in a file; `-` is standard input.
+/// A model file that a command takes, or standard input.
+struct ModelFile {
+    private let path: String
+
+    init(_ path: String) {
+        self.path = path
+    }
+
+    /// Reads the model.
     ///
-    /// - Throws: ``ToolError`` when there is none, or when it does not hold together.
-    static func read(_ path: String, _ console: Console) throws -> ManagedObjectModel {
+    /// - Throws: `ToolError` with every mistake in the model, or why the file cannot be read.
+    func read(_ console: Console) throws -> ManagedObjectModel {
         do {
-            let model = try ManagedObjectModel(json: text(of: path, console))
-            _ = try Schema(model)
+            let model = try ManagedObjectModel(json: text(console))
+            try model.validate()
             return model
         } catch let error as ModelError {
             let name = path == "-" ? "The model" : "The model in '\(path)'"
@@ -18,7 +24,7 @@ enum ModelFile {
         }
     }
 
-    private static func text(of path: String, _ console: Console) throws -> String {
+    private func text(_ console: Console) throws -> String {
         var bytes: [UInt8] = []
         if path == "-" {
             while let line = try console.input.next() {
