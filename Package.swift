@@ -163,7 +163,8 @@ let package = Package(
                 "DaybookObjectGraph", "DaybookSnapshotStore", "DaybookObjectModel",
                 "DaybookJournalLog", "DaybookTestSupport",
             ]),
-        .testTarget(name: "ToolTests", dependencies: ["DaybookTestSupport", "daybook"]),
+        .testTarget(
+            name: "ToolTests", dependencies: ["DaybookSQLite", "DaybookTestSupport", "daybook"]),
         .testTarget(
             name: "RecoveryTests",
             dependencies: [

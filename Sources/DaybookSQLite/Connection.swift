@@ -10,10 +10,13 @@ package final class Connection {
     /// Opens the database in a file; an empty file is an empty database.
     ///
     /// - Throws: ``SQLiteError`` when the file is not there or cannot be opened for writing.
-    package init(path: String) throws(SQLiteError) {
+    package convenience init(path: String) throws(SQLiteError) {
+        try self.init(name: path, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX)
+    }
+
+    init(name: String, flags: Int32) throws(SQLiteError) {
         var opened: OpaquePointer?
-        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX
-        let status = sqlite3_open_v2(path, &opened, flags, nil)
+        let status = sqlite3_open_v2(name, &opened, flags, nil)
         guard let opened else { throw SQLiteError("No memory is left for a database.") }
         guard status == SQLITE_OK else {
             let error = SQLiteError(of: opened)

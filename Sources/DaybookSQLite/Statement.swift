@@ -10,7 +10,7 @@ package enum SQLiteValue: Sendable, Hashable {
     case real(Double)
     /// Text.
     case text(String)
-    /// Bytes.
+    /// Bytes, and what is stored as text and is not UTF-8.
     case blob([UInt8])
 }
 
@@ -38,18 +38,26 @@ package final class Statement {
     /// Runs the statement and returns its rows.
     package func rows(_ values: SQLiteValue...) throws(SQLiteError) -> [[SQLiteValue]] {
         try bind(values)
-        defer { sqlite3_reset(handle) }
+        defer { reset() }
         var rows: [[SQLiteValue]] = []
-        while true {
-            switch sqlite3_step(handle) {
-            case SQLITE_ROW: rows.append((0..<sqlite3_column_count(handle)).map(value(at:)))
-            case SQLITE_DONE: return rows
-            default: throw connection.failure
-            }
+        while let row = try nextRow() { rows.append(row) }
+        return rows
+    }
+
+    /// The next row of a statement that is being carried out; nil after the last.
+    func nextRow() throws(SQLiteError) -> [SQLiteValue]? {
+        switch sqlite3_step(handle) {
+        case SQLITE_ROW: return (0..<sqlite3_column_count(handle)).map(value(at:))
+        case SQLITE_DONE: return nil
+        default: throw connection.failure
         }
     }
 
-    private func bind(_ values: [SQLiteValue]) throws(SQLiteError) {
+    func reset() {
+        sqlite3_reset(handle)
+    }
+
+    func bind(_ values: [SQLiteValue]) throws(SQLiteError) {
         for (index, value) in values.enumerated() {
             let status = bind(value, at: Int32(index + 1))
             guard status == SQLITE_OK else { throw connection.failure }
@@ -90,7 +98,7 @@ package final class Statement {
         case SQLITE_TEXT:
             let start = sqlite3_column_text(handle, column)
             let bytes = UnsafeBufferPointer(start: start, count: count)
-            return .text(String(decoding: bytes, as: UTF8.self))
+            return String(validating: bytes, as: UTF8.self).map { .text($0) } ?? .blob(Array(bytes))
         case SQLITE_BLOB:
             let start = sqlite3_column_blob(handle, column)
             return .blob(Array(UnsafeRawBufferPointer(start: start, count: count)))

@@ -110,7 +110,7 @@ struct RuleTests {
         }
 
         #expect(error?.code == .modelMismatch)
-        #expect(error?.details == ["widen the rules of 'Team.cups'"])
+        #expect(error?.details == ["widen the rules of 'Team.size'"])
         model.entities[index].attributes[0].rules.maximum = .int(9)
         try Store.open(at: temporary.path, model: model).close()
     }

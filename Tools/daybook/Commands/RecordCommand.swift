@@ -51,7 +51,7 @@ struct RecordCommand: Command {
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         let recorder = try Recorder(
             path: arguments[store], author: arguments[author], note: arguments[note])
-        var report = RecordingReport(
+        let report = RecordingReport(
             console, deed: "Recorded", nothing: "Nothing was recorded.")
         let progress = console.progress("Recording line")
         defer { progress.finish() }

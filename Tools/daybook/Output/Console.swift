@@ -122,6 +122,12 @@ final class Console {
         putTalk(talkPalette("warning:", .changed) + " " + DisplayText.escaped(sentence))
     }
 
+    /// Prints why a part of the input is left out, as often as there is such a part.
+    func refuse(_ sentence: String) throws {
+        try flush()
+        putTalk(talkPalette("refused:", .failure) + " " + DisplayText.escaped(sentence))
+    }
+
     /// Prints why the tool stops: the `error:` line, and each reason indented below it.
     func fail(_ sentence: String, details: [String] = []) {
         putTalk(talkPalette("error:", .failure) + " " + DisplayText.escaped(sentence))

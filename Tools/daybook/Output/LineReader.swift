@@ -10,9 +10,16 @@ final class LineReader {
     private var end = 0
     private var isAtEnd = false
     private let descriptor: Int32
+    private let name: String?
 
-    init(_ descriptor: Int32 = SystemCall.Descriptor.input.rawValue) {
+    /// - Parameters:
+    ///   - descriptor: What to read; standard input unless given.
+    ///   - name: What that is, as the subject of a sentence; nil if the descriptor tells.
+    init(
+        _ descriptor: Int32 = SystemCall.Descriptor.input.rawValue, called name: String? = nil
+    ) {
         self.descriptor = descriptor
+        self.name = name
     }
 
     /// The next line without its line end (`\n` or `\r\n`), nil after the last.
@@ -42,7 +49,7 @@ final class LineReader {
     }
 
     private func refill() throws {
-        end = try SystemCall.read(into: &chunk, from: descriptor)
+        end = try SystemCall.read(into: &chunk, from: descriptor, calledInMessages: name)
         position = 0
         isAtEnd = end == 0
     }

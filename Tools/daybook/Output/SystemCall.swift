@@ -91,14 +91,31 @@ enum SystemCall {
         }
     }
 
-    /// Reads up to `buffer.count` bytes into the buffer; 0 at the end of the input.
-    static func read(into buffer: inout [UInt8], from descriptor: Int32) throws -> Int {
+    /// Opens a file for reading.
+    ///
+    /// - Throws: ``Failure`` with the number of the error.
+    static func openFile(_ path: String) throws(Failure) -> Int32 {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Failure(number: errno) }
+        return descriptor
+    }
+
+    /// Closes a file that was opened for reading, by which nothing can be lost.
+    static func closeFile(_ descriptor: Int32) {
+        close(descriptor)
+    }
+
+    /// Reads up to `buffer.count` bytes into the buffer; 0 at the end of the input. `name` is what is
+    /// read, as the subject of a sentence; the descriptor tells if it is nil.
+    static func read(
+        into buffer: inout [UInt8], from descriptor: Int32, calledInMessages name: String? = nil
+    ) throws -> Int {
         do {
             return try readOnce(into: &buffer, from: descriptor)
         } catch {
-            let what =
+            let usual =
                 descriptor == Descriptor.input.rawValue ? "Standard input" : "What was sent"
-            throw ToolError.system("\(what) cannot be read", error.number)
+            throw ToolError.system("\(name ?? usual) cannot be read", error.number)
         }
     }
 
@@ -125,8 +142,7 @@ enum SystemCall {
     /// - Returns: The bytes; only the first of them if there are more than `limit`.
     /// - Throws: ``Failure`` with the number of the error.
     static func contents(of path: String, upTo limit: Int) throws(Failure) -> [UInt8] {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw Failure(number: errno) }
+        let descriptor = try openFile(path)
         defer { close(descriptor) }
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 64 * 1024)

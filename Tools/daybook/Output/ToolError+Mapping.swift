@@ -1,3 +1,4 @@
+import DaybookAudit
 import DaybookJournalLog
 import DaybookNewFiles
 import DaybookObjectModel
@@ -14,6 +15,8 @@ extension ToolError {
         case let error as QueryError: self.init(.usage, error.description)
         case let error as ModelError: self.init(.usage, error.description)
         case let error as NewFileError: self.init(.usage, error.description)
+        case let error as CoreDataError:
+            self.init(.usage, error.message, details: error.problems)
         default: self.init(.usage, String(describing: error))
         }
     }

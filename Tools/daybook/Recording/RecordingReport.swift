@@ -2,7 +2,7 @@ import DaybookJournalLog
 import DaybookSnapshotStore
 
 /// The output of `record` and `import`: an acknowledgement for each entry, or a summary for people.
-struct RecordingReport {
+final class RecordingReport {
     private let console: Console
     /// The first word of the summary: "Recorded".
     private let deed: String
@@ -24,7 +24,7 @@ struct RecordingReport {
     }
 
     /// Acknowledges an entry that has become durable.
-    mutating func add(_ entry: Recorder.RecordedEntry?) throws {
+    func add(_ entry: Recorder.RecordedEntry?) throws {
         guard let entry else { return }
         first = first ?? entry.sequence
         last = entry.sequence
@@ -38,6 +38,12 @@ struct RecordingReport {
         ]
         try listing.append(record) {}
         if console.format != .text { try console.flush() }
+    }
+
+    /// Tells why a row is not saved.
+    func refuse(_ refusal: RowRefusal) throws {
+        guard console.format == .text else { return try listing.append(refusal.json) {} }
+        try console.refuse(refusal.sentence)
     }
 
     func close() throws {
