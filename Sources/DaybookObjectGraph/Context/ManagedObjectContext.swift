@@ -78,7 +78,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
     /// Whether the context keeps its registered objects alive. Off by default.
     public var retainsRegisteredObjects: Bool {
         get { registry.retainsObjects }
-        set { registry.retainsObjects = newValue }
+        set { registry.retainObjects(newValue) }
     }
     /// Whether the delete rules are applied at the end of the event (in ``processPendingChanges()`` or a
     /// save) instead of at each ``delete(_:)``. On by default.
@@ -176,8 +176,11 @@ public final class ManagedObjectContext: @unchecked Sendable {
     }
 
     /// Makes a context with a queue of its own on stores as they are or were.
-    convenience init(_ stores: CoordinatedStores, readingMode: ReadingMode = .latest) {
-        self.init(stores.coordinator, stores, .privateQueue, readingMode)
+    convenience init(
+        _ coordinator: PersistentStoreCoordinator, on stores: CoordinatedStores,
+        readingMode: ReadingMode = .latest
+    ) {
+        self.init(coordinator, stores, .privateQueue, readingMode)
     }
 
     /// Makes a context on top of another: it reads what its parent has, unsaved changes included, and

@@ -79,6 +79,8 @@ extension ManagedObjectContext {
     }
 
     /// Takes a recorded change of an object back.
+    // Inlined into the one loop that does, whose changes would each be copied for a call.
+    @inline(__always)
     func takeBack(_ recorded: RecordedChange) -> TakenBack {
         let object = recorded.object
         if case .update(let edits, let members) = recorded.change.kind, members.isEmpty,
@@ -108,7 +110,10 @@ extension ManagedObjectContext {
         }
         let change = Change(
             object: object.graphID.object, kind: .update(edits: back, members: []))
-        updateLists(touchedBy: change, of: object)
+        // Lists follow references only.
+        if !object.binding.schema.referenceSlots.isEmpty {
+            updateLists(touchedBy: change, of: object)
+        }
         news.record(object, as: .updated)
         return change
     }

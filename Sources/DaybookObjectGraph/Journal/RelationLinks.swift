@@ -88,7 +88,7 @@ extension Change {
     /// Who joins and leaves relationships by this change, at either end.
     func forEachLink(of owner: ManagedObject, _ body: (RelationLink) -> Void) {
         let schema = owner.binding.schema
-        guard !schema.referenceSlots.isEmpty || !members.isEmpty else { return }
+        guard !schema.referenceSlots.isEmpty || !schema.storedToMany.isEmpty else { return }
         forEachReference(of: schema) { reference in
             let (property, other) = (reference.property, reference.destination)
             if property.slot == nil {

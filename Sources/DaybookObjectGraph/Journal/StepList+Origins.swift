@@ -28,7 +28,7 @@ extension StepList {
     /// well.
     func origins(inStore store: UInt32) -> [UndoneEntries]? {
         var found: [UndoneEntries] = []
-        for group in moved {
+        for group in moved(inStore: store) {
             guard let origin = group.origins[store] else {
                 // Changes in other stores are saved there.
                 if group.changes.contains(where: { $0.object.graphID.store == store }) {
@@ -44,7 +44,7 @@ extension StepList {
     /// The saved entries of a store that were taken back and are not saved so yet.
     func entriesTakenBack(inStore store: UInt32) -> Set<SequenceNumber> {
         Set(
-            takenBack.compactMap { $0.origins[store]?.entries }.flatMap { range in
+            takenBack(inStore: store).compactMap { $0.origins[store]?.entries }.flatMap { range in
                 (range.lowerBound.rawValue...range.upperBound.rawValue).map { SequenceNumber($0) }
             })
     }
@@ -52,7 +52,7 @@ extension StepList {
     /// The saved entries of a store that the cursor has moved over since the last save, one way or the
     /// other.
     func entriesMovedOver(inStore store: UInt32) -> [ClosedRange<SequenceNumber>] {
-        moved.compactMap { $0.origins[store]?.entries }
+        moved(inStore: store).compactMap { $0.origins[store]?.entries }
     }
 
     /// The saved entries of a store that steps represent or take back.

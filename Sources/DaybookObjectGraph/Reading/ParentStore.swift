@@ -99,7 +99,7 @@ protocol ParentStore: AnyObject, Sendable {
         of changes: [Change], in store: PersistentStore
     ) throws -> [UndoObstacle]
 
-    /// Saves what is pending in a context, and makes the context agree with the outcome.
+    /// Saves what is pending in a context, and changes nothing there.
     ///
     /// - Parameters:
     ///   - items: The pending changes.
@@ -107,13 +107,13 @@ protocol ParentStore: AnyObject, Sendable {
     ///   - attribution: Who saves and why.
     ///   - time: When it happened, in microseconds since 1970; nil for now.
     ///   - undone: The entries that the new one undoes; nil for none.
-    /// - Returns: The entries, in the order of the stores; none where no store was saved to.
-    /// - Throws: As ``ManagedObjectContext/save(author:note:at:)``, with what was not saved pending.
+    /// - Returns: What has become of it.
+    /// - Throws: As ``ManagedObjectContext/save(author:note:at:)``, where nothing was saved.
     func save(
         _ items: [NetChange], of context: ManagedObjectContext,
         _ attribution: Attribution, at time: Int64?,
         undoing undone: ClosedRange<SequenceNumber>?
-    ) throws -> [SavedEntry]
+    ) throws -> SaveOutcome
 
     /// Writes metadata of stores that waits for a save, though nothing is pending.
     func saveNothing() throws

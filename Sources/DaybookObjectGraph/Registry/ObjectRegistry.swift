@@ -22,12 +22,18 @@ final class ObjectRegistry {
     /// Faults that were fetched in batches and have not fired yet.
     @exclusivity(unchecked) private var batches = FaultBatches()
 
-    /// Whether the objects are kept alive.
-    @exclusivity(unchecked) var retainsObjects = false {
-        didSet { retained = retainsObjects ? Set(map.objects) : [] }
-    }
+    @exclusivity(unchecked) private var isRetaining = false
 
     // MARK: - Instances
+
+    /// Whether the objects are kept alive.
+    var retainsObjects: Bool { isRetaining }
+
+    /// Begins or ends to keep the objects alive.
+    func retainObjects(_ isRetaining: Bool) {
+        self.isRetaining = isRetaining
+        retained = isRetaining ? Set(map.objects) : []
+    }
 
     /// The live instance for a record.
     subscript(id: GraphID) -> ManagedObject? { map[id] }
@@ -42,14 +48,14 @@ final class ObjectRegistry {
     @inline(__always)  // Like what it calls, for the loop of a fetch.
     func object(_ id: GraphID, orMake make: () -> ManagedObject) -> ManagedObject {
         let object = map.object(id, orMake: make)
-        if retainsObjects { retained.insert(object) }
+        if isRetaining { retained.insert(object) }
         return object
     }
 
     /// Registers an instance, in place of another one.
     func register(_ object: ManagedObject) {
         map.register(object)
-        if retainsObjects { retained.insert(object) }
+        if isRetaining { retained.insert(object) }
     }
 
     /// Forgets an instance.

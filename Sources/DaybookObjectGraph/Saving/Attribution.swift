@@ -44,6 +44,14 @@ struct ChildAttributions {
         attributions.removeAll()
     }
 
+    /// Forgets what some stores have saved.
+    mutating func remove(inStores stores: Set<UInt32>) {
+        attributions = attributions.compactMap { attribution, objects in
+            let left = objects.filter { !stores.contains($0.store) }
+            return left.isEmpty ? nil : (attribution, left)
+        }
+    }
+
     /// Forgets the attributions that do not count, when nothing can be redone any more.
     mutating func forgetIdle(in journal: WorkingJournal) {
         guard !attributions.isEmpty else { return }

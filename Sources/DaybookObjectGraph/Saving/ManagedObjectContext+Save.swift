@@ -67,9 +67,10 @@ extension ManagedObjectContext {
         let attribution = Attribution(author: author ?? self.author, note: note, context: name)
         let items = journal.net
         let summary = ChangeSummary(items.map(\.object))
-        let entries = try parentStore.save(
+        let outcome = try parentStore.save(
             items, of: self, terms.credited(attribution, in: journal),
             at: time, undoing: undone)
+        let entries = try agree(with: outcome, on: items)
         news.recordSave()
         let told = items.span
         for index in told.indices where !told[index].isAnnihilated { told[index].object.didSave() }
@@ -77,6 +78,33 @@ extension ManagedObjectContext {
         postDidSave(summary, saved, entries)
         if news.hasFollowers { news.tellFollowers(saved.changes) }
         return entries.last?.sequence
+    }
+
+    // MARK: - What has become of it
+
+    /// Makes the context agree with what has become of a save.
+    ///
+    /// - Returns: The entries, in the order of the stores.
+    /// - Throws: Why a store has refused.
+    private func agree(
+        with outcome: SaveOutcome, on items: [NetChange]
+    ) throws -> [SavedEntry] {
+        switch outcome {
+        case .takenIn(let isAsSent, let merged):
+            finishSave(of: items, isAsSent: isAsSent, merged)
+            return []
+        case .saved(let saves, let refusal):
+            for save in saves where save.entry != nil { terms.countSave() }
+            if let refusal {
+                finish(saves)
+                throw refusal
+            }
+            finishPending(savedAs: saves.origins)
+            for save in saves { settle(save) }
+            journal.noteSettled()
+            followOwnSave()
+            return saves.compactMap(\.entry)
+        }
     }
 
     /// Forgets what was pending, now that it is saved.
@@ -87,36 +115,40 @@ extension ManagedObjectContext {
         terms.finishSave()
     }
 
-    // MARK: - What has become of it
-
     /// Makes the context agree with the stores that were saved before one refused.
-    func finish(
-        _ saves: [CoordinatedStores.StoreSave], _ settle: (CoordinatedStores.StoreSave) -> Void
-    ) {
+    private func finish(_ saves: [StoreSave]) {
         guard !saves.isEmpty else { return }
-        for save in saves {
-            for item in save.items { journal.clear(item.object) }
-            settle(save)
-        }
+        let stores = Set(saves.map(\.store))
+        terms.finishSave(inStores: stores)
+        journal.markSaved(saves.flatMap(\.items), inStores: stores, as: saves.origins)
+        for save in saves { settle(save) }
         updateAllLists()
     }
 
+    /// Takes in everything that has been saved since the point in the past that the context stood on,
+    /// after its own changes have been saved on top of that.
+    private func followOwnSave() {
+        guard isSpeculative else { return }
+        do {
+            tell(of: try mergeChanges())
+        } catch {
+            // The save is done. The context stays where it is, and can be merged or saved again.
+            mergeFailureHandler?(error)
+        }
+    }
+
     /// Makes the context agree with what became of its changes in a store.
-    ///
-    /// - Parameters:
-    ///   - save: What was saved.
-    ///   - hasForeign: Whether others have saved to the store without it being merged here.
-    func settle(_ save: CoordinatedStores.StoreSave, hasForeign: Bool) {
+    private func settle(_ save: StoreSave) {
         let items = save.items
         let result = save.result
         let sequence = result?.sequence
         terms.recordMerged(result?.merged ?? [])
         lazy var saved = Set((result?.changes ?? []).map(\.object))
-        let isAsSent = result?.isAsSent != false && !hasForeign
+        let isAsSent = result?.isAsSent != false && !save.hasForeign
         let isUntouched = result?.isUntouched == true
         if !isAsSent { advanceRevision() }
         if let result {
-            followNullifiedReferences(result.changes, inStore: save.store.number)
+            followNullifiedReferences(result.changes, inStore: save.store)
         }
         let replaced = result?.replaced ?? [:]
         // Only the store removes a reference without inverse to a deleted object.
@@ -144,7 +176,7 @@ extension ManagedObjectContext {
             mergeAdditions(of: result.changes, to: items, save.store, &sought)
         }
         if !replaced.isEmpty {
-            journal.dropReferences(to: Set(replaced.keys), inStore: save.store.number)
+            journal.dropReferences(to: Set(replaced.keys), inStore: save.store)
         }
     }
 
@@ -208,7 +240,7 @@ extension ManagedObjectContext {
 
     /// Makes the rest of the context follow where the store has saved something other than was sent.
     private func mergeAdditions(
-        of saved: [Change], to items: [NetChange], _ store: PersistentStore,
+        of saved: [Change], to items: [NetChange], _ store: UInt32,
         _ sought: inout Set<GraphID>
     ) {
         let sent = Set(items.map(\.object.graphID))
@@ -216,7 +248,7 @@ extension ManagedObjectContext {
             if let change = item.change { forgetLists(touchedBy: change, item.object.graphID) }
         }
         for change in saved {
-            let id = GraphID(store: store.number, object: change.object)
+            let id = GraphID(store: store, object: change.object)
             forgetLists(touchedBy: change, id)
             // A reference to a deleted object that the store has emptied.
             guard !sent.contains(id), let object = registry[id], !object.isFault else {

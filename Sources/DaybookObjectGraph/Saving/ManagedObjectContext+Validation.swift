@@ -63,7 +63,8 @@ extension ManagedObjectContext {
         object.markValid(failures.count == count)
         defer { object.markValid(false) }
         do {
-            try terms.with(Array(failures[count...]), of: object) {
+            let found = failures.count == count ? [] : Array(failures[count...])
+            try terms.with(found, of: object) {
                 switch occasion {
                 case .insert: try object.validateForInsert()
                 case .update: try object.validateForUpdate()

@@ -19,10 +19,8 @@ final class SaveTerms {
     private var insertFailure: (any Error)?
     /// What a save has found about the object whose hook it calls.
     private var failuresFound: (object: ManagedObject, failures: [ValidationFailure])?
-    /// Where the last save met others' changes of attributes that merge.
-    private(set) var mergedValues: [MergedValue] = []
-    /// How often the context has saved something, into a store or its parent.
-    private(set) var entryCount = 0
+    private var merged: [MergedValue] = []
+    private var savedCount = 0
 
     // MARK: - Watched objects
 
@@ -137,19 +135,25 @@ final class SaveTerms {
 
     // MARK: - Saving and starting over
 
+    /// Where the last save met others' changes of attributes that merge.
+    var mergedValues: [MergedValue] { merged }
+
+    /// How often the context has saved something, into a store or its parent.
+    var entryCount: Int { savedCount }
+
     /// Begins a save, which has met no changes of others yet.
     func beginSave() {
-        mergedValues = []
+        merged = []
     }
 
     /// Counts a save of something.
     func countSave() {
-        entryCount += 1
+        savedCount += 1
     }
 
     /// Records where a save met others' changes of attributes that merge.
     func recordMerged(_ values: [MergedValue]) {
-        mergedValues += values
+        merged += values
     }
 
     /// Ends the terms, now that everything is saved.
@@ -157,6 +161,12 @@ final class SaveTerms {
         watched.removeAll()
         untold.removeAll()
         attributions.removeAll()
+    }
+
+    /// Ends the terms of what is in some stores, now that these are saved and another has refused.
+    func finishSave(inStores stores: Set<UInt32>) {
+        watched = watched.filter { !stores.contains($0.graphID.store) }
+        attributions.remove(inStores: stores)
     }
 
     /// Ends the terms, now that nothing is pending any more.

@@ -15,7 +15,7 @@ extension PersistentContainer {
         let sequences = try coordinator.sequences(at: moment)
         let first = coordinator.persistentStores.first.flatMap { sequences[$0.number] }
         return ManagedObjectContext(
-            CoordinatedStores(of: coordinator, asAt: sequences),
+            coordinator, on: CoordinatedStores(of: coordinator, asAt: sequences),
             readingMode: .pinned(first ?? .zero))
     }
 
@@ -40,6 +40,6 @@ extension PersistentContainer {
         let coordinator = persistentStoreCoordinator
         let sequences = try coordinator.sequences(at: moment)
         return ManagedObjectContext(
-            CoordinatedStores(of: coordinator, speculatingFrom: sequences))
+            coordinator, on: CoordinatedStores(of: coordinator, speculatingFrom: sequences))
     }
 }

@@ -95,11 +95,15 @@ public struct Change: Sendable, Hashable {
     }
 
     /// Whether this is an insert.
+    // Inlined, since a call from another module is handed a copy of what happens to the object.
+    @inlinable
     package var isInsert: Bool {
         if case .insert = kind { true } else { false }
     }
 
     /// Whether this is a delete.
+    // Inlined for the same reason.
+    @inlinable
     package var isDelete: Bool {
         if case .delete = kind { true } else { false }
     }

@@ -8,6 +8,7 @@ extension Change {
     ///   of what is changed.
     package func shown(by schema: Schema) -> Change? {
         guard let entity = schema.entity(object.entity) else { return nil }
+        if isShown(by: entity) { return self }
         var shown = self
         switch kind {
         case .insert(let values, let members):
@@ -25,7 +26,24 @@ extension Change {
     }
 }
 
+extension Change {
+    /// Whether a version knows all that is changed, in the layout that the change has.
+    private func isShown(by entity: SchemaEntity) -> Bool {
+        switch kind {
+        case .insert(let values, let members), .delete(let values, let members):
+            values.count == entity.storedSlotCount && entity.removedSlots.isEmpty
+                && entity.knows(members)
+        case .update(let edits, let members):
+            edits.allSatisfy { entity.property($0.property) != nil } && entity.knows(members)
+        }
+    }
+}
+
 extension SchemaEntity {
+    fileprivate func knows(_ members: [MembershipEdit]) -> Bool {
+        members.allSatisfy { property($0.property)?.isStoredToMany == true }
+    }
+
     /// The values of a row, of whatever version, as this one has them.
     fileprivate func shown(_ values: [Value]) -> [Value] {
         var shown = Array(values.prefix(storedSlotCount))

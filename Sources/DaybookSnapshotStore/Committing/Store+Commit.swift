@@ -24,6 +24,7 @@ extension Store {
     ///   save also reads the short entries among the 63 before it, to write their times.
     @discardableResult
     package func commit(_ request: SaveRequest) throws -> SaveResult {
+        if let version = request.version { return try commitModel(request, version) }
         let prepared = try wrapping { try ValidatedSave(request, schema: schema) }
         guard !prepared.changes.isEmpty else {
             return SaveResult(sequence: nil, digest: nil, changes: [], conflicts: [])
@@ -49,6 +50,11 @@ extension Store {
     ///   ``StoreError/Code/validation``, ``StoreError/Code/duplicate``.
     /// - Complexity: O(*k* log *n*) page reads, *k* the number of changes.
     package func preview(_ request: SaveRequest) throws -> SaveResult {
+        if request.version != nil {
+            return SaveResult(
+                sequence: nil, digest: nil, changes: request.changes, conflicts: []
+            ).shown(by: schema)
+        }
         let commit = Commit(
             try wrapping { try ValidatedSave(request, schema: schema) }, models: models,
             parts: parts, clock: options.clock, verifies: false, takesNumbers: false)

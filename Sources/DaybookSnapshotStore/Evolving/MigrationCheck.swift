@@ -30,7 +30,7 @@ struct MigrationCheck {
     ///   not fit each step, and how many there are.
     /// - Complexity: O(*n*) page reads, *n* the number of objects of the entities concerned; none where
     ///   no step demands anything.
-    mutating func run(in transaction: borrowing WriteTransaction) throws -> [Change] {
+    mutating func run(in transaction: borrowing some Reading & ~Copyable) throws -> [Change] {
         for (index, step) in steps.enumerated() {
             switch step.check {
             case nil: continue
@@ -57,7 +57,7 @@ struct MigrationCheck {
 
     private mutating func checkValues(
         _ index: Int, _ entity: EntityNumber, _ number: PropertyNumber,
-        in transaction: borrowing WriteTransaction
+        in transaction: borrowing some Reading & ~Copyable
     ) throws {
         try forEachRow(of: entity, in: transaction) { check, object, row, bytes in
             guard let property = check.schema.entity(object.entity)?.property(number),
@@ -99,7 +99,7 @@ struct MigrationCheck {
 
     private mutating func checkUnique(
         _ index: Int, _ entity: EntityNumber, _ number: PropertyNumber,
-        in transaction: borrowing WriteTransaction
+        in transaction: borrowing some Reading & ~Copyable
     ) throws {
         let constraints = schema.entity(entity)?.constraints ?? []
         guard let constraint = constraints.first(where: { $0.number == number }) else { return }
@@ -121,7 +121,7 @@ struct MigrationCheck {
 
     private mutating func checkCounts(
         _ index: Int, _ entity: EntityNumber, _ number: PropertyNumber,
-        in transaction: borrowing WriteTransaction
+        in transaction: borrowing some Reading & ~Copyable
     ) throws {
         try forEachRow(of: entity, in: transaction) { check, object, _, _ in
             guard let property = check.schema.entity(object.entity)?.property(number),
@@ -153,7 +153,7 @@ struct MigrationCheck {
     }
 
     private mutating func checkNone(
-        _ index: Int, _ entity: EntityNumber, in transaction: borrowing WriteTransaction
+        _ index: Int, _ entity: EntityNumber, in transaction: borrowing some Reading & ~Copyable
     ) throws {
         _ = try projection.walkRows(of: entity, in: transaction) { object, _, _ in
             report(index, object, "\(schema.name(of: object)) is an object of the entity itself.")
@@ -164,7 +164,7 @@ struct MigrationCheck {
     // MARK: - Walking and reporting
 
     private mutating func forEachRow(
-        of entity: EntityNumber, in transaction: borrowing WriteTransaction,
+        of entity: EntityNumber, in transaction: borrowing some Reading & ~Copyable,
         _ body: (inout MigrationCheck, ObjectID, RowLayout, RawSpan) throws -> Void
     ) throws {
         let projection = projection

@@ -42,8 +42,14 @@ struct ModelMigration {
         if steps.allSatisfy(\.isSilent), options.isReadOnly || options.migration == .never {
             return last
         }
+        if options.isReadOnly { throw StoreError.modelMismatch(path, steps, .readOnly) }
         try permit(steps)
-        return try environment.write { try migrate(parts, in: $0) }
+        return try environment.write { transaction in
+            _ = try migrate(parts, in: transaction)
+            let sequence = try Projection.lastModel(parts.tables, in: transaction)
+            let version = try Projection.model(parts.tables, setBy: sequence, in: transaction)
+            return StoreModel(sequence: sequence, schema: Schema(version))
+        }
     }
 
     /// The newest earlier version that has just this model.
@@ -70,7 +76,6 @@ struct ModelMigration {
     }
 
     private func permit(_ steps: [ModelStep]) throws {
-        if options.isReadOnly { throw StoreError.modelMismatch(path, steps, .readOnly) }
         switch options.migration {
         case .automatic: return
         case .never: throw StoreError.modelMismatch(path, steps, .never)
@@ -85,27 +90,53 @@ struct ModelMigration {
     /// Appends the entry that sets the program's model.
     ///
     /// Runs in the write transaction, so it looks again: another program may have set a model meanwhile.
-    private func migrate(
+    func migrate(
         _ opened: StoreParts, in transaction: borrowing WriteTransaction
-    ) throws -> StoreModel {
+    ) throws -> MigrationOutcome {
         let last = try LastCommitState.current(opened, in: transaction)
         let before = try Projection.model(opened.tables, setBy: last.model, in: transaction)
         let parts = opened.with(Schema(before))
-        let entry = last.head.sequence.next
-        let after = try version(after: parts.projection.schema, in: entry)
-        if after == before {
-            return StoreModel(sequence: last.model, schema: parts.projection.schema)
-        }
-        let schema = Schema(after)
-        let steps = schema.steps(from: parts.projection.schema)
-        try permit(steps)
-        var check = MigrationCheck(steps, parts, to: schema)
-        let changes = try check.run(in: transaction)
+        let plan = try plan(parts, after: last.head.sequence, in: transaction)
+        guard !plan.steps.isEmpty else { return plan.outcome() }
         let header = EntryHeader(
             kind: .model, author: author, note: note, base: last.head.sequence)
-        try ModelEntry(header, after, changes).append(
+        let entry = try ModelEntry(header, plan.version, plan.changes).append(
             to: parts, after: last, clock: options.clock, in: transaction)
-        return StoreModel(sequence: entry, schema: schema)
+        return plan.outcome(entry)
+    }
+
+    /// What migrating would come to.
+    func preview(
+        _ inForce: ModelInForce, in transaction: borrowing some Reading & ~Copyable
+    ) throws -> MigrationOutcome {
+        let head = try inForce.parts.journal.head(in: transaction)
+        return try plan(inForce.parts, after: head, in: transaction).outcome()
+    }
+
+    private func plan(
+        _ parts: StoreParts, after head: SequenceNumber,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws -> Plan {
+        let before = parts.projection.schema
+        let after = try version(after: before, in: head.next)
+        if after == before.version { return Plan(version: after, steps: [], changes: []) }
+        let schema = Schema(after)
+        let steps = schema.steps(from: before)
+        try permit(steps)
+        var check = MigrationCheck(steps, parts, to: schema)
+        return Plan(version: after, steps: steps, changes: try check.run(in: transaction))
+    }
+
+    private struct Plan {
+        let version: ModelVersion
+        let steps: [ModelStep]
+        let changes: [Change]
+
+        func outcome(_ entry: JournalEntry? = nil) -> MigrationOutcome {
+            MigrationOutcome(
+                steps: steps, sequence: entry?.sequence, digest: entry?.digest,
+                changesCount: changes.count)
+        }
     }
 }
 

@@ -23,6 +23,12 @@ protocol PriorState {
     /// Ends an object whose row was read; false when it does not exist.
     mutating func end(_ object: ObjectID) -> Bool
 
+    /// The members that an object has over a relationship before an entry.
+    func members(
+        of owner: ObjectID, _ property: PropertyNumber, before sequence: SequenceNumber,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws -> [ObjectID]
+
     /// Calls `body` with the row of every object of an entity before an entry.
     func forEachRow(
         of entity: EntityNumber, before sequence: SequenceNumber,
@@ -129,6 +135,15 @@ struct StoredState: PriorState {
             projection.tables.rows, key.bytes.span.bytes.extracting(first: VersionKey.rowSize))
     }
 
+    func members(
+        of owner: ObjectID, _ property: PropertyNumber, before sequence: SequenceNumber,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws -> [ObjectID] {
+        try projection.linked(with: owner, property, projection.tables.members, in: transaction) {
+            _ in true
+        }
+    }
+
     func forEachRow(
         of entity: EntityNumber, before sequence: SequenceNumber,
         in transaction: borrowing some Reading & ~Copyable,
@@ -187,6 +202,16 @@ struct CountedState: PriorState {
         _ object: ObjectID, _ key: VersionKey, in transaction: borrowing some Reading & ~Copyable
     ) -> Bool {
         account.begin(object)
+    }
+
+    func members(
+        of owner: ObjectID, _ property: PropertyNumber, before sequence: SequenceNumber,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws -> [ObjectID] {
+        // What ends now stands in the past under this entry; the sum tells whether that is all.
+        try projection.linked(
+            with: owner, property, projection.tables.membersPast, in: transaction
+        ) { $0.removal == sequence }
     }
 
     func forEachRow(

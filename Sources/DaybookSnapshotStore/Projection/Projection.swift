@@ -125,6 +125,20 @@ struct Projection: Sendable {
         return past.flatMap(\.self)
     }
 
+    /// Calls `body` with the row that an object had last before an entry, by which it is not there.
+    func withLastVersion<R>(
+        of object: ObjectID, before sequence: SequenceNumber,
+        in transaction: borrowing some Reading & ~Copyable, _ body: (RawSpan) throws -> R
+    ) throws -> R? {
+        let prefix = StoreKey.object(object)
+        let end = StoreKey.version(object, sequence)
+        let found: R?? = try transaction.seek(tables.versions, before: end.span.bytes) {
+            key, bytes -> R? in
+            key.starts(with: prefix) ? try body(bytes) : nil
+        }
+        return found.flatMap(\.self)
+    }
+
     /// An object's row as of `sequence`; nil when there is none.
     func row(
         of object: ObjectID, at sequence: SequenceNumber,
@@ -183,6 +197,24 @@ struct Projection: Sendable {
             }
             return .proceed
         }
+    }
+
+    /// The objects at the other end of some records of a table of connections, in their order.
+    func linked(
+        with object: ObjectID, _ property: PropertyNumber, _ table: Table,
+        in transaction: borrowing some Reading & ~Copyable, where isWanted: (Link) -> Bool
+    ) throws -> [ObjectID] {
+        let prefix = StoreKey.links(of: object, property)
+        let end = StoreKey.end(of: prefix) ?? []
+        var found: [ObjectID] = []
+        try transaction.scan(
+            table, from: prefix.span.bytes, to: end.span.bytes, order: .ascending
+        ) { key, value in
+            let link = try Link(key, value)
+            if isWanted(link) { found.append(link.other) }
+            return .proceed
+        }
+        return found
     }
 
     /// The objects that refer to one through a stored relationship as of `sequence`.

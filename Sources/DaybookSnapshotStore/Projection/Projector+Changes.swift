@@ -34,12 +34,16 @@ extension Projector {
             try state.begin(change.object, key, in: transaction)
         else { throw mismatch() }
         if !isLeading {
-            encodeBirth(entity, entry)
+            if entity.layout.removed.isEmpty {
+                encodeBirth(entity, entry)
+            } else {
+                try encodeRebirth(entity, entry, in: transaction)
+            }
             let row = encoder.bytes
             rows.add(
                 key.bytes.span.bytes.extracting(first: VersionKey.rowSize), row.span.bytes)
         }
-        for property in entity.indexed {
+        for property in entity.indexed where !property.isRemoved {
             try addIndex(property, try field(property), entry)
         }
         if !entity.compounds.isEmpty {
@@ -54,6 +58,55 @@ extension Projector {
         encoder.encode(
             since: sequence, new: change.fields, from: entry,
             parts: 1 + change.fields.count + entity.storedToMany.count)
+    }
+
+    /// Encodes the row of an insert of an entity that has lost properties. An object that comes back has
+    /// the values of these that it had, so that undoing their removal brings them back for it, too.
+    private mutating func encodeRebirth(
+        _ entity: FoldedEntity, _ entry: RawSpan, in transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        fields.removeAll(keepingCapacity: true)
+        for field in change.fields { fields.append(RowField(range: field, isNew: true)) }
+        guard fields.count == entity.layout.slotCount else { throw mismatch() }
+        ages = [UInt64](repeating: 0, count: 1 + fields.count + entity.storedToMany.count)
+        let (object, sequence) = (change.object, sequence)
+        let found: Void? = try projection.withLastVersion(
+            of: object, before: sequence, in: transaction
+        ) { last in
+            do throws(DecodingFailure) {
+                let layout = try RowLayout(last)
+                try entity.layout.check(layout)
+                var old: [RowField] = []
+                try layout.fields(in: last, &old)
+                for slot in entity.layout.removed where slot < old.count {
+                    fields[slot] = RowField(range: old[slot].range, isNew: false)
+                }
+            } catch {
+                throw unreadable(error)
+            }
+            encoder.encode(since: sequence, fields, from: entry, last, ages: ages)
+        }
+        if found == nil { encoder.encode(since: sequence, fields, from: entry, entry, ages: ages) }
+        for property in entity.properties where property.isRemoved {
+            // The records go along with the row, as for what is in the model.
+            guard property.isIndexed || property.isReference else { continue }
+            let value = try value(property.slot, of: encoder.bytes)
+            if property.isIndexed, !value.isNull || property.indexHoldsNulls {
+                index.add(StoreKey.index(property.number, value, object))
+            }
+            if property.isReference, let target = value.reference {
+                try addReferrer(StoreKey.link(from: target, property.number, to: object))
+            }
+        }
+    }
+
+    private func value(_ slot: Int, of row: [UInt8]) throws -> Value {
+        do throws(DecodingFailure) {
+            let span = row.span.bytes
+            return try RowLayout(span).value(slot, in: span)
+        } catch {
+            throw unreadable(error)
+        }
     }
 
     private mutating func update(
@@ -218,6 +271,9 @@ extension Projector {
                 try disconnect(property, field, before, in: transaction)
             }
         }
+        let lists = Set(entity.storedToMany).subtracting(
+            projection.schema.entity(entity.number)?.storedToMany.map(\.number) ?? [])
+        for property in lists.sorted() { try endMembers(of: property, in: transaction) }
     }
 
     /// The values of the current fields.

@@ -80,7 +80,9 @@ struct Projector<State: PriorState> {
             } catch {
                 throw StoreError.entryUnreadable(sequence, cause: error)
             }
-            let isLeading = change.kind == .insert && leading?.take(change.object, at: done) == true
+            let isLeading =
+                change.kind == .insert && leading != nil && isPlain(change.object.entity)
+                && leading?.take(change.object, at: done) == true
             try fold(bytes, isLeading, in: transaction)
         }
         if let leading, leading.count > 0 { births = leading }
@@ -88,6 +90,12 @@ struct Projector<State: PriorState> {
             throw StoreError.entryUnreadable(
                 sequence, cause: DecodingFailure(at: offset, expected: "the end of the entry"))
         }
+    }
+
+    /// Whether rows of new objects have nothing but what the entry says: a property that was removed may
+    /// come back with an object.
+    private func isPlain(_ entity: EntityNumber) -> Bool {
+        projection.foldedEntity(entity)?.layout.removed.isEmpty ?? true
     }
 
     /// The number of changes of a long entry after which room is reserved for the records of all.

@@ -31,6 +31,12 @@ extension Store {
         author: String? = nil, note: String? = nil, context: String? = nil,
         ignoring ignored: Set<SequenceNumber> = []
     ) throws -> UndoPlan {
+        if range.isSingle {
+            let undone = try entry(range.lowerBound)
+            if undone.version != nil {
+                return try modelUndoPlan(of: undone, author: author, note: note, context: context)
+            }
+        }
         let net = try netChanges(of: range)
         return try reading { transaction in
             var planner = UndoPlanner(parts, range, policy, ignoring: ignored)
@@ -113,13 +119,18 @@ extension Store {
         _ = try entry(range.upperBound)
         _ = try entry(range.lowerBound)
         var sum = ChangeSet()
+        let history = try modelHistory()
         try entries(from: range.lowerBound, through: range.upperBound) { entry in
             guard entry.header.kind != .model else {
                 throw StoreError.undoBlocked(
-                    "Entry \(entry.sequence) sets the model and cannot be undone.")
+                    "Entry \(entry.sequence) sets a model and cannot be undone together with "
+                        + "others. Undo it by itself.")
             }
-            for var change in entry.changes {
-                guard let entity = schema.entity(change.object.entity) else { continue }
+            for change in entry.changes {
+                try refuseUndo(of: change, in: entry.sequence, history)
+                guard let entity = schema.entity(change.object.entity),
+                    var change = change.shown(by: schema)
+                else { continue }
                 change.cause = nil
                 try sum.append(change, of: entity)
             }

@@ -150,12 +150,11 @@ struct UndoPlanner {
             }
         }
         for edit in members {
-            let joined = Dictionary(
-                uniqueKeysWithValues: edit.removed.map { ($0.object, $0.order) })
-            for member in Set((edit.added + edit.removed).map(\.object)).sorted() {
-                let touches = try later.ofMember(member, edit.property, of: object, in: transaction)
+            for move in edit.moves {
+                let touches = try later.ofMember(
+                    move.object, edit.property, of: object, in: transaction)
                 if touches.isEmpty || plan.policy == .overwrite {
-                    state.members[edit.property, default: [:]][member] = joined[member]
+                    state.members[edit.property, default: [:]][move.object] = move.old
                 }
                 guard plan.policy != .overwrite else { continue }
                 for sequence in touches {

@@ -180,7 +180,7 @@ final class Keeper: ManagedObject {
         }
 
         #expect(error?.code == .modelMismatch)
-        #expect(error?.details.contains("Entity 'Car' of the store is missing.") == true)
+        #expect(error?.details.contains("remove entity 'Car'") == true)
     }
 
     @Test func `transient attributes are not part of the store's model`() throws {

@@ -553,7 +553,8 @@ import Testing
         let grace = try #require(set.hire("Murray", in: stores[1]).first)
         let sequences = try set.coordinator.sequences(at: .head)
         let whatIf = ManagedObjectContext(
-            CoordinatedStores(of: set.coordinator, speculatingFrom: sequences))
+            set.coordinator,
+            on: CoordinatedStores(of: set.coordinator, speculatingFrom: sequences))
         try set.inContext { (context) throws in
             try context.hired(ada).firstName = "Ada"
             try context.hired(grace).firstName = "Grace"

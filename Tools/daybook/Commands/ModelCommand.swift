@@ -2,34 +2,89 @@ import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore
 
-/// `daybook model STORE`: the model, as JSON for `init`.
+/// `daybook model STORE`: the model, as JSON for `init`; `daybook model --from FILE`: that of Xcode.
 struct ModelCommand: Command {
-    private let store = Positional("STORE", .path, "The store to read.")
+    private let store = OptionalPositional("STORE", .path, "The store to read.")
     private let moment = Option(
         "--at", "SEQ|TIME", .moment, "The model as it was at this entry or time.")
+    let file = Option(
+        "--from", "FILE", .path,
+        "Read a model of Xcode instead: .xcdatamodeld, .xcdatamodel, .momd or .mom.")
+    let version = Option(
+        "--version", "NAME", .text, "With '--from', this version; the current one by default.")
+    let listsVersions = Flag("--list-versions", "With '--from', print the names of the versions.")
+    let isSwift = Flag("--swift", "With '--from', print the Swift classes that declare the model.")
+    let isStrict = Flag(
+        "--strict", "With '--from', end with 1 if the model is not said to the letter.")
 
     var declaration: CommandDeclaration {
         CommandDeclaration(
-            "model", in: .read, summary: "Print the model of a store, as JSON that 'init' takes.",
-            arguments: [store, moment],
+            "model", in: .read,
+            summary: "Print the model of a store, or of Xcode, as JSON for 'init'.",
+            discussion: """
+                With '--from' the model comes from Xcode. What a model of Daybook cannot say is left
+                out, and each such thing is named on standard error: fetched properties, derived and
+                composite attributes, fetch requests, indexes of several properties. Names that a
+                model cannot have are all reported at once, and nothing is printed.
+                """,
+            arguments: [store, moment, file, version, listsVersions, isSwift, isStrict],
             examples: [
                 .init(
                     "daybook model iso.daybook --output json > iso.json",
-                    "Take the model for another store")
+                    "Take the model for another store"),
+                .init(
+                    "daybook model --from Library.xcdatamodeld > library.json",
+                    "Take the model of a program that uses Core Data"),
+                .init(
+                    "daybook model --from Library.xcdatamodeld --swift > Library.swift",
+                    "And its classes"),
             ],
-            endings: [.init(.success), .init(.usage), .init(.unreadable)])
+            endings: [
+                .init(.success),
+                .init(.finding, "With '--strict': something of the model was left out or changed."),
+                .init(.usage), .init(.unreadable),
+            ])
     }
 
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
-        let store = try StoreReading.open(arguments[store])
+        if let path = arguments[file] {
+            guard arguments[store] == nil, arguments[moment] == nil else {
+                throw ToolError.usage(
+                    "'--from' reads a model of Xcode, and no store: leave out the store and '--at'."
+                )
+            }
+            return try convert(path, arguments, console)
+        }
+        let others = [
+            version.declaration, listsVersions.declaration, isSwift.declaration,
+            isStrict.declaration,
+        ]
+        for option in others where arguments.count(of: option) > 0 {
+            throw ToolError.usage(
+                "'\(option.name)' is about a model of Xcode: add '--from FILE', or leave it out.")
+        }
+        guard let path = arguments[store] else {
+            throw ToolError.usage(
+                "Name the STORE to read, or a model of Xcode with '--from FILE'.")
+        }
+        try console.print(storedModel(in: path, arguments).json(Self.layout(console)))
+        return .success
+    }
+
+    private func storedModel(
+        in path: String, _ arguments: ParsedArguments
+    ) throws -> ManagedObjectModel {
+        let store = try StoreReading.open(path)
         if let moment = arguments[moment] {
             guard try StoreReading.sequence(of: moment, in: store) > .zero else {
                 throw ToolError.usage("There was no model yet: entry 1 sets it.")
             }
         }
         // The first entry sets the model of a store, and no later entry changes it.
-        let layout: JSONLayout = console.format == .jsonl ? .oneLine : .pretty
-        try console.print(store.schema.model.json(layout))
-        return .success
+        return store.schema.model
+    }
+
+    static func layout(_ console: Console) -> JSONLayout {
+        console.format == .jsonl ? .oneLine : .pretty
     }
 }
