@@ -46,7 +46,7 @@ struct InitCommand: Command {
             throw ToolError.usage(
                 "'\(path)' exists already and is left as it is. Choose another path.")
         }
-        let description = try ModelFile(arguments[model]).read(console)
+        let description = try ModelText(arguments[model]).read(console)
         let digest = try Store.make(
             at: path, model: description, author: arguments[author], note: arguments[note])
         let entities =

@@ -47,7 +47,7 @@ struct MigrateCommand: Command {
     }
 
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
-        let description = try ModelFile(arguments[model]).read(console)
+        let description = try ModelText(arguments[model]).read(console)
         var options = StoreOptions()
         options.migration = .automatic
         options.matching = try matching(arguments[renames])
@@ -91,10 +91,7 @@ struct MigrateCommand: Command {
         guard console.format == .text else {
             return try console.print(document(outcome))
         }
-        for step in outcome.steps {
-            let mark = step.isCompatible ? "" : "   (older programs can no longer save)"
-            try console.print(step.description + mark)
-        }
+        try ModelSteps(outcome.steps).print(on: console)
         if outcome.steps.isEmpty {
             try console.talk("'\(path)' has this model already.")
         } else if let sequence = outcome.sequence {
@@ -116,16 +113,7 @@ struct MigrateCommand: Command {
             members.append(.init("digest", .string(digest.description)))
             members.append(.init("changed", .unsigned(UInt64(outcome.changesCount))))
         }
-        let steps = outcome.steps.map { step in
-            var members: [JSONText.Member] = [
-                .init("kind", .string(step.kind.rawValue)), .init("entity", .string(step.entity)),
-            ]
-            if let property = step.property { members.append(.init("property", .string(property))) }
-            members.append(.init("step", .string(step.description)))
-            members.append(.init("compatible", .bool(step.isCompatible)))
-            return JSONText.object(members)
-        }
-        members.append(.init("steps", .array(steps)))
+        members.append(.init("steps", ModelSteps(outcome.steps).document))
         return .object(members)
     }
 }

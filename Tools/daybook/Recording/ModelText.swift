@@ -2,11 +2,19 @@ import DaybookObjectModel
 import Foundation
 
 /// A model file that a command takes, or standard input.
-struct ModelFile {
+struct ModelText {
     private let path: String
 
     init(_ path: String) {
         self.path = path
+    }
+
+    /// Whether a file begins as JSON does, and so is no store.
+    static func isModel(_ path: String) -> Bool {
+        guard let file = FileHandle(forReadingAtPath: path),
+            let start = try? file.read(upToCount: 64)
+        else { return false }
+        return start.first { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: "{")
     }
 
     /// Reads the model.
