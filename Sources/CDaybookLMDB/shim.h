@@ -180,10 +180,10 @@ static inline int daybook_number_readers(MDB_env *environment, int number) {
     return 1;
 }
 
-// The bytes that a user may still write to the file system under `path`; -1 when unknown.
-static inline long long daybook_room(const char *path) {
+// The bytes that a user may still write to the file system of an open file; -1 when unknown.
+static inline long long daybook_room(int descriptor) {
     struct statvfs found;
-    if (statvfs(path, &found) != 0) {
+    if (fstatvfs(descriptor, &found) != 0) {
         return -1;
     }
     long long room = (long long)found.f_bavail * (long long)found.f_frsize;
@@ -191,7 +191,7 @@ static inline long long daybook_room(const char *path) {
     struct rlimit limit;
     struct stat file;
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY
-        && stat(path, &file) == 0) {
+        && fstat(descriptor, &file) == 0) {
         long long left = (long long)limit.rlim_cur - (long long)file.st_size;
         if (left < room) room = left < 0 ? 0 : left;
     }

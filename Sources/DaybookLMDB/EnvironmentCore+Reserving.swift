@@ -23,7 +23,7 @@ extension EnvironmentCore {
         let reserve = min(max(extent.used / 4, range.lowerBound), range.upperBound)
         guard extent.length - extent.used < reserve / 4,
             !usesFreePages(in: transaction, extent.used),
-            daybook_room(path) > Int64(reserve * Self.roomFactor)
+            pair.room > Int64(reserve * Self.roomFactor)
         else { return }
         append(zeros: reserve, to: extent.descriptor)
     }

@@ -235,7 +235,7 @@ extension EnvironmentCore {
     }
 
     private func isDiskFull() -> Bool {
-        let room = daybook_room(path)
+        let room = pair.room
         return room >= 0 && room < Self.diskFullBelow
     }
 

@@ -1,5 +1,6 @@
 internal import CDaybookLMDB
 internal import Foundation
+internal import Synchronization
 
 /// A data file and its lock file, opened by one process.
 ///
@@ -38,6 +39,8 @@ final class FilePair: Sendable {
     /// Held by who writes.
     let writing: ByteLock
     private let registering: ByteLock
+    /// Whether the path leads to the file no more, on purpose.
+    private let isNameless = Atomic<Bool>(false)
 
     init(
         file: FilePath, data: FileIdentity, lock: FileIdentity?, dataDescriptor: Int32,
@@ -138,10 +141,24 @@ final class FilePair: Sendable {
 
     // MARK: - Its path
 
+    /// Removes the names of both files, which stay open.
+    ///
+    /// - Throws: ``LMDBError`` when a name cannot be removed.
+    func giveUpName() throws(LMDBError) {
+        for path in [file.lockPath, file.path] {
+            guard unlink(path) == 0 else { throw .status(errno, "removing '\(path)'") }
+        }
+        isNameless.store(true, ordering: .relaxed)
+    }
+
+    /// The bytes that may still be written to the file system; -1 when unknown.
+    var room: Int64 { daybook_room(dataDescriptor) }
+
     /// Refuses when the path no longer leads to the data file.
     ///
     /// - Complexity: One call to the operating system.
     func checkPlace() throws(LMDBError) {
+        if isNameless.load(ordering: .relaxed) { return }
         var found = daybook_file()
         switch daybook_look_up(file.path, &found) {
         case 0: if FileIdentity(found) != data { throw .replaced(file.name) }

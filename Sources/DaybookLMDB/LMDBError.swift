@@ -65,6 +65,8 @@ package struct LMDBError: Error, Sendable {
         case noSuchTable
         /// The file lies on a network file system, where LMDB's locks and map do not work.
         case networkFileSystem
+        /// What is to be kept in memory only would be on a disk.
+        case notInMemory
         /// The process was forked after the file was opened.
         case forked
         /// A write was tried on an environment opened for reading.

@@ -15,6 +15,16 @@ package final class ScratchFolder: Sendable {
             in: FileManager.default.temporaryDirectory.path, named: "daybook-\(purpose)")
     }
 
+    /// Makes a folder in another one.
+    ///
+    /// - Parameters:
+    ///   - folder: The other one.
+    ///   - purpose: The purpose in its name.
+    /// - Throws: ``NewFileError``.
+    package convenience init(in folder: String, for purpose: String) throws(NewFileError) {
+        try self.init(in: folder, named: "daybook-\(purpose)")
+    }
+
     /// Makes a folder beside a file.
     convenience init(besides path: String) throws(NewFileError) {
         let folder = FileNaming.folder(of: path)

@@ -15,7 +15,7 @@ import Testing
         @Attribute var currency: String = "EUR"
         @Attribute var remark: String?
         @Attribute var state: State = .open
-        @Relationship(inverseName: "corrections") var corrections: Set<Invoice>
+        @Relationship(inverse: .itself) var corrections: Set<Invoice>
 
         convenience init(number: String, for customer: String, context: ManagedObjectContext) {
             self.init(context: context)
@@ -30,6 +30,21 @@ import Testing
         static var unknownValue: State? { .unknown }
     }
     // end of example
+
+    // example
+    final class Customer: ManagedObject {
+        @Attribute([.indexed, .renamed("name")]) var fullName: String = ""
+        @Attribute(.userInfo(["label": "Customer since"])) var since: Date?
+        @Relationship([.deny, .renamed("bills")]) var orders: Set<Order>
+
+        override class var renamingIdentifier: String? { "Client" }
+        override class var userInfo: [String: String] { ["icon": "person"] }
+    }
+    // end of example
+
+    final class Order: ManagedObject {
+        @Attribute var number: Int = 0
+    }
 
     // example
     class Vehicle: ManagedObject {

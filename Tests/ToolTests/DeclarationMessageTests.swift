@@ -65,6 +65,8 @@ import Testing
             @Attribute(rules: [.minimum(0)]) var price: Decimal?
             @Transient var shown: String
             @Relationship(inverseName: "friends") var friends: Set<Fine>
+            @Relationship([.deny, .renamed("mates")], inverse: .itself) var peers: Set<Fine>
+            @Attribute(.renamed("tag")) var label = ""
             @Relationship(isOptional: false) var owner: Person?
             @Relationship var parent: Fine?
             @Relationship(.cascade, inverse: \Fine.parent) var children: [Fine]

@@ -1,4 +1,3 @@
-public import DaybookObjectModel
 import DaybookStopping
 
 // Declarations that do not compile, with what to write instead. The compiler looks for an initializer
@@ -11,7 +10,7 @@ extension Attribute {
         message: "conform the type to AttributeValue, as in 'enum Mood: String, AttributeValue'"
     )
     public init(
-        wrappedValue: @autoclosure () -> Value, _ options: AttributeOptions = []
+        wrappedValue: @autoclosure () -> Value, _ options: @autoclosure () -> AttributeOptions = []
     ) where Value: RawRepresentable {
         stop("This initializer is unavailable.")
     }
@@ -22,7 +21,7 @@ extension Attribute {
         message: "conform the type to AttributeValue, as in 'enum Mood: String, AttributeValue'"
     )
     public init(
-        wrappedValue: @autoclosure () -> Value, _ options: AttributeOptions = []
+        wrappedValue: @autoclosure () -> Value, _ options: @autoclosure () -> AttributeOptions = []
     ) where Value: RawRepresentable & Codable {
         stop("This initializer is unavailable.")
     }
@@ -36,7 +35,7 @@ extension Attribute {
             """
     )
     public init(
-        wrappedValue: @autoclosure () -> Value, _ options: AttributeOptions = []
+        wrappedValue: @autoclosure () -> Value, _ options: @autoclosure () -> AttributeOptions = []
     ) where Value: Codable {
         stop("This initializer is unavailable.")
     }
@@ -47,7 +46,7 @@ extension Attribute {
         message: "conform the type to AttributeValue, as in 'enum Mood: String, AttributeValue'"
     )
     public init<Wrapped>(
-        wrappedValue: @autoclosure () -> Value, _ options: AttributeOptions = []
+        wrappedValue: @autoclosure () -> Value, _ options: @autoclosure () -> AttributeOptions = []
     ) where Value == Wrapped?, Wrapped: RawRepresentable {
         stop("This initializer is unavailable.")
     }
@@ -55,7 +54,7 @@ extension Attribute {
     /// An object is held by a relationship.
     @available(*, unavailable, message: "a property that leads to an object is a @Relationship")
     public init<Wrapped: ManagedObject>(
-        wrappedValue: @autoclosure () -> Value, _ options: AttributeOptions = []
+        wrappedValue: @autoclosure () -> Value, _ options: @autoclosure () -> AttributeOptions = []
     ) where Value == Wrapped? {
         stop("This initializer is unavailable.")
     }
@@ -71,7 +70,8 @@ extension Relationship {
             """
     )
     public init(
-        _ deleteRule: DeleteRule = .nullify, inverseName: String? = nil, isOptional: Bool = true
+        _ options: @autoclosure () -> RelationshipOptions = [], inverseName: String? = nil,
+        isOptional: Bool = true
     ) where Value: ManagedObject {
         stop("This initializer is unavailable.")
     }
@@ -85,7 +85,7 @@ extension Relationship {
             """
     )
     public init<Other: ManagedObject>(
-        _ deleteRule: DeleteRule = .nullify, inverse: PartialKeyPath<Other>,
+        _ options: @autoclosure () -> RelationshipOptions = [], inverse: PartialKeyPath<Other>,
         isOptional: Bool = true
     ) where Value: ManagedObject {
         stop("This initializer is unavailable.")
@@ -96,7 +96,7 @@ extension Relationship {
         *, unavailable,
         message: "the relationships of a new object are empty: leave the value out"
     )
-    public init(wrappedValue: Value, _ deleteRule: DeleteRule = .nullify)
+    public init(wrappedValue: Value, _ options: @autoclosure () -> RelationshipOptions = [])
     where Value: RelationshipValue {
         stop("This initializer is unavailable.")
     }
@@ -107,7 +107,8 @@ extension Relationship {
         message: "the relationships of a new object are empty: leave the value out"
     )
     public init<Other: ManagedObject>(
-        wrappedValue: Value, _ deleteRule: DeleteRule = .nullify, inverse: PartialKeyPath<Other>
+        wrappedValue: Value, _ options: @autoclosure () -> RelationshipOptions = [],
+        inverse: PartialKeyPath<Other>
     ) where Value: RelationshipValue {
         stop("This initializer is unavailable.")
     }

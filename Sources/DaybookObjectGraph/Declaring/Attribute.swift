@@ -1,32 +1,6 @@
 public import DaybookObjectModel
 import DaybookStopping
 
-/// What a model says of an attribute besides its type.
-public struct AttributeOptions: OptionSet, Sendable {
-    /// The bits.
-    public let rawValue: UInt8
-
-    /// Wraps bits.
-    public init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
-
-    /// The store keeps an index for finding and sorting by the attribute.
-    public static let indexed = AttributeOptions(rawValue: 1)
-    /// No two objects may have the same value; any number may have none.
-    public static let unique = AttributeOptions(rawValue: 2)
-    /// Exports leave the values out, or write hashes instead, unless told otherwise.
-    ///
-    /// A store keeps the mark it was made with, and exports follow that mark. Adding the mark to the
-    /// model later neither keeps a program out of its store nor marks the store: name such attributes
-    /// when you export, with `--hide` or in the library `DaybookAudit` with
-    /// `Confidentiality.properties`.
-    public static let confidential = AttributeOptions(rawValue: 4)
-    /// The attribute is mandatory and has no default value: every object must be given one before it is
-    /// saved. A unique attribute without a default is required anyway.
-    public static let required = AttributeOptions(rawValue: 8)
-}
-
 /// A rule for the values of an attribute, as a declaration gives it.
 ///
 /// ```swift
@@ -102,44 +76,47 @@ public struct Attribute<Value> {
     @inlinable
     public init(
         wrappedValue: @autoclosure @escaping @Sendable () -> Value,
-        _ options: AttributeOptions = [], rules: @autoclosure () -> [AttributeRule<Value>] = [],
+        _ options: @autoclosure () -> AttributeOptions = [],
+        rules: @autoclosure () -> [AttributeRule<Value>] = [],
         merge: MergeStrategy? = nil
     ) where Value: AttributeValue {
         ordinal =
             Prototyping.isActive
-            ? Self.declared(options, .expression({ wrappedValue().storedValue }), rules(), merge)
+            ? Self.declared(options(), .expression({ wrappedValue().storedValue }), rules(), merge)
             : 0
     }
 
     /// Declares an attribute whose default value is the same for all objects and is kept in the model.
     @inlinable
     public init(
-        _ options: AttributeOptions = [],
+        _ options: @autoclosure () -> AttributeOptions = [],
         default constant: @autoclosure @escaping @Sendable () -> Value,
         rules: @autoclosure () -> [AttributeRule<Value>] = [], merge: MergeStrategy? = nil
     ) where Value: AttributeValue {
         ordinal =
             Prototyping.isActive
-            ? Self.declared(options, .constant(constant().storedValue), rules(), merge) : 0
+            ? Self.declared(options(), .constant(constant().storedValue), rules(), merge) : 0
     }
 
     /// Declares a mandatory attribute without a default value, which is ``AttributeOptions/unique``
     /// or ``AttributeOptions/required``.
     @inlinable
     public init(
-        _ options: AttributeOptions, rules: @autoclosure () -> [AttributeRule<Value>] = [],
+        _ options: @autoclosure () -> AttributeOptions,
+        rules: @autoclosure () -> [AttributeRule<Value>] = [],
         merge: MergeStrategy? = nil
     ) where Value: EmptyAttributeValue {
-        ordinal = Prototyping.isActive ? Self.declared(options, .none, rules(), merge) : 0
+        ordinal = Prototyping.isActive ? Self.declared(options(), .none, rules(), merge) : 0
     }
 
     /// Declares an optional attribute.
     @inlinable
     public init<Wrapped>(
-        _ options: AttributeOptions = [], rules: @autoclosure () -> [AttributeRule<Value>] = [],
+        _ options: @autoclosure () -> AttributeOptions = [],
+        rules: @autoclosure () -> [AttributeRule<Value>] = [],
         merge: MergeStrategy? = nil
     ) where Value == Wrapped?, Wrapped: AttributeValue {
-        ordinal = Prototyping.isActive ? Self.declared(options, .none, rules(), merge) : 0
+        ordinal = Prototyping.isActive ? Self.declared(options(), .none, rules(), merge) : 0
     }
 
     /// A mandatory attribute without a default must be marked as required.
@@ -160,16 +137,15 @@ public struct Attribute<Value> {
     ) -> DefinitionOrdinal where Value: AttributeValue {
         var collected = AttributeRules()
         for rule in rules { rule.apply(&collected) }
+        var declared = Declared(
+            description: AttributeDescription(
+                name: "", type: Value.attributeType, isOptional: Value.isOptionalAttribute,
+                rules: collected, merge: merge, isSet: Value.self is any SetValue.Type))
+        options.apply(&declared)
         return Prototyping.record(
             PropertyDefinition(
-                .attribute(
-                    AttributeDescription(
-                        name: "", type: Value.attributeType, isOptional: Value.isOptionalAttribute,
-                        isIndexed: options.contains(.indexed), isUnique: options.contains(.unique),
-                        isConfidential: options.contains(.confidential), rules: collected,
-                        merge: merge, isSet: Value.self is any SetValue.Type)),
-                form: AttributeForm(Value.self, initial),
-                isRequired: options.contains(.required)))
+                .attribute(declared.description), form: AttributeForm(Value.self, initial),
+                isRequired: declared.isRequired))
     }
 
     /// Only properties of managed objects can be attributes.

@@ -23,7 +23,9 @@ struct ModelBuilder {
         var entities = types.map { type in
             EntityDescription(
                 name: type.entityName, superentityName: superentity(of: type)?.entityName,
-                isAbstract: type.isAbstractEntity, uniquenessConstraints: ownConstraints(of: type))
+                isAbstract: type.isAbstractEntity, uniquenessConstraints: ownConstraints(of: type),
+                renamingIdentifier: ownRenamingIdentifier(of: type),
+                versionHashModifier: type.versionHashModifier, userInfo: type.userInfo)
         }
         for index in entities.indices {
             for definition in definitions[entities[index].name] ?? [] {
@@ -45,11 +47,37 @@ struct ModelBuilder {
 
     /// Mistakes in what the classes declare that no model can show, a sentence for each.
     var problems: [String] {
-        types.flatMap { type in
-            let name = type.entityName
-            let own = definitions[name] ?? []
-            return own.compactMap { problem(of: $0, in: name) } + abstractionProblems(of: type)
+        nameProblems
+            + types.flatMap { type in
+                let name = type.entityName
+                let own = definitions[name] ?? []
+                return own.compactMap { problem(of: $0, in: name) } + abstractionProblems(of: type)
+            }
+    }
+
+    /// Mistakes in what classes call themselves.
+    private var nameProblems: [String] {
+        let generic = types.filter { $0.entityName.contains("<") }.map { type in
+            "'\(type.entityName)' is a generic class, whose name no entity can have. Leave it out of the "
+                + "model, and its subclasses have its properties; or override 'entityName' with "
+                + "'self == \(type).self ? \"…\" : super.entityName'."
         }
+        let inherited = types.compactMap { type -> String? in
+            guard
+                let other = types.first(where: {
+                    $0 != type && $0.entityName == type.entityName && isSubclass(type, of: $0)
+                })
+            else { return nil }
+            return "'\(type)' inherits the name of the entity '\(type.entityName)'. Override "
+                + "'entityName' in both, or let '\(other)' return 'self == \(other).self ? "
+                + "\"\(type.entityName)\" : super.entityName'."
+        }
+        return generic + inherited
+    }
+
+    private func isSubclass(_ type: ManagedObject.Type, of other: ManagedObject.Type) -> Bool {
+        sequence(first: Mirror(reflecting: Self.makePrototype(of: type)), next: \.superclassMirror)
+            .contains { $0.subjectType == other }
     }
 
     private func problem(of definition: PropertyDefinition, in entityName: String) -> String? {
@@ -63,9 +91,14 @@ struct ModelBuilder {
                 + "given one cannot be saved. Give it a default value, make it optional, or say "
                 + "'@Attribute(.required)'."
         case .relationship(_, let destination):
-            guard let inverse = definition.inverse, name(of: inverse, on: destination) == nil else {
-                return nil
+            guard let inverse = definition.inverse else { return nil }
+            if case .itself = inverse {
+                guard destination.entityName != entityName else { return nil }
+                return "\(path) says that it is its own inverse, and leads to "
+                    + "'\(destination.entityName)'. Name the relationship of "
+                    + "'\(destination.entityName)' that leads back."
             }
+            guard name(of: inverse, in: definition, on: destination) == nil else { return nil }
             return
                 "The inverse of \(path) is not a relationship of '\(destination.entityName)': the key "
                 + "path leads to a computed property, or further than one."
@@ -125,6 +158,12 @@ struct ModelBuilder {
         return type.uniquenessConstraints.filter { !inherited.contains($0) }
     }
 
+    /// The name that an entity had before, unless its class only inherits what another entity says.
+    private func ownRenamingIdentifier(of type: ManagedObject.Type) -> String? {
+        let inherited = superentity(of: type)?.renamingIdentifier
+        return type.renamingIdentifier == inherited ? nil : type.renamingIdentifier
+    }
+
     private func superentity(of type: ManagedObject.Type) -> (ManagedObject.Type)? {
         var mirror = prototypes[type.entityName].map { Mirror(reflecting: $0) }?.superclassMirror
         while let current = mirror {
@@ -158,20 +197,24 @@ struct ModelBuilder {
     /// The inverse a declaration names, or the declaration at the other end that names this one.
     private func inverseName(of definition: PropertyDefinition, _ entityName: String) -> String? {
         guard case .relationship(_, let destination) = definition.kind else { return nil }
-        if let inverse = definition.inverse { return name(of: inverse, on: destination) }
+        if let inverse = definition.inverse {
+            return name(of: inverse, in: definition, on: destination)
+        }
         for other in definitions[destination.entityName] ?? [] {
             guard case .relationship(_, let back) = other.kind, back.entityName == entityName,
                 let inverse = other.inverse
             else { continue }
-            if name(of: inverse, on: back) == definition.name { return other.name }
+            if name(of: inverse, in: other, on: back) == definition.name { return other.name }
         }
         return nil
     }
 
     private func name(
-        of inverse: PropertyDefinition.Inverse, on type: ManagedObject.Type
+        of inverse: PropertyDefinition.Inverse, in definition: PropertyDefinition,
+        on type: ManagedObject.Type
     ) -> String? {
         switch inverse {
+        case .itself: return definition.name
         case .name(let name): return name
         case .keyPath(let keyPath):
             let prototype = prototypes[type.entityName] ?? Self.makePrototype(of: type)

@@ -15,6 +15,7 @@ final class PropertyDefinition {
     enum Inverse {
         case keyPath(AnyKeyPath)
         case name(String)
+        case itself
     }
 
     let kind: Kind

@@ -1,4 +1,4 @@
-public import DaybookObjectModel
+import DaybookObjectModel
 import DaybookStopping
 
 /// A Swift type that a relationship can have: an optional managed object, a `Set` or an array of
@@ -70,14 +70,14 @@ extension Array: RelationshipValue where Element: ManagedObject {
 ///     @Relationship(inverse: \Employee.department) var employees: Set<Employee>
 /// }
 /// final class Employee: ManagedObject {
-///     @Relationship(.nullify) var department: Department?
-///     @Relationship(inverseName: "friends") var friends: Set<Employee>
+///     @Relationship var department: Department?
+///     @Relationship(inverse: .itself) var friends: Set<Employee>
 /// }
 /// ```
 ///
-/// A relationship that is its own inverse names it as text, because the compiler cannot follow a key
-/// path that leads back to its own declaration. For the same reason a key path is given on one side
-/// only.
+/// A relationship that is its own inverse says so with ``OwnInverse/itself``: the compiler cannot follow
+/// a key path that leads back to the declaration it stands in. For the same reason a key path stands on
+/// one side only.
 @propertyWrapper
 public struct Relationship<Value> {
     /// Which declaration of the prototype this is; 0 in ordinary objects.
@@ -86,55 +86,72 @@ public struct Relationship<Value> {
     /// Declares a relationship.
     ///
     /// - Parameters:
-    ///   - deleteRule: What a delete does to the object at the other end.
+    ///   - options: What a delete does to the other end, if it is more than to nullify, and the like.
     ///   - inverseName: The name of the same relationship seen from the other end; nil where the other
     ///     end names this one, and for a relationship without an inverse.
     ///   - isOptional: Whether there may be no object at the other end.
-    ///   - minimumCount: The smallest number of objects in a to-many relationship that is not empty.
-    ///   - maximumCount: The largest number of objects; 0 for no limit.
+    ///   - minimumCount: The least number of objects in a to-many relationship that is not empty.
+    ///   - maximumCount: The greatest number of objects; 0 for no limit.
     public init(
-        _ deleteRule: DeleteRule = .nullify, inverseName: String? = nil, isOptional: Bool = true,
-        minimumCount: Int = 0, maximumCount: Int = 0
+        _ options: @autoclosure () -> RelationshipOptions = [], inverseName: String? = nil,
+        isOptional: Bool = true, minimumCount: Int = 0, maximumCount: Int = 0
     ) where Value: RelationshipValue {
         ordinal =
             Prototyping.isActive
-            ? Prototyping.record(
-                Self.definition(
-                    deleteRule, inverseName.map { .name($0) }, isOptional, minimumCount,
-                    maximumCount)) : 0
+            ? Self.noted(
+                options(), inverseName.map { .name($0) }, isOptional, minimumCount, maximumCount)
+            : 0
     }
 
     /// Declares a relationship and its inverse.
     ///
     /// - Parameters:
-    ///   - deleteRule: What a delete does to the object at the other end.
+    ///   - options: What a delete does to the other end, if it is more than to nullify, and the like.
     ///   - inverse: The same relationship seen from the other end.
     ///   - isOptional: Whether there may be no object at the other end.
-    ///   - minimumCount: The smallest number of objects in a to-many relationship that is not empty.
-    ///   - maximumCount: The largest number of objects; 0 for no limit.
+    ///   - minimumCount: The least number of objects in a to-many relationship that is not empty.
+    ///   - maximumCount: The greatest number of objects; 0 for no limit.
     public init<Other: ManagedObject>(
-        _ deleteRule: DeleteRule = .nullify, inverse: PartialKeyPath<Other>,
+        _ options: @autoclosure () -> RelationshipOptions = [], inverse: PartialKeyPath<Other>,
         isOptional: Bool = true, minimumCount: Int = 0, maximumCount: Int = 0
     ) where Value: RelationshipValue {
         ordinal =
             Prototyping.isActive
-            ? Prototyping.record(
-                Self.definition(
-                    deleteRule, .keyPath(inverse), isOptional, minimumCount, maximumCount)) : 0
+            ? Self.noted(
+                options(), .keyPath(inverse), isOptional, minimumCount, maximumCount)
+            : 0
     }
 
-    private static func definition(
-        _ deleteRule: DeleteRule, _ inverse: PropertyDefinition.Inverse?, _ isOptional: Bool,
+    /// Declares a relationship that is its own inverse.
+    ///
+    /// - Parameters:
+    ///   - options: What a delete does to the other end, if it is more than to nullify, and the like.
+    ///   - inverse: The relationship itself.
+    ///   - isOptional: Whether there may be no object at the other end.
+    ///   - minimumCount: The least number of objects in a to-many relationship that is not empty.
+    ///   - maximumCount: The greatest number of objects; 0 for no limit.
+    public init(
+        _ options: @autoclosure () -> RelationshipOptions = [], inverse: OwnInverse,
+        isOptional: Bool = true, minimumCount: Int = 0, maximumCount: Int = 0
+    ) where Value: RelationshipValue {
+        ordinal =
+            Prototyping.isActive
+            ? Self.noted(
+                options(), .itself, isOptional, minimumCount, maximumCount)
+            : 0
+    }
+
+    private static func noted(
+        _ options: RelationshipOptions, _ inverse: PropertyDefinition.Inverse?, _ isOptional: Bool,
         _ minimumCount: Int, _ maximumCount: Int
-    ) -> PropertyDefinition where Value: RelationshipValue {
-        PropertyDefinition(
-            .relationship(
-                RelationshipDescription(
-                    name: "", destinationName: "", isToMany: Value.isToMany,
-                    isOrdered: Value.isOrdered, isOptional: isOptional, deleteRule: deleteRule,
-                    minimumCount: minimumCount, maximumCount: maximumCount),
-                destination: Value.destinationType),
-            inverse: inverse)
+    ) -> DefinitionOrdinal where Value: RelationshipValue {
+        var description = RelationshipDescription(
+            name: "", destinationName: "", isToMany: Value.isToMany, isOrdered: Value.isOrdered,
+            isOptional: isOptional, minimumCount: minimumCount, maximumCount: maximumCount)
+        options.apply(&description)
+        return Prototyping.record(
+            PropertyDefinition(
+                .relationship(description, destination: Value.destinationType), inverse: inverse))
     }
 
     /// Only properties of managed objects can be relationships.
@@ -142,8 +159,8 @@ public struct Relationship<Value> {
         *, unavailable,
         message: """
             only a property of a ManagedObject can be a @Relationship; after 'circular reference', \
-            name the inverse on one side only, or by its name, as in \
-            '@Relationship(inverseName: "friends")'
+            name the inverse on one side only, and say '@Relationship(inverse: .itself)' of a \
+            relationship that is its own
             """
     )
     public var wrappedValue: Value {

@@ -343,6 +343,18 @@ open class ManagedObject {
     /// Attributes whose values together must be unique, by name: a list for each constraint. Use
     /// ``AttributeOptions/unique`` for a single attribute.
     open class var uniquenessConstraints: [[String]] { [] }
+
+    /// The name that the entity had before: what a store has under that name is kept under
+    /// ``entityName``. In a store that has an entity of that name it means nothing. Subclasses that are
+    /// entities themselves do not take it over.
+    open class var renamingIdentifier: String? { nil }
+
+    /// Tells two versions of the entity apart that say the same otherwise.
+    open class var versionHashModifier: String? { nil }
+
+    /// What the program keeps with the entity and finds in ``EntityDescription/userInfo``. Subclasses
+    /// inherit it, as they do any class property.
+    open class var userInfo: [String: String] { [:] }
 }
 
 /// What a context makes faults from.

@@ -47,6 +47,34 @@ public final class PersistentContainer: Sendable {
             options: options)
     }
 
+    /// Makes a store in memory for classes, for tests and previews; see
+    /// ``PersistentStoreType/inMemory``.
+    ///
+    /// - Throws: ``ModelError`` when the declarations of the classes do not fit together;
+    ///   ``StoreError`` with code `unsupportedFileSystem` when the system has no file system in memory.
+    public convenience init(inMemory model: [ManagedObject.Type]) throws {
+        try self.init(inMemory: PersistentStoreCoordinator(classes: model))
+    }
+
+    /// Makes a store in memory for a model that was built or read at run time; see
+    /// ``PersistentStoreType/inMemory``.
+    ///
+    /// - Throws: ``ModelError`` when the model does not hold together; ``StoreError`` with code
+    ///   `unsupportedFileSystem` when the system has no file system in memory.
+    public convenience init(
+        inMemory managedObjectModel: ManagedObjectModel, classes: [ManagedObject.Type] = []
+    ) throws {
+        try self.init(
+            inMemory: PersistentStoreCoordinator(
+                managedObjectModel: managedObjectModel, classes: classes))
+    }
+
+    private convenience init(inMemory coordinator: PersistentStoreCoordinator) throws {
+        let description = PersistentStoreDescription.inMemory()
+        try coordinator.addPersistentStore(with: description)
+        self.init(coordinator, descriptions: [description])
+    }
+
     private convenience init(
         _ url: URL, coordinator: PersistentStoreCoordinator, options: PersistentStoreOptions
     ) throws {

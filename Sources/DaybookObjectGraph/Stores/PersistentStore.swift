@@ -6,8 +6,10 @@ import Synchronization
 
 /// One store of a coordinator: a file with a journal and its projection.
 public final class PersistentStore: Sendable {
-    /// Where the file is.
+    /// Where the file is; for a store in memory, what its description says.
     public let url: URL
+    /// Whether the store is a file or in memory.
+    public let type: PersistentStoreType
     /// The store's own identifier, kept in the file. A copy of the file has the same one.
     public let identifier: UUID
     /// The configuration of the model whose entities the store holds; nil when it holds all.
@@ -42,6 +44,7 @@ public final class PersistentStore: Sendable {
         rows: RowCache
     ) {
         url = location.url
+        type = location.type
         configurationName = location.configurationName
         entities = location.entities
         options = location.options
@@ -80,7 +83,8 @@ public final class PersistentStore: Sendable {
     /// Where the store is and what it holds.
     var location: StoreLocation {
         StoreLocation(
-            url: url, configurationName: configurationName, entities: entities, options: options)
+            url: url, type: type, configurationName: configurationName, entities: entities,
+            options: options)
     }
 
     /// Closes the file once the last checkpoint is signed.
@@ -140,6 +144,7 @@ private struct StoreOwner {
 /// Where a store is, and which part of the model it holds.
 struct StoreLocation: Sendable {
     let url: URL
+    let type: PersistentStoreType
     let configurationName: String?
     /// The entities of the configuration; nil for all.
     let entities: Set<EntityNumber>?

@@ -42,11 +42,15 @@ extension PersistentStoreCoordinator {
         at url: URL, configuration: String? = nil,
         options: PersistentStoreOptions = PersistentStoreOptions()
     ) throws -> PersistentStore {
-        let location = StoreLocation(
-            url: url, configurationName: configuration, entities: try entities(of: configuration),
-            options: options)
+        try addPersistentStore(
+            StoreLocation(
+                url: url, type: .file, configurationName: configuration,
+                entities: try entities(of: configuration), options: options))
+    }
+
+    private func addPersistentStore(_ location: StoreLocation) throws -> PersistentStore {
         let store = try openOrMake(location)
-        try number(by: store.schema.version, of: url)
+        try number(by: store.schema.version, of: location.url)
         let added = try attach(store, location, headWhenAdded: store.head())
         inEveryContext { $0.beginFollowing(added) }
         post(.persistentStoreCoordinatorStoresDidChange, added: [added])
@@ -56,17 +60,25 @@ extension PersistentStoreCoordinator {
     /// Opens a store as described, making it when there is none, and adds it.
     ///
     /// - Returns: The store, the last one of ``persistentStores``.
-    /// - Throws: As ``addPersistentStore(at:configuration:options:)``.
+    /// - Throws: As ``addPersistentStore(at:configuration:options:)``; for a store in memory with code
+    ///   `unsupportedFileSystem` when the system has no file system in memory.
     @discardableResult
     public func addPersistentStore(
         with description: PersistentStoreDescription
     ) throws -> PersistentStore {
         try addPersistentStore(
-            at: description.url, configuration: description.configuration,
-            options: description.options)
+            StoreLocation(
+                url: description.url, type: description.type,
+                configurationName: description.configuration,
+                entities: try entities(of: description.configuration), options: description.options
+            ))
     }
 
     private func openOrMake(_ location: StoreLocation) throws -> Store {
+        if location.type == .inMemory {
+            return try Store.createInMemory(
+                version: model.schema.version.restarted, options: location.options.storeOptions)
+        }
         let path = location.url.path
         guard !FileManager.default.fileExists(atPath: path), !location.options.isReadOnly else {
             return try open(location)
@@ -152,8 +164,8 @@ extension PersistentStoreCoordinator {
     /// Copies a store to another location and opens the copy.
     private func copy(_ store: PersistentStore, to url: URL) throws -> PersistentStore {
         let location = StoreLocation(
-            url: url, configurationName: store.configurationName, entities: store.location.entities,
-            options: store.options)
+            url: url, type: .file, configurationName: store.configurationName,
+            entities: store.location.entities, options: store.options)
         try store.store.copy(to: url.path)
         do {
             let opened = try open(location)

@@ -41,10 +41,25 @@ public struct PersistentStoreOptions: Sendable, Hashable {
     }
 }
 
+/// Whether a store outlives its program.
+public enum PersistentStoreType: Sendable, Hashable {
+    /// The store is a file, and is there when it is opened again.
+    case file
+    /// The store begins empty, is in memory, belongs to this process alone, and is gone when it is
+    /// closed: for tests and previews.
+    ///
+    /// Everything else works as in a file: undo, merging, several contexts, the past. The memory is
+    /// that of the file system tmpfs at `/dev/shm`; where there is none, the store is refused, and never
+    /// made on a disk. The system may move any memory out to its swap space.
+    case inMemory
+}
+
 /// A store that a container is to load: where it is, what it holds and how it is opened.
 public struct PersistentStoreDescription: Sendable, Hashable {
-    /// Where the file is.
+    /// Where the file is. A store in memory is only called by it: no file is read or made there.
     public var url: URL
+    /// Whether the store is a file or in memory.
+    public var type = PersistentStoreType.file
     /// The configuration of the model whose entities the store holds; nil for all entities.
     public var configuration: String?
     /// Whether nothing may be written.
@@ -65,6 +80,16 @@ public struct PersistentStoreDescription: Sendable, Hashable {
     public init(url: URL, configuration: String? = nil) {
         self.url = url
         self.configuration = configuration
+    }
+
+    /// Describes a store in memory that holds all entities, or those of a configuration. Its URL is one at
+    /// which nothing can be.
+    public static func inMemory(configuration: String? = nil) -> PersistentStoreDescription {
+        let folder = URL(fileURLWithPath: "/dev/null").appendingPathComponent(UUID().uuidString)
+        var description = PersistentStoreDescription(
+            url: folder.appendingPathComponent("memory"), configuration: configuration)
+        description.type = .inMemory
+        return description
     }
 
     var options: PersistentStoreOptions {

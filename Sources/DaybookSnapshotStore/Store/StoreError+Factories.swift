@@ -168,7 +168,7 @@ extension StoreError {
         case .replaced: code = .replaced
         case .diskFull, .mapFull: code = .full
         case .closedToWrites, .forked: code = .closed
-        case .networkFileSystem: code = .unsupportedFileSystem
+        case .networkFileSystem, .notInMemory: code = .unsupportedFileSystem
         case .inputOutput, .noMemory, .other: code = .inputOutput
         }
         self.init(code, error.message, cause: error)

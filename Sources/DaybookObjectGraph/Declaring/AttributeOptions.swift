@@ -1,0 +1,62 @@
+import DaybookObjectModel
+
+/// What a declaration says of an attribute besides its type: a word, or a list of them.
+///
+/// ```swift
+/// @Attribute(.indexed) var name: String = ""
+/// @Attribute([.unique, .renamed("badge")]) var number: String
+/// ```
+public struct AttributeOptions: Sendable, ExpressibleByArrayLiteral {
+    let apply: @Sendable (inout Declared<AttributeDescription>) -> Void
+
+    private init(_ apply: @escaping @Sendable (inout Declared<AttributeDescription>) -> Void) {
+        self.apply = apply
+    }
+
+    /// Says all that the elements say. Where two contradict each other, the later one counts.
+    public init(arrayLiteral elements: AttributeOptions...) {
+        apply = { declared in
+            for element in elements { element.apply(&declared) }
+        }
+    }
+
+    /// The store keeps an index for finding and sorting by the attribute.
+    public static let indexed = AttributeOptions { $0.description.isIndexed = true }
+    /// No two objects may have the same value; any number may have none.
+    public static let unique = AttributeOptions { $0.description.isUnique = true }
+    /// Exports leave the values out, or write hashes instead, unless told otherwise.
+    ///
+    /// A store keeps the mark it was made with, and exports follow that mark. Adding the mark to the
+    /// model later neither keeps a program out of its store nor marks the store: name such attributes
+    /// when you export, with `--hide` or in the library `DaybookAudit` with
+    /// `Confidentiality.properties`.
+    public static let confidential = AttributeOptions { $0.description.isConfidential = true }
+    /// The attribute is mandatory and has no default value: every object must be given one before it is
+    /// saved. A unique attribute without a default is required anyway.
+    public static let required = AttributeOptions { $0.isRequired = true }
+
+    /// The attribute had another name before: what a store has under that name is kept under this one.
+    ///
+    /// The word may stay as long as there are stores with the earlier name. In a store that has the
+    /// attribute under its name of today it means nothing.
+    public static func renamed(_ earlierName: String) -> AttributeOptions {
+        AttributeOptions { $0.description.renamingIdentifier = earlierName }
+    }
+
+    /// What the program keeps with the attribute and finds in ``AttributeDescription/userInfo``.
+    public static func userInfo(_ values: [String: String]) -> AttributeOptions {
+        AttributeOptions { $0.description.userInfo.merge(values) { _, later in later } }
+    }
+
+    /// Tells two versions of the attribute apart that say the same otherwise.
+    public static func versionHashModifier(_ modifier: String) -> AttributeOptions {
+        AttributeOptions { $0.description.versionHashModifier = modifier }
+    }
+}
+
+/// A description in the making, with what a declaration says besides.
+struct Declared<Description> {
+    var description: Description
+    /// Whether the declaration says that every object is given a value.
+    var isRequired = false
+}
