@@ -129,7 +129,7 @@ import Testing
         #expect(set.text == "Entry 5 is tagged 'v1'.\n")
         #expect(
             head.text.hasPrefix(
-                #"{"name":"v2","sequence":10,"digest":"2bdd495ac5984b98a86981fa1388fd47b5b1d39c"#),
+                #"{"name":"v2","sequence":10,"digest":"81f79103aca057f04e64edcc85e2d2d4704349fb"#),
             "\(head.text)")
         #expect(taken.status == 2)
         #expect(

@@ -31,7 +31,7 @@ struct ModelReversal {
     init(of entry: Entry, in history: ModelHistory, _ parts: StoreParts) throws {
         guard let before = history.schema(before: entry.sequence) else {
             throw StoreError.undoBlocked(
-                "Entry \(entry.sequence) sets the store's first model and cannot be undone.")
+                "Entry \(entry.sequence) sets the model and cannot be undone.")
         }
         if let later = history.versions.last, later.sequence > entry.sequence {
             throw StoreError.undoBlocked(

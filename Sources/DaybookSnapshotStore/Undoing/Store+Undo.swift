@@ -122,9 +122,12 @@ extension Store {
         let history = try modelHistory()
         try entries(from: range.lowerBound, through: range.upperBound) { entry in
             guard entry.header.kind != .model else {
+                let isFirst = entry.sequence == SequenceNumber(1)
                 throw StoreError.undoBlocked(
-                    "Entry \(entry.sequence) sets a model and cannot be undone together with "
-                        + "others. Undo it by itself.")
+                    isFirst
+                        ? "Entry 1 sets the model and cannot be undone."
+                        : "Entry \(entry.sequence) sets a model and cannot be undone together with "
+                            + "others. Undo it by itself.")
             }
             for change in entry.changes {
                 try refuseUndo(of: change, in: entry.sequence, history)

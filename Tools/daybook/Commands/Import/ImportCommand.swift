@@ -204,7 +204,7 @@ struct ImportCommand: Command {
         guard let source = arguments[file], source != "-" else {
             throw ToolError.usage("'--format coredata' needs FILE: the SQLite file of the store.")
         }
-        let model = try ModelFile(coreData.model(arguments)).read(console)
+        let model = try ModelText(coreData.model(arguments)).read(console)
         var options = coreData.options(arguments)
         options.ignoresUnknown = streams.skipsUnknown(arguments)
         options.author = arguments[author]

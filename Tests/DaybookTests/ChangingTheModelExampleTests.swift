@@ -1,0 +1,61 @@
+import Daybook
+import DaybookTestSupport
+import Foundation
+import Testing
+
+/// The example of the page on changing the model, and what the page says of it.
+@Suite struct ChangingTheModelExampleTests {
+    enum Before {
+        final class Country: ManagedObject {
+            @Attribute(.unique) var alpha2: String
+            @Attribute var name: String = ""
+        }
+    }
+
+    enum After {
+        // example
+        final class Country: ManagedObject {
+            @Attribute(.unique) var alpha2: String
+            @Attribute(.renamed("name")) var title: String = ""
+            @Attribute var area: Double?
+        }
+        // end of example
+    }
+
+    @Test func `a store is opened with the next classes, and with the ones before beside them`()
+        throws
+    {
+        let folder = try TemporaryDirectory()
+        let url = folder.url.appendingPathComponent("atlas.daybook")
+        do {
+            let context = try PersistentContainer(url, model: [Before.Country.self]).viewContext
+            let turkey = Before.Country(context: context)
+            turkey.alpha2 = "TR"
+            turkey.name = "Turkey"
+            try context.save()
+        }
+        do {
+            let container = try PersistentContainer(url, model: [After.Country.self])
+            let context = container.viewContext
+            let turkey = try #require(try context.fetch(FetchRequest<After.Country>()).first)
+            #expect(turkey.title == "Turkey")
+            #expect(turkey.area == nil)
+            turkey.title = "Türkiye"
+            turkey.area = 783_562
+            try context.save()
+            let past = try container.context(at: .sequence(SequenceNumber(2)))
+            #expect(try past.fetch(FetchRequest<After.Country>()).first?.title == "Turkey")
+        }
+        do {
+            let context = try PersistentContainer(url, model: [Before.Country.self]).viewContext
+            let turkey = try #require(try context.fetch(FetchRequest<Before.Country>()).first)
+            #expect(turkey.name == "Türkiye")
+            turkey.name = "Turkey"
+            try context.save()
+        }
+        let context = try PersistentContainer(url, model: [After.Country.self]).viewContext
+        let turkey = try #require(try context.fetch(FetchRequest<After.Country>()).first)
+        #expect(turkey.title == "Turkey")
+        #expect(turkey.area == 783_562)
+    }
+}
