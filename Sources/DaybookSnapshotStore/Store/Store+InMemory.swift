@@ -14,6 +14,7 @@ extension Store {
     ///   - version: The model.
     ///   - options: How it is opened.
     ///   - folder: A folder in memory; nil for the system's.
+    /// - Returns: The open store.
     /// - Throws: ``StoreError`` with ``StoreError/Code/unsupportedFileSystem`` when the folder is not in
     ///   memory: the store is never made on a disk instead; with ``StoreError/Code/readOnly`` when the
     ///   options say so.

@@ -1,3 +1,4 @@
+import DaybookJournalLog
 import DaybookObjectGraph
 import DaybookObjectModel
 import DaybookSnapshotStore
@@ -214,7 +215,7 @@ private final class SharedFile {
         }
 
         let container = try file.open(Newer.classes)
-        let past = try container.context(at: .sequence(2))
+        let past = try container.context(at: .sequence(SequenceNumber(2)))
         try past.performAndWait { () throws in
             let titles = try past.fetch(FetchRequest<Newer.Member>()).map(\.title)
             #expect(Set(titles) == ["Ada", "Bob"])
