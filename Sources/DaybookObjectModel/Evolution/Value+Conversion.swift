@@ -19,8 +19,11 @@ extension Value {
         case (.double, .int(let number)):
             return Double(exactly: number).map { fitting(.double($0), type) } ?? .null
         case (.double, .decimal(let number)):
-            let double = NSDecimalNumber(decimal: number).doubleValue
-            return Decimal(string: "\(double)") == number ? fitting(.double(double), type) : .null
+            // Foundation's conversion is not to the nearest number.
+            guard let double = Double("\(number)"), Decimal(string: "\(double)") == number else {
+                return .null
+            }
+            return fitting(.double(double), type)
         case (.decimal, .int(let number)):
             return .decimal(Decimal(number))
         case (.decimal, .double(let number)):

@@ -1,0 +1,235 @@
+package import DaybookJournalLog
+package import DaybookObjectModel
+package import DaybookSnapshotStore
+
+/// A store whose model changes at random between random saves, and its expected states.
+package final class EvolvingHistory {
+    /// A model that the store has had, and a program that has it.
+    package struct Version {
+        package let plan: PlannedModel
+        package let store: Store
+    }
+
+    /// What came of a change of the model.
+    package enum Outcome: Sendable, Hashable {
+        case migrated, unchanged, refused
+    }
+
+    package let seed: UInt64
+    package let temporary: TemporaryStore
+    /// The models so far, each with an opening that stays.
+    package private(set) var versions: [Version]
+    /// What there is now, as the newest model has it.
+    package private(set) var current = PlannedWorld()
+    /// What there was after each entry, as the newest model has it.
+    package private(set) var past: [SequenceNumber: PlannedWorld] = [:]
+    /// The source of more.
+    package var random: RandomEvolution
+
+    package init(seed: UInt64) throws {
+        self.seed = seed
+        random = RandomEvolution(seed: seed)
+        let plan = random.firstModel()
+        temporary = try TemporaryStore(plan.model())
+        versions = [Version(plan: plan, store: temporary.store)]
+        past[SequenceNumber(1)] = current
+    }
+
+    deinit {
+        do {
+            for version in versions { try version.store.close() }
+        } catch {
+            // The folder goes away with it.
+            return
+        }
+    }
+
+    /// The newest model.
+    package var plan: PlannedModel { versions[versions.count - 1].plan }
+    /// The opening with the newest model.
+    package var store: Store { versions[versions.count - 1].store }
+
+    // MARK: - Migrating
+
+    /// Changes the model, where the objects allow it.
+    ///
+    /// - Throws: The store's error when it disagrees with the reference.
+    package func migrate() throws -> Outcome {
+        let after = random.next(after: plan)
+        // A program with a model that the store has had is an older one.
+        let model = after.model().versioned
+        if versions.contains(where: { $0.store.schema.model == model }) { return .unchanged }
+        let wanted = current.mapped(from: plan, to: after, isNow: true)
+        let isAllowed = wanted.isAllowed(by: after) && !current.loses(from: plan, to: after)
+        var options = StoreOptions.counting()
+        options.migration = .automatic
+        let head = try store.head()
+        let opened: Store
+        do {
+            opened = try Store.open(
+                at: temporary.path, model: after.model(after: plan), options: options)
+        } catch let error as StoreError where error.code == .validation && !isAllowed {
+            return .refused
+        }
+        guard isAllowed else { throw Disagreement("The objects do not allow \(after)") }
+        past = past.mapValues { $0.mapped(from: plan, to: after, isNow: false) }
+        current = wanted
+        versions.append(Version(plan: after, store: opened))
+        let migrated = try opened.head()
+        past[migrated] = current
+        return migrated == head ? .unchanged : .migrated
+    }
+
+    /// What the store does and the reference does not expect.
+    package struct Disagreement: Error, CustomStringConvertible {
+        package let description: String
+
+        init(_ description: String) { self.description = description }
+    }
+
+    // MARK: - Saving
+
+    /// Changes some objects by a program that has one of the models.
+    ///
+    /// - Parameter index: The version.
+    /// - Returns: Whether there was something to save.
+    /// - Throws: The store's error when it refuses what the reference allows.
+    package func save(by index: Int) throws -> Bool {
+        let version = versions[index]
+        let before = current
+        var next = current
+        for _ in 0..<random.number(1...5) { try step(&next, version) }
+        guard next != before, next.isAllowed(by: plan) else { return false }
+        var changes = ReferenceModel.changes(
+            from: try version.world(before), to: try version.world(next), version.store.schema)
+        changes.removeAll(where: \.isEmpty)
+        guard !changes.isEmpty else { return false }
+        let result = try version.store.commit(SaveRequest(changes: changes))
+        guard let sequence = result.sequence else { return false }
+        current = next
+        past[sequence] = next
+        return true
+    }
+
+    private func step(_ world: inout PlannedWorld, _ version: Version) throws {
+        let numbers = world.objects.keys.sorted().filter {
+            world.objects[$0].map { version.plan.entities[$0.entity] != nil } ?? false
+        }
+        switch random.number(0...9) {
+        case 0...3: try insert(into: &world, version)
+        case 4...6:
+            guard let number = random.pick(numbers), let object = world.objects[number],
+                let id = random.pick(version.plan.attributes(of: object.entity)),
+                plan.attributes[id] != nil
+            else { return }
+            world.objects[number]?.values[id] = value(of: id, version.plan)
+        case 7, 8: link(&world, numbers, version.plan)
+        default:
+            guard let number = random.pick(numbers) else { return }
+            // What a program does not know of it cannot take back.
+            let isKnown = world.links.keys.allSatisfy { link in
+                (link.owner != number && link.other != number)
+                    || version.plan.relationships[link.relationship] != nil
+            }
+            if isKnown { world.remove(number) }
+        }
+    }
+
+    private func insert(into world: inout PlannedWorld, _ version: Version) throws {
+        let concrete = version.plan.entities.filter { !$0.value.isAbstract }.keys.sorted()
+        guard let entity = random.pick(concrete), plan.entities[entity] != nil else { return }
+        var object = PlannedWorld.Object(entity: entity)
+        let known = version.plan.attributes(of: entity)
+        for id in plan.attributes(of: entity) {
+            object.values[id] =
+                known.contains(id) ? value(of: id, version.plan) : plan.attributes[id]?.defaultValue
+        }
+        object.values = object.values.filter { !$0.value.isNull }
+        world.objects[try version.store.allocateObjectNumber()] = object
+        if !world.isAllowed(by: plan), let number = world.objects.keys.max() {
+            world.objects[number] = nil
+        }
+    }
+
+    private func value(of id: Int, _ plan: PlannedModel) -> Value? {
+        guard let attribute = plan.attributes[id] else { return nil }
+        if attribute.isOptional, random.oneIn(4) { return nil }
+        let value = random.value(of: attribute.type)
+        return attribute.allows(value) ? value : attribute.minimum.map { .int($0) }
+    }
+
+    private func link(_ world: inout PlannedWorld, _ numbers: [UInt64], _ plan: PlannedModel) {
+        let ends = plan.relationships.keys.filter { plan.mainEnd(of: $0) == $0 }.sorted()
+        guard let id = random.pick(ends), let end = plan.relationships[id] else { return }
+        func members(_ entity: Int) -> [UInt64] {
+            let family = plan.family(of: entity)
+            return numbers.filter { world.objects[$0].map { family.contains($0.entity) } ?? false }
+        }
+        guard let owner = random.pick(members(end.owner)),
+            let other = random.pick(members(end.destination))
+        else { return }
+        let link = PlannedWorld.Link(relationship: id, owner: owner, other: other)
+        let last = world.links.filter { $0.key.relationship == id }.values.max() ?? 0
+        if world.links[link] != nil {
+            world.links[link] = nil
+            return
+        }
+        if !end.isToMany {
+            world.links = world.links.filter { $0.key.relationship != id || $0.key.owner != owner }
+        }
+        if let inverse = end.inverse, plan.relationships[inverse]?.isToMany == false {
+            world.links = world.links.filter { $0.key.relationship != id || $0.key.other != other }
+        }
+        world.links[link] = end.isOrdered ? last + 1 : 0
+    }
+}
+
+extension EvolvingHistory.Version {
+    /// The objects in the layout of the version.
+    package func world(_ planned: PlannedWorld) throws -> ReferenceModel.World {
+        var world: ReferenceModel.World = [:]
+        for (number, object) in planned.objects {
+            guard let id = self.object(number, in: planned),
+                let entity = store.schema.entity(id.entity)
+            else { continue }
+            var state = ObjectState(
+                values: [Value](repeating: .null, count: entity.storedSlotCount))
+            for key in plan.attributes(of: object.entity) {
+                guard let name = plan.attributes[key]?.name,
+                    let slot = entity.property(named: name)?.slot
+                else { throw EvolvingHistory.Disagreement("There is no attribute \(key)") }
+                state.values[slot] = object.values[key] ?? .null
+            }
+            for key in plan.relationships(of: object.entity) {
+                guard let end = plan.relationships[key],
+                    let property = entity.property(named: end.name)
+                else { throw EvolvingHistory.Disagreement("There is no relationship \(key)") }
+                guard property.end?.isStored == true else { continue }
+                let others = planned.others(of: key, from: number, plan)
+                let objects = others.compactMap { self.object($0, in: planned) }
+                if let slot = property.slot {
+                    state.values[slot] = objects.first.map { .object($0) } ?? .null
+                } else if !objects.isEmpty {
+                    state.members[property.number] = Dictionary(
+                        zip(objects, others).map { object, other in
+                            let link = PlannedWorld.Link(
+                                relationship: plan.mainEnd(of: key),
+                                owner: plan.mainEnd(of: key) == key ? number : other,
+                                other: plan.mainEnd(of: key) == key ? other : number)
+                            return (object, planned.links[link] ?? 0)
+                        }, uniquingKeysWith: { first, _ in first })
+                }
+            }
+            world[id] = state
+        }
+        return world
+    }
+
+    /// The identifier of an object.
+    package func object(_ number: UInt64, in world: PlannedWorld) -> ObjectID? {
+        guard let object = world.objects[number], let name = plan.entities[object.entity]?.name,
+            let entity = store.schema.entity(named: name)
+        else { return nil }
+        return ObjectID(entity: entity.number, number: number)
+    }
+}

@@ -1,0 +1,188 @@
+package import DaybookObjectModel
+
+/// A model by identities of its own: what a thing is called and where it is kept play no part.
+package struct PlannedModel: Sendable {
+    /// An entity.
+    package struct Entity: Sendable {
+        package var name: String
+        package var parent: Int?
+        package var isAbstract = false
+        /// The attributes that are unique together, by the identity of the constraint.
+        package var constraints: [Int: [Int]] = [:]
+        package var note = 0
+    }
+
+    /// An attribute.
+    package struct Attribute: Sendable {
+        package let owner: Int
+        package var name: String
+        package var type: AttributeType
+        /// How many times its values were converted.
+        package var generation = 0
+        package var isOptional = true
+        package var isIndexed = false
+        package var isUnique = false
+        package var isConfidential = false
+        package var defaultValue = Value.null
+        package var minimum: Int64?
+        package var note = 0
+    }
+
+    /// One end of a relationship.
+    package struct Relationship: Sendable {
+        package let owner: Int
+        package var name: String
+        package let destination: Int
+        package let inverse: Int?
+        package let isToMany: Bool
+        package let isOrdered: Bool
+        package var deleteRule = DeleteRule.nullify
+    }
+
+    package var entities: [Int: Entity] = [:]
+    package var attributes: [Int: Attribute] = [:]
+    package var relationships: [Int: Relationship] = [:]
+
+    // MARK: - Inheritance
+
+    /// The entity and those above it, nearest first.
+    package func lineage(of entity: Int) -> [Int] {
+        var line = [entity]
+        while let parent = entities[line[line.count - 1]]?.parent { line.append(parent) }
+        return line
+    }
+
+    /// The entity and those below it.
+    package func family(of entity: Int) -> [Int] {
+        entities.keys.filter { lineage(of: $0).contains(entity) }.sorted()
+    }
+
+    /// The attributes of an entity, inherited ones included.
+    package func attributes(of entity: Int) -> [Int] {
+        let line = lineage(of: entity)
+        return attributes.filter { line.contains($0.value.owner) }.map(\.key).sorted()
+    }
+
+    /// The relationships of an entity, inherited ones included.
+    package func relationships(of entity: Int) -> [Int] {
+        let line = lineage(of: entity)
+        return relationships.filter { line.contains($0.value.owner) }.map(\.key).sorted()
+    }
+
+    /// The constraints of an entity, inherited ones included.
+    package func constraints(of entity: Int) -> [[Int]] {
+        lineage(of: entity).flatMap { entities[$0]?.constraints.values.map(\.self) ?? [] }
+    }
+
+    /// The end by which the links of a relationship are kept here.
+    package func mainEnd(of relationship: Int) -> Int {
+        min(relationship, relationships[relationship]?.inverse ?? relationship)
+    }
+
+    /// All names in use.
+    package var names: Set<String> {
+        Set(
+            entities.values.map(\.name) + attributes.values.map(\.name)
+                + relationships.values.map(\.name))
+    }
+
+    // MARK: - As a model
+
+    /// The model, with renaming identifiers for what an earlier one calls by other names.
+    package func model(after old: PlannedModel? = nil) -> ManagedObjectModel {
+        func earlier(_ name: String, _ before: String?) -> String? { before == name ? nil : before }
+        return ManagedObjectModel(
+            entities: entities.sorted { $0.key < $1.key }.map { id, entity in
+                EntityDescription(
+                    name: entity.name,
+                    superentityName: entity.parent.flatMap { entities[$0]?.name },
+                    isAbstract: entity.isAbstract,
+                    attributes: attributes.filter { $0.value.owner == id }.map { key, attribute in
+                        var description = attribute.description
+                        description.renamingIdentifier = earlier(
+                            attribute.name, old?.attributes[key]?.name)
+                        return description
+                    },
+                    relationships: relationships.filter { $0.value.owner == id }.map { key, end in
+                        RelationshipDescription(
+                            name: end.name,
+                            destinationName: entities[end.destination]?.name ?? "",
+                            inverseName: end.inverse.flatMap { relationships[$0]?.name },
+                            isToMany: end.isToMany, isOrdered: end.isOrdered,
+                            deleteRule: end.deleteRule,
+                            renamingIdentifier: earlier(end.name, old?.relationships[key]?.name))
+                    },
+                    uniquenessConstraints: entity.constraints.values.map { ids in
+                        ids.compactMap { attributes[$0]?.name }
+                    }, renamingIdentifier: earlier(entity.name, old?.entities[id]?.name),
+                    userInfo: entity.note == 0 ? [:] : ["note": "\(entity.note)"])
+            })
+    }
+
+    // MARK: - Old programs
+
+    /// Whether a program with this model can go on writing to a store that has a later one.
+    package func isCompatible(with later: PlannedModel) -> Bool {
+        for (id, entity) in entities {
+            guard let after = later.entities[id], after.parent == entity.parent,
+                after.isAbstract == entity.isAbstract,
+                after.constraints.keys.allSatisfy({ entity.constraints[$0] != nil })
+            else { return false }
+        }
+        for (id, entity) in later.entities where entities[id] == nil {
+            if let parent = entity.parent, entities[parent] != nil { return false }
+        }
+        for (id, attribute) in attributes {
+            guard let after = later.attributes[id], after.generation == attribute.generation,
+                after.type == attribute.type, after.isOptional || !attribute.isOptional,
+                !after.isUnique || attribute.isUnique,
+                after.minimum ?? .min <= attribute.minimum ?? .min
+            else { return false }
+        }
+        for (id, attribute) in later.attributes where attributes[id] == nil {
+            // What is new in a new entity concerns nobody.
+            if entities[attribute.owner] == nil { continue }
+            if attribute.isUnique { return false }
+            if !attribute.isOptional, attribute.defaultValue.isNull { return false }
+        }
+        for (id, end) in relationships {
+            guard let after = later.relationships[id], after.deleteRule == end.deleteRule else {
+                return false
+            }
+        }
+        return true
+    }
+}
+
+extension PlannedModel.Attribute {
+    fileprivate var description: AttributeDescription {
+        AttributeDescription(
+            name: name, type: type, isOptional: isOptional, isIndexed: isIndexed,
+            isUnique: isUnique, isConfidential: isConfidential, defaultValue: defaultValue,
+            rules: AttributeRules(minimum: minimum.map { .int($0) } ?? .null),
+            userInfo: note == 0 ? [:] : ["note": "\(note)"])
+    }
+
+    /// Whether the model allows a value, looked at by itself.
+    package func allows(_ value: Value) -> Bool {
+        switch (type, value) {
+        case (_, .null): return isOptional
+        case (.int16, .int(let number)):
+            return Int16(exactly: number) != nil && number >= minimum ?? .min
+        case (.int32, .int(let number)):
+            return Int32(exactly: number) != nil && number >= minimum ?? .min
+        case (.int64, .int(let number)): return number >= minimum ?? .min
+        default: return true
+        }
+    }
+}
+
+extension AttributeType {
+    /// Whether values are of the same kind, so that nothing has to be converted.
+    package func isLike(_ other: AttributeType) -> Bool {
+        let kinds: [[AttributeType]] = [
+            [.int16, .int32, .int64], [.float, .double], [.string, .url], [.data, .codable],
+        ]
+        return self == other || kinds.contains { $0.contains(self) && $0.contains(other) }
+    }
+}

@@ -1,0 +1,270 @@
+import Testing
+
+@testable import DaybookObjectModel
+
+/// The steps from one version to the next: what they are called, whether an older program goes along,
+/// and what they demand of the objects.
+@Suite struct ModelStepTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        let kind: ModelStep.Kind
+        let isCompatible: Bool
+        let check: Check
+        let title: String
+        let before: [EntityDescription]
+        let after: [EntityDescription]
+
+        enum Check: Sendable { case none, values, unique, counts, noObjects }
+
+        var testDescription: String { "\(kind.rawValue): \(title)" }
+
+        init(
+            _ kind: ModelStep.Kind, _ title: String, isCompatible: Bool,
+            checking check: Check = .none,
+            _ before: [EntityDescription], _ after: [EntityDescription]
+        ) {
+            (self.kind, self.title, self.isCompatible) = (kind, title, isCompatible)
+            (self.check, self.before, self.after) = (check, before, after)
+        }
+
+        /// A step of the attribute 'A.x'.
+        init(
+            _ kind: ModelStep.Kind, _ title: String, isCompatible: Bool,
+            checking check: Check = .none,
+            _ before: AttributeDescription?, _ after: AttributeDescription?
+        ) {
+            func entities(_ attribute: AttributeDescription?) -> [EntityDescription] {
+                [entity("A", attribute.map { [$0] } ?? [])]
+            }
+            self.init(
+                kind, title, isCompatible: isCompatible, checking: check, entities(before),
+                entities(after))
+        }
+
+        /// A step of the relationship 'A.r', which leads to 'B'.
+        init(
+            _ kind: ModelStep.Kind, _ title: String, isCompatible: Bool,
+            checking check: Check = .none,
+            _ before: RelationshipDescription?, _ after: RelationshipDescription?
+        ) {
+            func entities(_ relationship: RelationshipDescription?) -> [EntityDescription] {
+                [entity("A", to: relationship.map { [$0] } ?? []), entity("B"), entity("C")]
+            }
+            self.init(
+                kind, title, isCompatible: isCompatible, checking: check, entities(before),
+                entities(after))
+        }
+    }
+
+    private static func confidential(_ attribute: AttributeDescription) -> AttributeDescription {
+        var copy = attribute
+        copy.isConfidential = true
+        return copy
+    }
+
+    private static func merging(_ attribute: AttributeDescription) -> AttributeDescription {
+        var copy = attribute
+        copy.merge = .sum
+        return copy
+    }
+
+    private static func annotated(_ attribute: AttributeDescription) -> AttributeDescription {
+        var copy = attribute
+        copy.userInfo = ["a": "b"]
+        return copy
+    }
+
+    private static let least = AttributeRules(minimum: .int(1))
+
+    static let entityCases: [Case] = [
+        Case(
+            .addEntity, "a new one", isCompatible: true, [entity("A")], [entity("A"), entity("B")]),
+        Case(
+            .addEntity, "a kind of an old one", isCompatible: false, [entity("A")],
+            [entity("A"), entity("B", under: "A")]),
+        Case(
+            .removeEntity, "one of two", isCompatible: false, [entity("A"), entity("B")],
+            [entity("A")]),
+        Case(
+            .renameEntity, "by its identifier", isCompatible: true, [entity("A")],
+            [entity("B", was: "A")]),
+        Case(
+            .changeSuperentity, "to one", isCompatible: false, [entity("A"), entity("B")],
+            [entity("A"), entity("B", under: "A")]),
+        Case(
+            .changeSuperentity, "to none", isCompatible: false,
+            [entity("A"), entity("B", under: "A")], [entity("A"), entity("B")]),
+        Case(
+            .changeAbstract, "to abstract", isCompatible: false, checking: .noObjects,
+            [entity("A")],
+            [entity("A", abstract: true)]),
+        Case(
+            .changeAbstract, "to concrete", isCompatible: false, [entity("A", abstract: true)],
+            [entity("A")]),
+        Case(
+            .addConstraint, "of two", isCompatible: false, checking: .unique,
+            [entity("A", [attribute("x"), attribute("y")])],
+            [entity("A", [attribute("x"), attribute("y")], unique: [["x", "y"]])]),
+        Case(
+            .dropConstraint, "of two", isCompatible: true,
+            [entity("A", [attribute("x"), attribute("y")], unique: [["x", "y"]])],
+            [entity("A", [attribute("x"), attribute("y")])]),
+    ]
+
+    static let attributeCases: [Case] = [
+        Case(.addProperty, "optional", isCompatible: true, nil, attribute("x")),
+        Case(
+            .addProperty, "with a default", isCompatible: true, nil,
+            attribute("x", .int64, required: true, default: .int(1))),
+        Case(
+            .addProperty, "required", isCompatible: false, checking: .values, nil,
+            attribute("x", required: true)),
+        Case(.removeProperty, "an attribute", isCompatible: false, attribute("x"), nil),
+        Case(
+            .renameProperty, "an attribute", isCompatible: true, attribute("x"),
+            attribute("y", was: "x")),
+        Case(
+            .convert, "a number to text", isCompatible: false, checking: .values,
+            attribute("x", .int64),
+            attribute("x", .string)),
+        Case(
+            .changeType, "wider", isCompatible: false, attribute("x", .int16),
+            attribute("x", .int64)),
+        Case(
+            .changeType, "narrower", isCompatible: false, checking: .values,
+            attribute("x", .double),
+            attribute("x", .float)),
+        Case(
+            .makeOptional, "an attribute", isCompatible: true, attribute("x", required: true),
+            attribute("x")),
+        Case(
+            .makeRequired, "an attribute", isCompatible: false, checking: .values, attribute("x"),
+            attribute("x", required: true)),
+        Case(
+            .changeDefault, "to another", isCompatible: true, attribute("x", default: .string("a")),
+            attribute("x", default: .string("b"))),
+        Case(
+            .changeRules, "wider", isCompatible: true, attribute("x", .int64, rules: least),
+            attribute("x", .int64)),
+        Case(
+            .changeRules, "tighter", isCompatible: false, checking: .values, attribute("x", .int64),
+            attribute("x", .int64, rules: least)),
+        Case(
+            .addIndex, "an index", isCompatible: true, attribute("x"), attribute("x", indexed: true)
+        ),
+        Case(
+            .dropIndex, "an index", isCompatible: true, attribute("x", indexed: true),
+            attribute("x")),
+        Case(
+            .addUnique, "unique", isCompatible: false, checking: .unique, attribute("x"),
+            attribute("x", unique: true)),
+        Case(
+            .dropUnique, "unique no more", isCompatible: true, attribute("x", unique: true),
+            attribute("x")),
+        Case(
+            .changeConfidential, "confidential", isCompatible: true, attribute("x"),
+            confidential(attribute("x"))),
+        Case(
+            .changeMerge, "a sum", isCompatible: false, attribute("x", .int64),
+            merging(attribute("x", .int64))),
+        Case(
+            .annotate, "with user info", isCompatible: true, attribute("x"),
+            annotated(attribute("x"))),
+    ]
+
+    static let relationshipCases: [Case] = [
+        Case(.addProperty, "to one", isCompatible: true, nil, relationship("r", "B")),
+        Case(
+            .addProperty, "to one at least", isCompatible: false, checking: .counts, nil,
+            relationship("r", "B", required: true)),
+        Case(
+            .removeProperty, "to many", isCompatible: false, relationship("r", "B", many: true), nil
+        ),
+        Case(
+            .renameProperty, "to many", isCompatible: true, relationship("r", "B", many: true),
+            relationship("s", "B", was: "r", many: true)),
+        Case(
+            .changeDestination, "to another", isCompatible: false, checking: .counts,
+            relationship("r", "B"),
+            relationship("r", "C")),
+        Case(
+            .changeDeleteRule, "to cascade", isCompatible: false, relationship("r", "B"),
+            relationship("r", "B", rule: .cascade)),
+        Case(
+            .makeRequired, "to one", isCompatible: false, checking: .counts, relationship("r", "B"),
+            relationship("r", "B", required: true)),
+        Case(
+            .makeOptional, "to one", isCompatible: true, relationship("r", "B", required: true),
+            relationship("r", "B")),
+        Case(
+            .changeCounts, "wider", isCompatible: true,
+            relationship("r", "B", many: true, counts: 1...2),
+            relationship("r", "B", many: true, counts: 0...3)),
+        Case(
+            .changeCounts, "tighter", isCompatible: false, checking: .counts,
+            relationship("r", "B", many: true),
+            relationship("r", "B", many: true, counts: 0...3)),
+    ]
+
+    @Test(arguments: entityCases + attributeCases + relationshipCases)
+    func `a single change is one step of its kind`(_ example: Case) throws {
+        let before = try ModelVersion(first: ManagedObjectModel(entities: example.before))
+
+        let after = try before.evolved(to: ManagedObjectModel(entities: example.after), in: 2)
+        let steps = Schema(after).steps(from: Schema(before))
+
+        #expect(steps.map(\.kind) == [example.kind])
+        let step = try #require(steps.first)
+        #expect(step.isCompatible == example.isCompatible)
+        let check: Case.Check =
+            switch step.check {
+            case nil: .none
+            case .values: .values
+            case .unique: .unique
+            case .counts: .counts
+            case .noObjects: .noObjects
+            }
+        #expect(check == example.check)
+        #expect(!step.description.isEmpty)
+    }
+
+    @Test func `every kind of step has been tried`() {
+        let tried = Set(
+            (Self.entityCases + Self.attributeCases + Self.relationshipCases).map(\.kind))
+
+        // The inverse takes two relationships.
+        #expect(Set(ModelStep.Kind.allCases).subtracting(tried) == [.changeInverse])
+    }
+
+    @Test func `an inverse that is new is a step of the other end`() throws {
+        let before = try ModelVersion(
+            first: model(entity("A", to: [relationship("b", "B")]), entity("B")))
+
+        let after = try before.evolved(
+            to: model(
+                entity("A", to: [relationship("b", "B", inverse: "as")]),
+                entity("B", to: [relationship("as", "A", inverse: "b", many: true)])), in: 2)
+
+        let steps = Schema(after).steps(from: Schema(before))
+        #expect(steps.map(\.kind) == [.changeInverse, .addProperty])
+        #expect(steps.allSatisfy { $0.isCompatible })
+    }
+
+    @Test func `several changes are told in the order of entities and properties`() throws {
+        let before = try ModelVersion(
+            first: model(entity("A", [attribute("x"), attribute("y")]), entity("B")))
+
+        let after = try before.evolved(
+            to: model(
+                entity(
+                    "A2", was: "A", [attribute("z", was: "x", indexed: true, default: .string(""))]),
+                entity("C", [attribute("k", unique: true)])), in: 2)
+
+        let steps = Schema(after).steps(from: Schema(before))
+        #expect(
+            steps.map(\.description) == [
+                "remove entity 'B'", "rename entity 'A' to 'A2'", "remove attribute 'A2.y'",
+                "rename 'A2.x' to 'A2.z'", "let 'A2.z' start with \(Value.string(""))",
+                "index 'A2.z'", "add entity 'C'",
+            ])
+    }
+}
