@@ -185,9 +185,11 @@ extension Simulation {
         if let parent = shape.contexts[index].parent {
             if sequence != nil { throw Mismatch("A child's save has made an entry.") }
             try compareStore("after a child's save")
-            try contexts[parent].performAndWait { try receive(forecast, from: index, parent) }
+            try contexts[parent].performAndWait {
+                try receive(forecast, policy, from: index, parent)
+            }
         } else {
-            try append(forecast, index, sequence)
+            try append(forecast, policy, index, sequence)
         }
         if !dirty.isEmpty { news.append(SimulationNews(source: index, ids: dirty)) }
         if contexts[index].hasChanges { throw Mismatch("A saved context still has changes.") }
@@ -205,7 +207,9 @@ extension Simulation {
     }
 
     /// The parent has a child's changes as its own, and as one step for undo.
-    private func receive(_ forecast: Forecast, from child: Int, _ parent: Int) throws {
+    private func receive(
+        _ forecast: Forecast, _ policy: MergePolicy, from child: Int, _ parent: Int
+    ) throws {
         var before = view(parent)
         let wasConsistent = isConsistent(parent) && isConsistent(child)
         var expected = forecast.world
@@ -219,6 +223,7 @@ extension Simulation {
         if forecast.isTangled {
             counts["settled tangle", default: 0] += 1
             try adopt(parent, isForeseen: false)
+            try checkTangle(view(parent), forecast.world, before, child, policy)
         }
         let after = view(parent)
         // What was let go of after it had been read long ago has not been changed.
@@ -247,13 +252,16 @@ extension Simulation {
     }
 
     /// The store has a context's changes as one entry.
-    private func append(_ forecast: Forecast, _ index: Int, _ sequence: UInt64?) throws {
+    private func append(
+        _ forecast: Forecast, _ policy: MergePolicy, _ index: Int, _ sequence: UInt64?
+    ) throws {
         var expected = forecast.world
         let found = try storeWorld()
         if forecast.isTangled {
             counts["settled tangle", default: 0] += 1
             let flaws = rules.flaws(in: found, afterSave: true)
             if let flaw = flaws.first { throw Mismatch("The store is inconsistent: \(flaw)") }
+            try checkTangle(found, forecast.world, head, index, policy)
             expected = found
         }
         for cell in forecast.told {
@@ -280,7 +288,7 @@ extension Simulation {
     private func settle(_ forecast: Forecast, _ index: Int, _ old: World) throws {
         let sight = sights[index]
         let now = under(index)
-        sights[index].savedCursor = sights[index].cursor
+        sights[index].settleSteps()
         sights[index].inserted = []
         sights[index].deleted = []
         for id in sight.deleted { sights[index].forget(id) }
@@ -296,9 +304,25 @@ extension Simulation {
             sights[index].seen[id] = record
         }
         if forecast.isTangled, !sights[index].groups.isEmpty { sights[index].foreseesUndo = false }
-        guard shape.contexts[index].parent == nil else { return }
+        guard shape.contexts[index].parent == nil else {
+            return readAgain(holding: sight.deleted, index)
+        }
         readAdditions(index, sight, old)
         noteEmptied(index, sight, old)
+    }
+
+    /// A list that shows what a child's save has deleted is read again.
+    private func readAgain(holding deleted: Set<ObjectID>, _ index: Int) {
+        let now = under(index)
+        for (id, record) in sights[index].mine {
+            for field in rules.fields(id) where field.isStored && field.kind != .toOne {
+                guard let cell = record[field.name], let now = now[id]?[field.name],
+                    !deleted.isDisjoint(with: cell.destinations)
+                else { continue }
+                sights[index].mine[id]?[field.name] = now
+                sights[index].seen[id]?[field.name] = now
+            }
+        }
     }
 
     /// What a save changes besides what was sent to it, since it empties references to what it deletes,
@@ -319,7 +343,7 @@ extension Simulation {
             for field in rules.fields(id) where field.isStored && field.inverse == nil {
                 guard let had = sight.mine[id] ?? old[id],
                     case .one(let target?)? = had[field.name], record[field.name] == .one(nil),
-                    sight.deleted.contains(target)
+                    sight.deleted.contains(target) && old[target] != nil
                         || (old[target] == nil && sight.seen[id]?[field.name] != had[field.name])
                 else { continue }
                 sights[index].noteEmptied(id, had, field.name, from: target)

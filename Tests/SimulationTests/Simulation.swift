@@ -45,6 +45,9 @@ final class Simulation {
     /// What was done, in words.
     var log: [String] = []
     var random = SeededGenerator(seed: 0)
+    /// What the program shows while it deletes: what nobody holds and others have deleted is not
+    /// there to be deleted again.
+    var held: [ManagedObject] = []
     var counts: [String: Int] = [:]
 
     var head: World { worlds[worlds.count - 1] }
@@ -389,6 +392,8 @@ final class Simulation {
             sight.mine[id] = record
             // A list that was read only now is not an edit.
             if !object.hasChanges { sight.seen[id] = record }
+            for (name, cell) in record { sight.noteUnder(id, name, cell) }
+            for (name, cell) in head[id] ?? [:] { sight.noteUnder(id, name, cell) }
         }
         sights[index] = sight
     }
@@ -403,9 +408,6 @@ final class Simulation {
     func isConsistent(_ index: Int) -> Bool {
         rules.flaws(in: view(index), afterSave: false).isEmpty
     }
-
-    /// Whether a context may act on relationships that others have changed behind its back.
-    func isGuessing(_ index: Int) -> Bool { !isCurrent(index) || !isConsistent(index) }
 
     /// Compares the store with what it should hold.
     func compareStore(_ moment: String) throws {

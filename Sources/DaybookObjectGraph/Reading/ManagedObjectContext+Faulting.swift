@@ -52,7 +52,7 @@ extension ManagedObjectContext {
 
     /// Whether an object that was found gone is there again: what cannot be read stays gone, and of
     /// a row that another context still holds nothing follows.
-    private func isBack(_ id: GraphID) -> Bool {
+    func isBack(_ id: GraphID) -> Bool {
         do {
             return try parentStore.exists(id)
         } catch {
