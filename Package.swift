@@ -60,6 +60,9 @@ let package = Package(
                 "CDaybookObjectLiveness", "CDaybookKeyPathSteps",
                 "DaybookStopping",
             ]),
+        // Reads models of Xcode. It links an XML parser, which no program that keeps a store needs: only
+        // the command uses it.
+        .target(name: "DaybookModelFiles", dependencies: ["DaybookObjectModel"]),
         .target(name: "DaybookSQLite", dependencies: ["CDaybookSQLite"]),
         // The report's script and style, the tables of an export: files, compiled in as texts.
         .target(name: "CDaybookAuditFiles", exclude: ["report", "sqlite"]),
@@ -82,7 +85,7 @@ let package = Package(
             name: "daybook",
             dependencies: [
                 "Daybook", "DaybookAudit", "DaybookSnapshotStore", "DaybookObjectModel",
-                "DaybookJournalLog", "DaybookNewFiles",
+                "DaybookJournalLog", "DaybookNewFiles", "DaybookModelFiles",
                 "CDaybookTerminal",
             ],
             path: "Tools/daybook"),
@@ -126,6 +129,9 @@ let package = Package(
         .testTarget(
             name: "ObjectModelTests", dependencies: ["DaybookObjectModel", "DaybookTestSupport"]),
         .testTarget(
+            name: "ModelFilesTests",
+            dependencies: ["DaybookModelFiles", "DaybookObjectModel", "DaybookTestSupport"]),
+        .testTarget(
             name: "SnapshotStoreTests",
             dependencies: [
                 "DaybookSnapshotStore", "DaybookObjectModel", "DaybookJournalLog", "DaybookLMDB",
@@ -146,7 +152,11 @@ let package = Package(
                 "DaybookTestSupport",
             ]),
         .testTarget(
-            name: "DaybookTests", dependencies: ["Daybook", "DaybookAudit", "DaybookTestSupport"]),
+            name: "DaybookTests",
+            dependencies: [
+                "Daybook", "DaybookAudit", "DaybookModelFiles", "DaybookObjectModel",
+                "DaybookTestSupport",
+            ]),
         .testTarget(
             name: "SimulationTests",
             dependencies: [

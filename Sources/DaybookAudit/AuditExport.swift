@@ -49,8 +49,9 @@ public struct AuditExport: Sendable {
         let last = min(filter.range.upperBound, head)
         filter.range = first...max(first, last)
         // An impossible filter must not leave half an export behind.
-        let wanted = try filter.resolved(in: store.schema)
-        let redaction = try confidentiality.resolved(in: store.schema)
+        let history = try store.modelHistory()
+        let wanted = try filter.resolved(in: history, store.schema)
+        let redaction = try confidentiality.resolved(in: history, store.schema)
         let scope = AuditScope(
             store: store, filter: filter, redaction: redaction, head: head,
             resumesAfter: resumesAfter, options: options)

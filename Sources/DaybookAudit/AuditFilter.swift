@@ -45,43 +45,54 @@ public struct AuditFilter: Sendable, Hashable {
         set { latest = newValue?.nearestMicrosecond ?? .max }
     }
 
-    /// The filter with the numbers of a model instead of names.
+    /// The filter with numbers instead of names, which are those of any version of the model.
     ///
-    /// - Throws: ``StoreError`` with ``StoreError/Code/noSuchEntity`` when the model has no such
+    /// - Throws: ``StoreError`` with ``StoreError/Code/noSuchEntity`` when no version has such an
     ///   entity; with ``StoreError/Code/noSuchObject`` when a text names no object.
-    package func resolved(in schema: Schema) throws -> ResolvedFilter {
-        try ResolvedFilter(self, in: schema)
+    package func resolved(in history: ModelHistory, _ schema: Schema) throws -> ResolvedFilter {
+        try ResolvedFilter(self, in: history, schema)
     }
 }
 
 /// A filter ready for use with the entries of one model.
 package struct ResolvedFilter: Sendable {
     private let filter: AuditFilter
-    private let schema: Schema
+    private let history: ModelHistory
     private var families: Set<EntityNumber> = []
+    /// The properties that have, or once had, one of the names.
+    private var properties: Set<PropertyNumber> = []
     private var objects: Set<ObjectID> = []
 
     /// Whether a part of an entry may be wanted without the rest.
     private let choosesChanges: Bool
 
-    fileprivate init(_ filter: AuditFilter, in schema: Schema) throws {
+    fileprivate init(_ filter: AuditFilter, in history: ModelHistory, _ schema: Schema) throws {
         self.filter = filter
-        self.schema = schema
+        self.history = history
         choosesChanges =
             !filter.entities.isEmpty || !filter.objects.isEmpty || !filter.properties.isEmpty
             || !filter.operations.isEmpty || !filter.texts.isEmpty
         for name in filter.entities.sorted() {
-            families.formUnion(try Self.entity(name, in: schema).family)
+            families.formUnion(try Self.entity(name, in: history, schema).family)
         }
-        let names = Set(schema.entities.flatMap { $0.properties.map(\.name) }).sorted()
+        var names: Set<String> = []
+        for (_, schema) in history.versions {
+            for property in schema.entities.flatMap(\.properties) {
+                names.insert(property.name)
+                if filter.properties.contains(property.name) { properties.insert(property.number) }
+            }
+        }
         for name in filter.properties.sorted() where !names.contains(name) {
-            let suggestion = name.suggestion(among: names)
+            let suggestion = name.suggestion(among: names.sorted())
             throw StoreError(
                 .noSuchEntity,
                 "The model has no property '\(name)'" + (suggestion.isEmpty ? "." : suggestion))
         }
         for name in filter.objects.sorted() {
-            objects.insert(try Self.object(name, in: schema))
+            let known = history.versions.reversed().lazy.compactMap { version in
+                version.schema.object(named: name)
+            }.first
+            objects.insert(try schema.object(named: name) ?? known ?? Self.object(name, in: schema))
         }
     }
 
@@ -100,37 +111,37 @@ package struct ResolvedFilter: Sendable {
                 return nil
             }
         }
-        guard choosesChanges else { return AuditRecord(entry, in: schema) }
-        let wanted = entry.changes.filter(includes)
-        return wanted.isEmpty ? nil : AuditRecord(entry, in: schema, showing: wanted)
+        let schema = history.schema(at: entry.sequence)
+        let before = entry.version == nil ? nil : history.schema(before: entry.sequence)
+        guard choosesChanges else { return AuditRecord(entry, in: schema, before: before) }
+        let wanted = entry.changes.filter { includes($0, schema) }
+        return wanted.isEmpty
+            ? nil : AuditRecord(entry, in: schema, before: before, showing: wanted)
     }
 
-    private func includes(_ change: Change) -> Bool {
+    private func includes(_ change: Change, _ schema: Schema) -> Bool {
         (families.isEmpty || families.contains(change.object.entity))
             && (objects.isEmpty || objects.contains(change.object))
             && (filter.operations.isEmpty || filter.operations.contains(change.operation))
-            && (filter.properties.isEmpty || changesProperty(change))
-            && (filter.texts.isEmpty || movesText(change))
+            && (filter.properties.isEmpty || changesProperty(change, schema))
+            && (filter.texts.isEmpty || movesText(change, schema))
     }
 
     /// An insert and a delete concern every property of their object that has a value.
-    private func changesProperty(_ change: Change) -> Bool {
+    private func changesProperty(_ change: Change, _ schema: Schema) -> Bool {
         guard let entity = schema.entity(change.object.entity) else { return false }
-        func isWanted(_ number: PropertyNumber) -> Bool {
-            entity.property(number).map { filter.properties.contains($0.name) } ?? false
-        }
-        if change.members.contains(where: { isWanted($0.property) }) { return true }
+        if change.members.contains(where: { properties.contains($0.property) }) { return true }
         return switch change.kind {
         case .insert(let values, _), .delete(let values, _):
             zip(entity.slots, values).contains { property, value in
-                !value.isNull && filter.properties.contains(property.name)
+                !value.isNull && properties.contains(property.number)
             }
-        case .update(let edits, _): edits.contains { isWanted($0.property) }
+        case .update(let edits, _): edits.contains { properties.contains($0.property) }
         }
     }
 
     /// Whether a value that holds one of the texts comes or goes.
-    private func movesText(_ change: Change) -> Bool {
+    private func movesText(_ change: Change, _ schema: Schema) -> Bool {
         let readable = AuditChange(change, in: schema)
         func holds(_ text: String) -> Bool { filter.texts.contains { text.contains($0) } }
         return readable.fields.contains { field in
@@ -142,6 +153,17 @@ package struct ResolvedFilter: Sendable {
     }
 
     // MARK: - Names
+
+    /// The entity that has that name now, or had it last.
+    private static func entity(
+        _ name: String, in history: ModelHistory, _ schema: Schema
+    ) throws -> SchemaEntity {
+        if let entity = schema.entity(named: name) { return entity }
+        for (_, schema) in history.versions.reversed() {
+            if let entity = schema.entity(named: name) { return entity }
+        }
+        throw noSuchEntity(name, in: schema)
+    }
 
     /// The entity of that name.
     package static func entity(_ name: String, in schema: Schema) throws -> SchemaEntity {

@@ -71,7 +71,7 @@ public struct AuditReader: Sendable {
         matching filter: AuditFilter = AuditFilter(), _ direction: Direction = .oldestFirst,
         _ body: (AuditRecord) throws -> Step
     ) throws {
-        let wanted = try filter.resolved(in: store.schema)
+        let wanted = try filter.resolved(in: store.modelHistory(), store.schema)
         let last = min(filter.range.upperBound, try store.head())
         let first = max(filter.range.lowerBound, SequenceNumber(1))
         guard first <= last else { return }
@@ -100,6 +100,14 @@ public struct AuditReader: Sendable {
     ///
     /// - Throws: `StoreError` with code `noSuchEntry` when there is none.
     public func record(at sequence: SequenceNumber) throws -> AuditRecord {
-        AuditRecord(try store.entry(sequence), in: store.schema)
+        try record(of: try store.entry(sequence))
+    }
+
+    /// An entry made readable by the model under which it was written.
+    package func record(of entry: Entry) throws -> AuditRecord {
+        let history = try store.modelHistory()
+        return AuditRecord(
+            entry, in: history.schema(at: entry.sequence),
+            before: entry.version == nil ? nil : history.schema(before: entry.sequence))
     }
 }

@@ -22,8 +22,10 @@ public struct AuditRecord: Sendable {
 
     /// The entry.
     package let entry: Entry
-    /// The model under which it was written.
+    /// The model under which it was written; in an entry that sets one, that one.
     package let schema: Schema
+    /// The model before, in an entry that sets a later one.
+    private let before: Schema?
     /// The shown changes: all of them, unless a filter selects fewer.
     package let shown: [Change]
     /// The values to hide.
@@ -37,15 +39,17 @@ public struct AuditRecord: Sendable {
     /// - Parameters:
     ///   - entry: The entry.
     ///   - schema: The model under which it was written.
+    ///   - before: The model before, for an entry that sets a later one.
     ///   - changes: The changes to show; all of them when nil.
     ///   - redaction: The values to hide.
     ///   - tellsDigest: Whether the digest may be shown.
     package init(
-        _ entry: Entry, in schema: Schema, showing changes: [Change]? = nil,
+        _ entry: Entry, in schema: Schema, before: Schema? = nil, showing changes: [Change]? = nil,
         _ redaction: Redaction = .none, tellsDigest: Bool = true
     ) {
         self.entry = entry
         self.schema = schema
+        self.before = before
         self.redaction = redaction
         self.tellsDigest = tellsDigest
         shown = changes ?? entry.changes
@@ -53,16 +57,20 @@ public struct AuditRecord: Sendable {
 
     /// The same record with all changes of its entry.
     package var whole: AuditRecord {
-        AuditRecord(entry, in: schema, redaction, tellsDigest: tellsDigest)
+        AuditRecord(entry, in: schema, before: before, redaction, tellsDigest: tellsDigest)
     }
 
     /// The same record with some values hidden, and the digest, too, if it could reveal them.
     package func redacted(by redaction: Redaction, tellsDigest: Bool) -> AuditRecord {
-        AuditRecord(entry, in: schema, showing: shown, redaction, tellsDigest: tellsDigest)
+        AuditRecord(
+            entry, in: schema, before: before, showing: shown, redaction, tellsDigest: tellsDigest)
     }
 
     /// The digest in hexadecimal; nil if it could reveal hidden values.
     package var toldDigest: String? { tellsDigest ? entry.digest.hexadecimal : nil }
+
+    /// The steps from the model before, in an entry that sets a later one.
+    package var steps: [ModelStep] { before.map { schema.steps(from: $0) } ?? [] }
 
     /// The sequence number of the entry.
     public var sequence: SequenceNumber { entry.sequence }

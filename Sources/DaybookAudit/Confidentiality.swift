@@ -38,16 +38,23 @@ public struct Confidentiality: Sendable, Hashable {
         self.properties = properties
     }
 
-    /// The treatment with the numbers of a model instead of names.
+    /// The treatment with numbers instead of names.
+    ///
+    /// Whether a property is confidential the newest version says that has it. What was converted from
+    /// an earlier property is that property.
     ///
     /// - Throws: `StoreError` with code `noSuchEntity` when a text names no property of the model.
-    package func resolved(in schema: Schema) throws -> Redaction {
+    package func resolved(in history: ModelHistory, _ schema: Schema) throws -> Redaction {
         guard treatment != .show else { return .none }
         var hidden: Set<PropertyNumber> = []
-        for entity in schema.entities {
-            for property in entity.properties where property.attribute?.isConfidential == true {
-                hidden.insert(property.number)
+        var known: Set<PropertyNumber> = []
+        for (_, schema) in history.versions.reversed() {
+            for entity in schema.entities {
+                for property in entity.properties where !known.contains(property.number) {
+                    if property.attribute?.isConfidential == true { hidden.insert(property.number) }
+                }
             }
+            known.formUnion(schema.entities.flatMap(\.properties).map(\.number))
         }
         for name in properties.sorted() {
             let parts = name.split(separator: ".", omittingEmptySubsequences: false).map(
@@ -69,8 +76,15 @@ public struct Confidentiality: Sendable, Hashable {
             // name.
             if let inverse = property.end?.inverse { hidden.insert(inverse) }
         }
-        let entities = schema.entities.filter { entity in
-            entity.properties.contains { hidden.contains($0.number) }
+        for entity in schema.version.entities {
+            // From the newest field to the oldest, as each is converted from an earlier one.
+            for slot in entity.slots.reversed() where hidden.contains(slot.property) {
+                if case .converted(let source, _) = slot.fill { hidden.insert(source) }
+            }
+        }
+        let entities = schema.version.entities.filter { entity in
+            entity.slots.contains { hidden.contains($0.property) }
+                || entity.members.contains { hidden.contains($0.property) }
         }
         return Redaction(
             hidden: hidden, entities: Set(entities.map(\.number)), treatment: treatment)

@@ -73,7 +73,7 @@ public struct EntryProof: Sendable, Hashable, CustomStringConvertible {
     /// Joins a proof with a checkpoint.
     ///
     /// - Throws: ``ProofError`` with code `mismatch` when they are of different sizes; with
-    ///   `badProof` for a position after the last entry; with `malformed` when the note is not a
+    ///   `badProof` for an index after the last entry; with `malformed` when the note is not a
     ///   checkpoint.
     public init(_ inclusion: InclusionProof, _ note: SignedNote) throws(ProofError) {
         let checkpoint = try Checkpoint(note.text)
@@ -86,8 +86,8 @@ public struct EntryProof: Sendable, Hashable, CustomStringConvertible {
         guard inclusion.index < inclusion.size else {
             throw ProofError(
                 .badProof,
-                "The proof is for place \(inclusion.index), counted from 0, of \(inclusion.size) "
-                    + "entries.")
+                "The proof is for index \(inclusion.index), counted from 0, but covers only "
+                    + "\(inclusion.size) entries.")
         }
         self.inclusion = inclusion
         self.note = note
@@ -95,7 +95,8 @@ public struct EntryProof: Sendable, Hashable, CustomStringConvertible {
 
     /// Reads the text of a proof.
     ///
-    /// - Throws: ``ProofError`` with code `malformed`; with `badProof` for a place after the last entry.
+    /// - Throws: ``ProofError`` with code `malformed`; with `badProof` for an index after the last
+    ///   entry.
     public init(_ text: String) throws(ProofError) {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         guard let gap = lines.firstIndex(of: ""), lines.first == Self.heading[...] else {

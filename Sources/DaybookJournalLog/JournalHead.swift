@@ -18,8 +18,7 @@ package struct JournalHead: Sendable {
 
     /// Reads the end of a journal.
     ///
-    /// - Throws: ``JournalError`` when the last entry has no digest, or is another one than that with
-    ///   which the journal says that it ends.
+    /// - Throws: ``JournalError`` when the last entry has no digest, or is not the recorded head.
     /// - Complexity: O(log *n*) page reads.
     package init(
         of journal: Journal, in transaction: borrowing some Reading & ~Copyable

@@ -4,24 +4,24 @@ internal import Synchronization
 
 /// One byte of a lock file, held by one thread of one process at a time.
 ///
-/// The kernel's lock belongs to the process. By itself it would let in another thread of the same
-/// process, and that one would give back what the first one holds.
+/// The kernel's lock belongs to the process. On its own it would let in another thread of the same
+/// process, which would release what the first one holds.
 final class ByteLock: Sendable {
     private let descriptor: Int32
     private let file: FilePath
-    private let place: Int64
+    private let offset: Int64
     private let deed: LockObstacle.Deed
     private let isHeld = Mutex(false)
 
     /// The lock on a byte.
     ///
     /// - Parameters:
-    ///   - place: Which byte.
+    ///   - offset: The byte.
     ///   - descriptor: The lock file.
     ///   - file: The data file it belongs to.
     ///   - deed: What is done by those who hold it.
-    init(_ place: Int64, of descriptor: Int32, _ file: FilePath, _ deed: LockObstacle.Deed) {
-        self.place = place
+    init(_ offset: Int64, of descriptor: Int32, _ file: FilePath, _ deed: LockObstacle.Deed) {
+        self.offset = offset
         self.descriptor = descriptor
         self.file = file
         self.deed = deed
@@ -41,7 +41,7 @@ final class ByteLock: Sendable {
     func tryToTake() throws(LMDBError) -> Bool {
         try isHeld.withLock { isHeld throws(LMDBError) -> Bool in
             guard !isHeld else { return false }
-            let number = daybook_lock(descriptor, daybook_exclusive, place, 1)
+            let number = daybook_lock(descriptor, daybook_exclusive, offset, 1)
             switch number {
             case 0: isHeld = true
             case EAGAIN, EACCES: break
@@ -51,14 +51,14 @@ final class ByteLock: Sendable {
         }
     }
 
-    /// Takes the lock, for whoever is tried again as a whole while somebody holds it.
+    /// Takes the lock, for a caller that is retried as a whole while another holds it.
     func takeNow() throws(LMDBError) {
         guard try tryToTake() else { throw .held(by: obstacle) }
     }
 
     func giveBack() {
         isHeld.withLock { isHeld in
-            let number = daybook_lock(descriptor, daybook_unlocked, place, 1)
+            let number = daybook_lock(descriptor, daybook_unlocked, offset, 1)
             assert(number == 0)
             isHeld = false
         }
@@ -67,13 +67,13 @@ final class ByteLock: Sendable {
     /// Waits until no other process holds the lock; one may take it right afterwards.
     func awaitFree(_ patience: LockPatience) throws(LMDBError) {
         var wait = LockWait(patience)
-        while LockHolder.holder(of: place, in: descriptor) != nil {
+        while LockHolder.holder(of: offset, in: descriptor) != nil {
             if let end = wait.pauseOrEnd() { throw .locked(file.name, by: obstacle, end) }
         }
     }
 
     private var obstacle: LockObstacle {
-        let holder = LockHolder.holder(of: place, in: descriptor)
+        let holder = LockHolder.holder(of: offset, in: descriptor)
         return LockObstacle(deed) { holder }
     }
 }

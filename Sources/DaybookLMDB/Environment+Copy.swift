@@ -18,7 +18,7 @@ extension Environment {
         if access(path, F_OK) == 0 {
             throw LMDBError(.alreadyOpen, "'\(path)' exists already and is not replaced.")
         }
-        // LMDB registers a reader, and waits for who writes before it copies free pages, too.
+        // LMDB registers a reader, and waits for the writer before it also copies free pages.
         try core.pair.awaitRegistering(patience)
         if !compacting { try core.pair.awaitWriter(patience) }
         try core.pool.withReader(patience) {

@@ -33,7 +33,7 @@ extension Environment {
     }
 
     /// Runs `body`, with the path of the file, while no process has the file open and this process
-    /// cannot open it. This process may still have one open whose place it took: that counts, too.
+    /// cannot open it. If this process still has open the file that it replaced, that counts, too.
     private static func whileUnused(
         _ path: String, _ body: (FilePath) throws(LMDBError) -> Void
     ) throws(LMDBError) {

@@ -72,7 +72,7 @@ extension EnvironmentCore {
             defer { pair.writing.giveBack() }
             try pool.whileWriting { () throws(LMDBError) in cutOff() }
         } catch {
-            // The longer file is what is left, and the next one who opens it says what is wrong.
+            // The file stays longer, and the next process that opens it reports what is wrong.
             return
         }
     }
@@ -126,6 +126,6 @@ extension EnvironmentCore {
     private static let writesWithoutReserve: UInt32 = 8
     /// The bytes reserved at a time: a quarter of the file, within these bounds.
     private static let reserveRange = (256 << 10)...(2 << 20)
-    /// Nothing is reserved if the disk has less than this many times the room.
+    /// Nothing is reserved if the disk has less than this many times the space.
     private static let roomFactor = 16
 }

@@ -49,7 +49,7 @@ extension EnvironmentCore {
     /// One transaction, while no other process writes. Leaves in the group the requests that must be
     /// run again.
     ///
-    /// - Returns: How the map must be changed before that. To change it means to wait for the readers of
+    /// - Returns: How the map must be changed before that. Changing it means waiting for the readers of
     ///   this process, and other processes may write meanwhile.
     private func performRound(
         _ group: inout [WriteRequest], _ wait: LockWait,

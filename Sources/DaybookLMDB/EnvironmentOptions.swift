@@ -21,8 +21,8 @@ package struct EnvironmentOptions: Sendable {
     /// The limit of waiting for locks of other processes.
     package var patience: LockPatience
 
-    /// Whether readers get numbers of their own where LMDB lets them. Tests say no, to open a file as
-    /// with an LMDB that does not.
+    /// Whether readers get numbers of their own where LMDB allows it. Tests turn this off, to open a
+    /// file as with an LMDB that does not.
     var numbersReaders = true
 
     /// Options with default values.

@@ -188,8 +188,8 @@ extension FilePair {
 
     /// Puts a mark into a data file.
     ///
-    /// Only who is alone about to do so does it: two who came by two names at once would each see the
-    /// other's mark, and neither would get in.
+    /// A process does so only if no other is about to: two that came by two names at once would each see
+    /// the other's mark, and neither would get in.
     ///
     /// - Returns: The offset of another process's different mark, if there is one.
     /// - Throws: ``LMDBError``; with ``LMDBError/Code/locked`` when somebody else is about to, too.
@@ -204,7 +204,7 @@ extension FilePair {
         guard try putMark(wish, from: LockOffset.wishes, in: dataFile, path) == nil else {
             throw .held(by: LockObstacle(.opening))
         }
-        // Looked for first: the mark of somebody who is refused would be in the way of others.
+        // Searched for first, because the mark of a refused process would be in the way of others.
         if let other = try findOther(than: mark, from: LockOffset.marks, in: dataFile, path) {
             return other
         }
@@ -214,7 +214,8 @@ extension FilePair {
 
     /// Puts a mark into a file.
     ///
-    /// - Returns: Where somebody else has put another one, from `first` on, if so.
+    /// - Returns: The offset from `first` on where another process has put another mark, if there is
+    ///   one.
     private static func putMark(
         _ mark: Int64, from first: Int64, in file: Int32, _ path: String
     ) throws(LMDBError) -> Int64? {

@@ -17,14 +17,15 @@ internal import Foundation
 /// | from 1, below 2³¹ | LMDB: each reader, the byte of its number |
 /// | 2⁴⁰ | the process that is opening or removing the file, one at a time |
 /// | 2⁴⁰ + 1 | the process that writes, as long as it holds LMDB's own write lock |
-/// | 2⁴⁰ + 2 | who is just registering a reader or forgetting dead ones, under LMDB's lock on readers |
+/// | 2⁴⁰ + 2 | the process that is registering a reader or forgetting dead ones, under LMDB's lock on
+/// readers |
 /// | from 2⁴¹ | every process, shared: the mark of the data file |
 ///
-/// The data file has only marks, from 2⁴¹: that of the lock file, or the first byte for a reader
-/// without one. Whoever is about to put one there first says so at the same place from 2⁶², and
-/// tries again later if somebody else does: of two who come by two names at once, one gets in.
+/// The data file has only marks, from 2⁴¹: that of the lock file, or the first byte for a reader without
+/// one. A process that is about to put one there first locks the same offset from 2⁶², and retries later
+/// if another does the same: of two processes that come by two names at once, one gets in.
 ///
-/// The locks at 2⁴⁰ are taken before LMDB's own, which nobody can wait for with an end.
+/// The locks at 2⁴⁰ are taken before LMDB's own, for which no wait has a limit.
 final class FilePair: Sendable {
     /// The path of the data file.
     let file: FilePath
@@ -117,7 +118,7 @@ final class FilePair: Sendable {
         return try body()
     }
 
-    /// The same for whoever is tried again as a whole while another process is in such a call.
+    /// The same for a caller that is retried as a whole while another process is in such a call.
     func registeringNow<R>(_ body: () throws(LMDBError) -> R) throws(LMDBError) -> R {
         guard lockDescriptor >= 0 else { return try body() }
         try registering.takeNow()
@@ -153,7 +154,7 @@ final class FilePair: Sendable {
 
 /// The bytes of the two files that are locked.
 enum LockOffset {
-    /// LMDB's, which every process locks that has the file open.
+    /// LMDB's, locked by every process that has the file open.
     static let everybody: Int64 = 0
     /// LMDB's, by the number of the reader: above all process numbers of Linux.
     static let readers: ClosedRange<Int32> = (1 << 23)...(.max)
@@ -162,8 +163,8 @@ enum LockOffset {
     static let registering: Int64 = opening + 2
     static let marks: Int64 = 1 << 41
     static let marksCount: Int64 = 1 << 61
-    /// In the data file, by who is about to put a mark there, as far behind this as the mark is behind
-    /// the first one.
+    /// In the data file, by the process that is about to put a mark there, as far behind this as the
+    /// mark is behind the first one.
     static let wishes: Int64 = 1 << 62
     static let marksAndWishesCount: Int64 = wishes + marksCount - marks
     /// Instead of the mark of a lock file.

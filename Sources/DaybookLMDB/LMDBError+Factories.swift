@@ -19,7 +19,7 @@ extension LMDBError {
             return LMDBError(
                 .readersFull,
                 "All reader slots are taken. End other programs that read the file, "
-                    + "or open it with more places.")
+                    + "or open it with more reader slots.")
         case MDB_BAD_VALSIZE:
             return LMDBError(.keyLength, "A key must have 1 to 511 bytes.")
         case MDB_INVALID:
@@ -96,7 +96,7 @@ extension LMDBError {
         switch end {
         case .stopped:
             return LMDBError(
-                .locked, "The waiting for '\(path)' was ended. \(subject) \(obstacle.verb) it.",
+                .locked, "The wait for '\(path)' was ended. \(subject) \(obstacle.verb) it.",
                 osError: nil, obstacle: obstacle)
         case .limit(let limit):
             let seconds =

@@ -12,7 +12,7 @@ package struct LMDBError: Error, Sendable {
     /// The number of the operating system's error, if it was one.
     package let osError: Int32?
 
-    /// What was in the way, of a lock that was not to be had.
+    /// What was in the way of a lock that could not be taken.
     let obstacle: LockObstacle?
 
     /// Makes an error from its parts.

@@ -23,9 +23,9 @@ struct LockHolder: CustomStringConvertible {
     }
 
     /// Who has locked a byte of a lock file; nil when nobody has, or nobody else.
-    static func holder(of place: Int64, in descriptor: Int32) -> LockHolder? {
+    static func holder(of offset: Int64, in descriptor: Int32) -> LockHolder? {
         var found = daybook_foreign_lock()
-        guard daybook_find_lock(descriptor, place, 1, &found) == 0, found.is_locked != 0 else {
+        guard daybook_find_lock(descriptor, offset, 1, &found) == 0, found.is_locked != 0 else {
             return nil
         }
         return LockHolder(process: found.process)
@@ -64,7 +64,7 @@ struct LockHolder: CustomStringConvertible {
     }
 }
 
-/// What is in the way of somebody who waits for a lock.
+/// What is in the way of a wait for a lock.
 struct LockObstacle: Sendable {
     /// What its holder does.
     enum Deed: Sendable {
@@ -75,7 +75,7 @@ struct LockObstacle: Sendable {
     }
 
     private let deed: Deed
-    /// Nil when nobody is in the way any more, or when it cannot be told who.
+    /// Nil when nobody is in the way any more, or when it is unknown who.
     let holder: @Sendable () -> LockHolder?
 
     /// Makes an obstacle.

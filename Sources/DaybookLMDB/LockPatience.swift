@@ -38,7 +38,7 @@ struct LockWait: Sendable {
         self.patience = patience
     }
 
-    /// The same wait from now on.
+    /// The same wait, starting now.
     var restarted: LockWait { LockWait(patience) }
 
     /// Pauses briefly before the lock is tried again.

@@ -133,7 +133,7 @@ import Testing
 
     @Test func `what is left out is in no document`() throws {
         let redaction = try Confidentiality(.omit, properties: ["Thing.ID", "Thing.parts"])
-            .resolved(in: schema)
+            .resolved(in: ModelHistory(schema), schema)
         let change = try insert(["ID": .string("secret"), "amount": .double(1)])
         var writer = JSONWriter()
 

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Every Swift example in the README, the documentation and the comments of some types stands, word
+/// Every Swift example in the README, the documentation and the comments of some types is repeated, word
 /// for word, in a test of this folder that runs it.
 ///
 /// In the tests an example is the text between `// example` and `// end of example`, without the
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func `every example in a test stands on a page or in a comment`() throws {
+    @Test func `every example in a test is on a page or in a comment`() throws {
         let pages = try Examples.pages() + [Examples.root.appendingPathComponent("README.md")]
         let commented = try Examples.commentedSources.flatMap { try Examples.inComments(of: $0) }
         let blocks = try Set(pages.flatMap { try Examples.inPage($0) } + commented)

@@ -186,7 +186,8 @@ import Testing
         #expect(results.dropFirst().allSatisfy { code($0) == .mismatch })
     }
 
-    @Test func `a policy that is given the last checkpoint goes on from it after a restart`() throws
+    @Test func `a policy that is given the last checkpoint continues from it after a restart`()
+        throws
     {
         let told = Mutex<[Result<SignedNote, any Error>]>([])
         @Sendable func tell(_ result: Result<SignedNote, any Error>) {

@@ -274,7 +274,7 @@ struct SharedPlaceTests {
 
             #expect(child.wait() == .exited(2))
             let talk = try child.talk()
-            #expect(talk.contains("The waiting for '"), "\(talk)")
+            #expect(talk.contains("The wait for '"), "\(talk)")
         }
         let again = try ChildProcess.run(
             BuiltTool.daybook, ["tail", recorder.path, "--cursor", "mailer", "--output", "jsonl"])

@@ -34,7 +34,8 @@ struct CountTests {
             "bytesOfFault", "bytesOfObject", "allocationsPerFault", "allocationsPerNewObject",
             "pagesPerSavedInsert", "writesPerSavedInsert", "digestsPerSavedInsert",
             "writtenBytesPerObjectOfALargeSave", "digestedBytesPerObjectOfALargeSave",
-            "digestsPerLongSaveAtMost",
+            "digestsPerLongSaveAtMost", "allocatedBytesPerEditAfterManySteps",
+            "allocatedBytesPerUpdateAfterManySteps",
         ] {
             #expect(counts[name] ?? 0 > 0, "\(name) in \(counts)")
         }

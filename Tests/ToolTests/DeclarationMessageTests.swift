@@ -77,7 +77,7 @@ import Testing
         """#
 
     @Test func `each mistake of a declaration has a sentence that says what to write`() throws {
-        let talk = try Self.talk(about: Self.source)
+        let talk = try SwiftCompiler.talk(about: Self.source)
 
         let lines = Self.source.split(separator: "\n", omittingEmptySubsequences: false)
         var expected = 0
@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test func `a merge whose conflicts nobody looks at is warned of`() throws {
-        let talk = try Self.talk(
+        let talk = try SwiftCompiler.talk(
             about: """
                 import Daybook
                 import Foundation
@@ -123,29 +123,4 @@ import Testing
                 })
         }
     }
-
-    /// What the compiler says to a file of a program that uses the library.
-    private static func talk(about source: String) throws -> String {
-        let compiler = try #require(compiler, "swiftc is looked for where 'PATH' says.")
-        let folder = try ScratchFolder()
-        let file = folder.url.appendingPathComponent("Declarations.swift")
-        try source.write(to: file, atomically: true, encoding: .utf8)
-        let root = URL(fileURLWithPath: #filePath)
-            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        let headers = try FileManager.default.contentsOfDirectory(
-            atPath: root.appendingPathComponent("Sources").path
-        ).filter { $0.hasPrefix("C") }
-        let modules = Tool.url.deletingLastPathComponent().appendingPathComponent("Modules")
-        return try ChildProcess.run(
-            compiler,
-            ["-typecheck", "-swift-version", "6", "-diagnostic-style", "llvm", "-I", modules.path]
-                + headers.flatMap { ["-I", root.appendingPathComponent("Sources/\($0)").path] }
-                + [file.path]
-        ).talk
-    }
-
-    private static let compiler = (ProcessInfo.processInfo.environment["PATH"] ?? "")
-        .split(separator: ":")
-        .map { URL(fileURLWithPath: String($0)).appendingPathComponent("swiftc") }
-        .first { FileManager.default.isExecutableFile(atPath: $0.path) }
 }

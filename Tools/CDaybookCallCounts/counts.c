@@ -7,12 +7,13 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-static atomic_uint_fast64_t allocations, writes, written_bytes, syncs, digests, digested_bytes;
+static atomic_uint_fast64_t allocations, allocated_bytes, writes, written_bytes, syncs, digests, digested_bytes;
 static atomic_int_fast64_t live_bytes;
 
 struct call_counts call_counts_now(void) {
     return (struct call_counts){
         .allocations = atomic_load(&allocations),
+        .allocated_bytes = atomic_load(&allocated_bytes),
         .live_bytes = atomic_load(&live_bytes),
         .writes = atomic_load(&writes),
         .written_bytes = atomic_load(&written_bytes),
@@ -60,8 +61,10 @@ static void add(atomic_uint_fast64_t *count, uint64_t more) {
 }
 
 static void *counted(void *block) {
+    int64_t size = size_of(block);
     add(&allocations, 1);
-    atomic_fetch_add_explicit(&live_bytes, size_of(block), memory_order_relaxed);
+    add(&allocated_bytes, (uint64_t)size);
+    atomic_fetch_add_explicit(&live_bytes, size, memory_order_relaxed);
     return block;
 }
 

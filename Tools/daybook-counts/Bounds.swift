@@ -40,6 +40,14 @@ struct Bound {
             "allocationsPerRelatedRowOfABatch", 3.5, debug: 17,
             "a plain row's, the keys of its reference; its key path is not followed again"),
 
+        // With 10,000 steps that can be undone, which no edit and no update may copy.
+        .init(
+            "allocatedBytesPerEditAfterManySteps", 1_000, debug: 1_200,
+            "the event, its change, its step"),
+        .init(
+            "allocatedBytesPerUpdateAfterManySteps", 14_000, debug: 16_000,
+            "an edit, and a save of one change"),
+
         // A save of one object that is new, and of one whose number has changed.
         .init("allocationsPerSavedInsert", 57, debug: 155, "the change, the entry, its records"),
         .init("allocationsPerSavedUpdate", 66, debug: 165, "the change, the entry, its records"),

@@ -39,6 +39,8 @@ struct Subject {
 
     /// A count of saves is the median of this many, after as many that are not counted.
     private static let saves = 100
+    /// How many steps are many.
+    private static let steps = 10_000
     private static let pageBytes = 4096.0
 
     /// Counts everything.
@@ -51,6 +53,7 @@ struct Subject {
             try subject.countReading()
             try subject.countFetch()
             try subject.countSaves()
+            try subject.countSteps()
             try subject.countLongSaves(in: folder)
             try subject.countBatches(in: folder, rows: count)
             return subject.counts
@@ -178,6 +181,43 @@ struct Subject {
         }
         record("Insert", Array(moments[Self.saves...(2 * Self.saves)]))
         record("Update", Array(moments[(2 * Self.saves)...]))
+    }
+
+    /// A property set, and an update, after many steps that can be undone.
+    ///
+    /// Bytes are counted, since a copy of all steps is one allocation.
+    private mutating func countSteps() throws {
+        let context = container.newBackgroundContext()
+        let id = ids[0]
+        let (edits, updates) = try context.performAndWait {
+            guard let contact = context.object(with: id) as? Contact else {
+                preconditionFailure("The first object is a contact.")
+            }
+            for _ in 0..<Self.steps {
+                contact.age += 1
+                context.processPendingChanges()
+            }
+            let edits = Self.medianOfAllocatedBytes {
+                contact.age += 1
+                context.processPendingChanges()
+            }
+            try context.save()
+            let updates = try Self.medianOfAllocatedBytes {
+                try context.update { contact.age += 1 }
+            }
+            return (edits, updates)
+        }
+        counts["allocatedBytesPerEditAfterManySteps"] = edits
+        counts["allocatedBytesPerUpdateAfterManySteps"] = updates
+    }
+
+    private static func medianOfAllocatedBytes(_ body: () throws -> Void) rethrows -> Double {
+        let each = try (0..<saves).map { _ in
+            let before = call_counts_now()
+            try body()
+            return Double(call_counts_now().allocated_bytes - before.allocated_bytes)
+        }
+        return each.sorted()[each.count / 2]
     }
 
     /// Objects saved one by one into another store, each with a text too long for a leaf page.

@@ -1,6 +1,7 @@
 package import DaybookJournalLog
 package import DaybookObjectModel
 internal import DaybookSnapshotStore
+internal import Foundation
 
 // | member | when | what |
 // |---|---|---|
@@ -65,6 +66,14 @@ package struct JSONLinesEncoder: AuditEncoder {
         if let model = entry.model {
             writer.name("model")
             writer.value(try JSONValue(parsing: model.json(.oneLine)))
+            if !record.steps.isEmpty {
+                writer.name("steps")
+                writer.value(.array(record.steps.map { .string($0.description) }))
+            }
+            if let version = entry.version, !version.isFirst {
+                let bytes = Data(version.canonicalBytes)
+                writer.append("numbers", string: bytes.base64EncodedString())
+            }
         }
         writer.name("changes")
         writer.array { writer in

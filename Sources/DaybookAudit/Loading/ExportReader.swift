@@ -1,6 +1,7 @@
 internal import DaybookJournalLog
 package import DaybookObjectModel
 package import DaybookSnapshotStore
+internal import Foundation
 
 /// Reads the lines that ``JSONLinesFormat`` writes.
 ///
@@ -21,7 +22,7 @@ package struct ExportReader: Sendable {
             try JSONValue(parsing: line),
             names: [
                 "sequence", "time", "recorded", "author", "note", "context", "base", "undoes",
-                "kind", "model", "changes", "digest",
+                "kind", "model", "steps", "numbers", "changes", "digest",
             ])
         let sequence = SequenceNumber(rawValue: try members.required("sequence", read: .number))
         let time = try members.required("time", read: .time)
@@ -40,51 +41,73 @@ package struct ExportReader: Sendable {
             throw JSONError("the number of an earlier entry was expected.", at: "base")
         }
         let digest = try members.digest()
-        let model = try model(members, kind)
+        let version = try version(members, kind)
         let entry = Entry(
             sequence: sequence, recordedAt: recorded ?? time, digest: digest, previous: previous,
-            header: header, model: model, changes: try changes(members, kind))
+            header: header, version: version, changes: try changes(members))
         previous = digest
         return entry
     }
 
     // MARK: - Models
 
-    private mutating func model(
+    private mutating func version(
         _ members: ExportMembers, _ kind: AuditRecord.Kind
-    ) throws(JSONError) -> ManagedObjectModel? {
+    ) throws(JSONError) -> ModelVersion? {
         guard kind == .model else {
-            guard members["model"] == nil else {
+            for name in ["model", "steps", "numbers"] where members[name] != nil {
                 throw JSONError(
-                    "only an entry of kind \"model\" has one, not \"\(kind.rawValue)\".",
-                    at: "model")
+                    "only an entry of kind \"model\" has it, not \"\(kind.rawValue)\".", at: name)
             }
             return nil
         }
         guard let json = members["model"] else {
             throw JSONError("is missing; an entry of kind \"model\" has one.", at: "model")
         }
+        let version: ModelVersion
         do {
             let model = try ManagedObjectModel(json: json.text)
-            schema = try Schema(model)
-            return model
+            version = try numbered(model, members.optional("numbers", read: .text))
+        } catch let error as JSONError {
+            throw error
         } catch {
             throw JSONError("\(error)", at: "model")
         }
+        schema = Schema(version)
+        return version
+    }
+
+    /// A model with its numbers; without any they are those of a first version.
+    private func numbered(
+        _ model: ManagedObjectModel, _ numbers: String?
+    ) throws -> ModelVersion {
+        guard let numbers else {
+            guard schema == nil else {
+                throw JSONError("is missing; every later model has them.", at: "numbers")
+            }
+            return try ModelVersion(first: model)
+        }
+        guard let bytes = Data(base64Encoded: numbers) else {
+            throw JSONError("Base64 text was expected.", at: "numbers")
+        }
+        let version: ModelVersion
+        do {
+            version = try ModelVersion(canonicalBytes: Array(bytes))
+        } catch {
+            throw JSONError("The numbers of the model cannot be read: \(error)", at: "numbers")
+        }
+        guard version.model == model.versioned else {
+            throw JSONError("They are the numbers of another model.", at: "numbers")
+        }
+        return version
     }
 
     // MARK: - Changes
 
     private func changes(
-        _ members: ExportMembers, _ kind: AuditRecord.Kind
+        _ members: ExportMembers
     ) throws(JSONError) -> [Change] {
         let list = try members.list("changes")
-        guard kind != .model else {
-            guard list.isEmpty else {
-                throw JSONError("an entry that sets the model has none.", at: "changes")
-            }
-            return []
-        }
         guard let schema else {
             throw JSONError(
                 "an export to load begins with entry 1, which is of kind \"model\".", at: "kind")

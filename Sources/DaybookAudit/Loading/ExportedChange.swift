@@ -102,6 +102,7 @@ struct ExportedChange {
         _ json: JSONValue, of property: SchemaProperty
     ) throws(JSONError) -> Value {
         switch property.kind {
+        case .removed: return .null
         case .attribute(let attribute): return try Value(json, for: attribute.type)
         case .relationship(_, let end):
             guard let destination = schema.entity(end.destination) else { return .null }

@@ -6,24 +6,23 @@ import Synchronization
 /// The right to work in a context: one thread has it at a time.
 ///
 /// A context's blocks run on its queue one after the other, but a child reads and saves through its
-/// parent, and programs wait for one context inside another. With queues alone that would end in two
-/// threads waiting for each other. So besides the queue there is a lock:
+/// parent, and programs wait for one context inside another. With queues alone, two threads could end up
+/// waiting for each other. So besides the queue there is a lock:
 ///
-/// - Whoever works in the context holds the lock, on whichever thread.
-/// - A thread that waits for another context *lends* the locks it holds. Whoever needs a lent lock
-///   and would otherwise wait for ever, because the one that lent it waits for him, works in it as
-///   a borrower; the waiting thread goes on only when the borrower has left. Everybody else waits his turn,
-///   which comes while the lock is lent, too, if the queue is not what is waiting.
-/// - A child that needs its parent keeps its own lock, since it is in the middle of something, and
-///   takes the parent's as soon as it is free or lent. Waiting upwards ends, because a holder that
-///   waits upwards as well gets on for the same reason, and one that waits sideways or downwards has
-///   lent.
+/// - The thread that works in the context holds the lock.
+/// - A thread that waits for another context *lends* the locks it holds. A thread that needs a lent lock
+///   and would otherwise wait for ever, because the lender waits for it, works as a borrower; the lender
+///   goes on only when the borrower has left. All others wait for their turn, which may also come while
+///   the lock is lent, if it is not the queue that is waiting.
+/// - A child that needs its parent keeps its own lock, since it is in the middle of something, and takes
+///   the parent's as soon as it is free or lent. Waiting upwards ends, because a holder that also waits
+///   upwards proceeds for the same reason, and one that waits sideways or downwards has lent.
 ///
 /// All contexts of the main queue share one lock, which the main queue holds when nobody else does.
 final class ContextLock: @unchecked Sendable {
     // @unchecked Sendable because `condition` guards all mutable state.
 
-    /// When work starts that somebody waits for.
+    /// When work that somebody waits for starts.
     enum Order {
         /// After the work that is queued already.
         case queued
@@ -36,15 +35,15 @@ final class ContextLock: @unchecked Sendable {
 
     private let queue: DispatchQueue
     private let condition = NSCondition()
-    /// Who holds the lock, borrowers after lenders: the last one works.
+    /// The holders of the lock, borrowers after lenders: the last one works.
     private var holders: [ThreadMark]
     /// Whether the last holder waits and lends the lock.
     private var isLent = false
-    /// How much work is queued and not begun.
+    /// How much work is queued and has not started.
     private var queuedCount = 0
-    /// Who works now, to be asked without a lock.
+    /// Who works now, readable without a lock.
     private let worker: Atomic<UInt>
-    /// What the holders of each lock that have lent it wait for, the last one last.
+    /// The locks that the lenders of each lock wait for, the last lender last.
     private static let waits = Mutex<[ObjectIdentifier: [ContextLock]]>([:])
     /// The locks that threads hold.
     private static let held = Mutex<[ThreadMark: [ContextLock]]>([:])
@@ -66,8 +65,8 @@ final class ContextLock: @unchecked Sendable {
         return worker == .mainQueue ? MainQueue.isCurrent : worker == .current
     }
 
-    /// Whether the current thread works in the lock, for those who are not to take its place: unlike
-    /// ``isMine`` false for the main thread where others serve the main queue.
+    /// Whether the current thread works in the lock. Unlike ``isMine``, this is false for the main
+    /// thread when others serve the main queue.
     var isOfThisThread: Bool {
         let worker = ThreadMark(rawValue: worker.load(ordering: .acquiring))
         return worker == .mainQueue ? MainQueue.isServedHere : worker == .current
@@ -80,7 +79,7 @@ final class ContextLock: @unchecked Sendable {
 
     // MARK: - Running
 
-    /// Runs `work` on the queue some time later.
+    /// Runs `work` on the queue later.
     func submit(_ work: @escaping () -> Void) {
         enqueue(Job(work), lending: [])
     }
@@ -113,9 +112,9 @@ final class ContextLock: @unchecked Sendable {
         return try outcome.get()
     }
 
-    /// Takes the lock without a queue where that jumps nobody's place.
+    /// Takes the lock without the queue if nobody is ahead in it.
     ///
-    /// - Returns: What to leave with; nil when the work has to be queued.
+    /// - Returns: What to leave with; nil when the work must be queued.
     private func enterAtOnce(_ order: Order, _ mine: [ContextLock]) -> Bool? {
         condition.lock()
         defer { condition.unlock() }
@@ -124,7 +123,7 @@ final class ContextLock: @unchecked Sendable {
             let isIdle = holders.isEmpty && queuedCount == 0
             guard isIdle || isWaiting(for: mine) else { return nil }
         case .atOnce:
-            // The main queue holds its lock for ever, and has to be asked.
+            // The main queue holds its lock for ever, and must be asked.
             if self === Self.main, !isLent { return nil }
             while !isFree { condition.wait() }
         }
@@ -133,7 +132,7 @@ final class ContextLock: @unchecked Sendable {
 
     private var isFree: Bool { holders.isEmpty || isLent }
 
-    /// Whether the lock is lent until one of the caller's locks is free, be it over several others.
+    /// Whether the lock is lent until one of the caller's locks is free, directly or through others.
     private func isWaiting(for mine: [ContextLock]) -> Bool {
         guard isLent else { return false }
         return Self.waits.withLock { waits in
@@ -154,13 +153,14 @@ final class ContextLock: @unchecked Sendable {
         queue.async { self.serve(job, lending: locks) }
     }
 
-    /// Does a job on the queue, unless the one who waits for it has found another way.
+    /// Does a job on the queue, unless the waiting thread has done it itself.
     ///
-    /// The job is part of what the waiting thread does, so it may work in the locks that one holds.
+    /// The job is part of what the waiting thread does, so it may work in the locks that this thread
+    /// holds.
     private func serve(_ job: Job, lending locks: [ContextLock]) {
         condition.lock()
         while !job.isTaken, !isFree, self !== Self.main { condition.wait() }
-        // Counted until its turn has come, so that nobody enters at once before it.
+        // It is counted until its turn has come, so that nobody enters directly before it.
         queuedCount -= 1
         guard !job.isTaken else { return condition.unlock() }
         job.isTaken = true
@@ -172,7 +172,7 @@ final class ContextLock: @unchecked Sendable {
         leave(wasLent, finishing: job)
     }
 
-    /// Waits until a job is done, and does it here when nobody else can.
+    /// Waits until a job is done, and does it here if nobody else can.
     private func wait(for job: Job, _ order: Order, _ mine: [ContextLock]) {
         condition.lock()
         while !job.isDone {
@@ -201,12 +201,12 @@ final class ContextLock: @unchecked Sendable {
 
     /// Makes the current thread the holder. The condition is locked.
     ///
-    /// - Returns: Whether the holder before has lent.
+    /// - Returns: Whether the previous holder has lent the lock.
     private func enter() -> Bool {
         let wasLent = isLent
         holders.append(.current)
         isLent = false
-        noteWorker()
+        recordWorker()
         Self.held.withLock { $0[.current, default: []].append(self) }
         return wasLent
     }
@@ -217,7 +217,7 @@ final class ContextLock: @unchecked Sendable {
         holders.removeLast()
         isLent = wasLent
         job?.isDone = true
-        noteWorker()
+        recordWorker()
         Self.held.withLock { held in
             guard let last = held[.current]?.lastIndex(where: { $0 === self }) else { return }
             held[.current]?.remove(at: last)
@@ -228,18 +228,18 @@ final class ContextLock: @unchecked Sendable {
 
     /// Lends the lock until ``takeBack(_:)``.
     ///
-    /// - Returns: How many hold it, to be handed back.
+    /// - Returns: How many threads hold it, for handing back.
     private func lend(for target: ContextLock) -> Int {
         condition.lock()
         defer { condition.unlock() }
         isLent = true
         Self.waits.withLock { $0[ObjectIdentifier(self), default: []].append(target) }
-        noteWorker()
+        recordWorker()
         condition.broadcast()
         return holders.count
     }
 
-    /// Goes on when all borrowers have left.
+    /// Continues when all borrowers have left.
     private func takeBack(_ level: Int) {
         condition.lock()
         defer { condition.unlock() }
@@ -251,10 +251,10 @@ final class ContextLock: @unchecked Sendable {
                 waits[ObjectIdentifier(self)] = nil
             }
         }
-        noteWorker()
+        recordWorker()
     }
 
-    private func noteWorker() {
+    private func recordWorker() {
         let mark = isLent ? 0 : holders.last?.rawValue ?? 0
         worker.store(mark, ordering: .releasing)
     }
@@ -270,10 +270,10 @@ final class ContextLock: @unchecked Sendable {
         return locks
     }
 
-    /// Work that somebody waits for, or nobody.
+    /// Work that somebody may wait for.
     private final class Job: @unchecked Sendable {
-        // @unchecked Sendable because the condition of its lock guards the marks, and the work is
-        // done once, while the one who waits for it does nothing else.
+        // @unchecked Sendable because the condition of its lock guards the marks, and the work is done
+        // once, while the waiting thread does nothing else.
         private var work: (() -> Void)?
         var isTaken = false
         var isDone = false
@@ -282,8 +282,8 @@ final class ContextLock: @unchecked Sendable {
             self.work = work
         }
 
-        /// Does the work and lets go of it, so that nothing of the one who waits is held when the
-        /// wait is over.
+        /// Does the work and releases it, so that nothing of the waiting thread is held when the wait is
+        /// over.
         func run() {
             let work = work
             self.work = nil
@@ -292,11 +292,11 @@ final class ContextLock: @unchecked Sendable {
     }
 }
 
-/// What tells threads apart.
+/// The identity of a thread.
 struct ThreadMark: Hashable {
     let rawValue: UInt
 
-    /// The mark of whichever thread serves the main queue.
+    /// The mark of the thread that serves the main queue.
     static let mainQueue = ThreadMark(rawValue: 1)
 
     /// The mark of the current thread.
@@ -309,7 +309,7 @@ struct ThreadMark: Hashable {
     }
 }
 
-/// Tells whether the code at hand runs on the main queue, whichever thread serves it.
+/// Tells whether the current code runs on the main queue, whichever thread serves it.
 ///
 /// Where the main actor runs on Dispatch without a run loop, as on Linux, the main queue is served by
 /// any thread once the first one waits in `dispatchMain`.
@@ -322,11 +322,11 @@ private enum MainQueue {
 
     static var isCurrent: Bool { isMainThread || isServedHere }
 
-    /// The main thread, once it has asked; no other thread gets its mark, not even after its end.
+    /// The main thread, once it has asked; no other thread gets its mark, even after it has ended.
     private static let mainThread = Atomic<UInt>(0)
 
-    /// Whether this is the main thread. To ask the system takes two calls of it, and this is asked for
-    /// each object that is inserted.
+    /// Whether this is the main thread. Asking the system takes two calls, and this is checked for each
+    /// object that is inserted.
     private static var isMainThread: Bool {
         let current = ThreadMark.current.rawValue
         if mainThread.load(ordering: .relaxed) == current { return true }

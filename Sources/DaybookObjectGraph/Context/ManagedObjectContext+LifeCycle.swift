@@ -2,7 +2,7 @@ import DaybookObjectModel
 import DaybookSnapshotStore
 public import Foundation
 
-/// Why an object has taken other values than a program has set.
+/// Why an object has taken values that the program did not set.
 ///
 /// The raw values are Core Data's.
 public struct SnapshotEventType: OptionSet, Sendable, Hashable {
@@ -14,17 +14,17 @@ public struct SnapshotEventType: OptionSet, Sendable, Hashable {
         self.rawValue = rawValue
     }
 
-    /// An insert was undone, or a delete made again.
+    /// An insert was undone, or a delete redone.
     public static let undoInsertion = SnapshotEventType(rawValue: 1 << 1)
-    /// A delete was undone, or an insert made again.
+    /// A delete was undone, or an insert redone.
     public static let undoDeletion = SnapshotEventType(rawValue: 1 << 2)
-    /// An edit was undone or made again.
+    /// An edit was undone or redone.
     public static let undoUpdate = SnapshotEventType(rawValue: 1 << 3)
     /// The context was rolled back.
     public static let rollback = SnapshotEventType(rawValue: 1 << 4)
-    /// The object was refreshed, or has taken in what others have saved.
+    /// The object was refreshed, or has merged what others have saved.
     public static let refresh = SnapshotEventType(rawValue: 1 << 5)
-    /// A save has settled a conflict by the merge policy, or has met changes of others.
+    /// A save has settled a conflict by the merge policy, or has merged changes of others.
     public static let mergePolicy = SnapshotEventType(rawValue: 1 << 6)
 }
 
@@ -40,8 +40,8 @@ extension Notification.Name {
 }
 
 extension ManagedObjectContext {
-    /// How many times the hooks of a save may make more changes. Nothing sensible comes near it: hooks
-    /// that need that many rounds set each other off without end.
+    /// How many times the hooks of a save may make more changes. No sensible program comes near it:
+    /// hooks that need that many rounds trigger each other without end.
     static let hookRoundLimit = 1000
 
     /// Ends the event and lets objects make their last changes, until nothing changes any more.
@@ -61,14 +61,14 @@ extension ManagedObjectContext {
         processPendingChanges()
     }
 
-    /// Tells that the context is about to be saved.
+    /// Posts that the context is about to be saved.
     func postWillSave() {
         guard NotificationInterest.willSave.isThere else { return }
         NotificationCenter.default.post(name: .willSave, object: self)
     }
 
-    /// Runs hooks over what is pending, and again over what they have changed, until they change
-    /// nothing any more.
+    /// Runs hooks on what is pending, and again on what they have changed, until they change nothing any
+    /// more.
     func untilSettled(_ hooks: String, _ round: ([NetChange]) -> Void) throws {
         var items = journal.net
         var concerned = items
@@ -82,7 +82,7 @@ extension ManagedObjectContext {
             concerned = items.changed(since: before)
             guard !concerned.isEmpty else { return }
         }
-        throw StoreError.unsettled(hooks, concerned.map(\.place))
+        throw StoreError.unsettled(hooks, concerned.map(\.summary))
     }
 
     // MARK: - Values that come from elsewhere
@@ -90,7 +90,7 @@ extension ManagedObjectContext {
     /// Tells objects that undo or redo has changed them, each once.
     ///
     /// - Parameters:
-    ///   - moved: The changes over which the cursor has moved, in the order of the journal.
+    ///   - moved: The changes that the cursor has moved over, in the order of the journal.
     ///   - move: Whether they have been made or taken back.
     func awake(after moved: [RecordedChange], _ move: NetChanges.Move) {
         guard moved.haveDuplicates else {
@@ -112,7 +112,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Tells an object that its values come from elsewhere. What it sets then is not recorded.
+    /// Tells an object that its values come from elsewhere. What it sets in response is not recorded.
     func awake(_ object: ManagedObject, _ events: SnapshotEventType) {
         guard !object.isFault, !object.status.isGone else { return }
         withoutRecording { object.awake(fromSnapshotEvents: events) }
@@ -133,7 +133,7 @@ extension Change {
 extension [RecordedChange] {
     /// Whether some object has more than one change.
     fileprivate var haveDuplicates: Bool {
-        // A mark in each object is cheaper than a set of all of them.
+        // A mark in each object is cheaper than a set of all objects.
         let changes = span
         var haveDuplicates = false
         for index in changes.indices {
@@ -146,7 +146,7 @@ extension [RecordedChange] {
 }
 
 extension [NetChange] {
-    /// The items that are new or other than before.
+    /// The items that are new or have changed.
     fileprivate func changed(since before: [NetChange]) -> [NetChange] {
         let earlier = Dictionary(
             before.map { ($0.object.graphID, $0.change) }, uniquingKeysWith: { first, _ in first })
@@ -159,7 +159,7 @@ extension [NetChange] {
 
 extension NetChange {
     /// The object and what is changed of it, for a message.
-    fileprivate var place: String {
+    fileprivate var summary: String {
         var names: [String] = []
         if case .update(let edits, let members)? = change?.kind {
             let numbers = edits.map(\.property) + members.map(\.property)
@@ -171,12 +171,12 @@ extension NetChange {
 }
 
 extension StoreError {
-    fileprivate static func unsettled(_ hooks: String, _ places: [String]) -> StoreError {
+    fileprivate static func unsettled(_ hooks: String, _ changes: [String]) -> StoreError {
         StoreError(
             .unsettled,
             "Nothing was saved: \(hooks) has changed objects "
-                + "\(ManagedObjectContext.hookRoundLimit) times in a row and goes on. Set a "
-                + "property in a hook only when that leads somewhere.",
-            details: places.sorted())
+                + "\(ManagedObjectContext.hookRoundLimit) times in a row and has not stopped. Set a "
+                + "property in a hook only when its value is to change.",
+            details: changes.sorted())
     }
 }

@@ -3,12 +3,12 @@ import DaybookObjectModel
 public import Foundation
 
 extension Notification.Name {
-    // Naming a notification is what lets it be posted; see NotificationInterest.
+    // A notification is posted only once it has been named; see NotificationInterest.
 
-    /// Posted after a context was saved, on its queue, with the objects by what happened to them. The
-    /// notification's object is the context.
+    /// Posted after a context was saved, on its queue, with the objects grouped by what happened to
+    /// them. The notification's object is the context.
     ///
-    /// A save of nothing is not posted, except the first after a merge that found objects deleted:
+    /// A save of nothing is not posted, except the first one after a merge that found objects deleted:
     /// its sets are empty.
     ///
     /// - Important: This and the other notifications of contexts, undo managers and stores are gathered and posted
@@ -27,7 +27,7 @@ extension Notification.Name {
         return .objectsDidChange
     }
 
-    /// As ``managedObjectContextDidSave``, with identifiers, which may go to other queues.
+    /// Like ``managedObjectContextDidSave``, with identifiers, which may be passed to other queues.
     public static var managedObjectContextDidSaveObjectIDs: Notification.Name {
         NotificationInterest.didSaveObjectIDs.markRequested()
         return .didSaveObjectIDs
@@ -49,13 +49,13 @@ extension Notification.Name {
         "DaybookManagedObjectContextDidMergeChangesObjectIDs")
 }
 
-/// The objects of a save, by what happened to them.
+/// The objects of a save, grouped by what happened to them.
 struct ChangeSummary {
     let inserted: Set<ManagedObject>
     let updated: Set<ManagedObject>
     let deleted: Set<ManagedObject>
 
-    /// What happened to objects that are about to be saved; nothing when nobody asks.
+    /// What happened to objects that are about to be saved; nothing when nobody listens.
     init(_ objects: @autoclosure () -> [ManagedObject]) {
         let isAsked =
             NotificationInterest.didSave.isThere || NotificationInterest.didSaveObjectIDs.isThere
@@ -86,7 +86,7 @@ extension ManagedObjectContext {
     public static let deletedObjectsKey = "deleted"
     /// In the notifications: the set of objects that took values from the store.
     public static let refreshedObjectsKey = "refreshed"
-    /// In the notifications: the set of faults whose record could not be read and which stay faults.
+    /// In the notifications: the set of faults whose record could not be read and that stay faults.
     public static let invalidatedObjectsKey = "invalidated"
     /// In the notification of a reset: the identifiers of all objects that were registered.
     public static let invalidatedAllObjectsKey = "invalidatedAll"
@@ -157,7 +157,7 @@ extension ManagedObjectContext {
         return Dictionary(pairs) { _, later in later }
     }
 
-    /// Tells what has happened to objects since that was last told.
+    /// Posts what has happened to objects since the last post.
     func postChanges() {
         guard let sets = news.takeChanges() else { return }
         var information: [AnyHashable: Any] = [:]
@@ -165,14 +165,14 @@ extension ManagedObjectContext {
         post(.objectsDidChange, information)
     }
 
-    /// Tells that nothing that was registered is any more.
+    /// Posts that no object is registered any more.
     func postReset(of objects: [ManagedObject]) {
         guard NotificationInterest.objectsDidChange.isThere else { return }
         let identifiers = Set(objects.map { managedObjectID(of: $0.graphID) })
         post(.objectsDidChange, [Self.invalidatedAllObjectsKey: identifiers])
     }
 
-    /// Tells what was merged.
+    /// Posts what was merged.
     func postDidMerge(_ merged: MergedIdentifiers) {
         guard NotificationInterest.didMergeObjectIDs.isThere, !merged.isEmpty else { return }
         func identifiers(_ ids: Set<GraphID>) -> Set<ManagedObjectID> {

@@ -4,18 +4,18 @@ import DaybookSnapshotStore
 import DaybookStopping
 
 extension ManagedObjectContext {
-    /// How often a save asks its custom policy before it goes by ``mergePolicy`` alone: others may
-    /// save between an answer and the next attempt.
+    /// How often a save asks its custom policy before it uses ``mergePolicy`` alone: others may save
+    /// between an answer and the next attempt.
     private static let attemptsMaximum = 8
 
     /// Makes any change or delete of an object by others a conflict for the next save, as if the save
-    /// changed the whole object, even where nothing of it has changed here.
+    /// changed the whole object, even if nothing in it has changed here.
     ///
     /// A save of a child puts its changes into its parent and does not look at such objects.
     /// Rolling back, resetting and a save that succeeds forget them.
     ///
-    /// - Parameter object: A saved object of this context; a new one is left alone, since nobody else
-    ///   can know it.
+    /// - Parameter object: A saved object of this context; a new one is ignored, since nobody else can
+    ///   know it.
     /// - Precondition: The object is one of this context.
     public func detectConflicts(for object: ManagedObject) {
         requireQueue()
@@ -24,10 +24,10 @@ extension ManagedObjectContext {
         terms.watch(object)
     }
 
-    /// Saves a request, asking the custom policy about what collides.
+    /// Saves a request, asking the custom policy about collisions.
     ///
-    /// The policy is asked here, on the context's queue, while nothing of the store is held; its
-    /// answers bring the request onto what the store has, and the request is saved again.
+    /// The policy is asked here, on the context's queue, while nothing of the store is locked; its
+    /// answers rebase the request on what the store has, and the request is saved again.
     func commit(_ request: SaveRequest, to store: PersistentStore) throws -> SaveResult {
         guard let policy = customMergePolicy else { return try store.commit(request) }
         var attempt = request
@@ -71,10 +71,10 @@ extension ManagedObjectContext {
             if grouped[conflict.object] == nil { order.append(conflict.object) }
             grouped[conflict.object, default: []].append(conflict)
         }
-        let places = request.places(of: Set(order))
+        let indices = request.indices(of: Set(order))
         return try order.map { object in
             let row = try store.read(at: nil) { try $0.row(object) }
-            let change = places[object].map { request.changes[$0] }
+            let change = indices[object].map { request.changes[$0] }
             return objectConflict(object, grouped[object] ?? [], row, change, request, store)
         }
     }

@@ -1,19 +1,19 @@
 import DaybookStopping
 import Synchronization
 
-/// When work starts that is asked for asynchronously.
+/// When asynchronous work starts.
 public enum ScheduledTaskType: Sendable, Hashable {
-    /// At once where the caller is in the context already, such as on the main actor for a main-queue
-    /// context; else after the work that is queued.
+    /// At once if the caller is already in the context, such as on the main actor for a main-queue
+    /// context; otherwise after the queued work.
     case immediate
-    /// After the work that is queued, wherever the caller is.
+    /// After the queued work, wherever the caller is.
     case enqueued
 }
 
 extension ManagedObjectContext {
     /// Runs `body` on the context's queue and returns its result, without blocking.
     ///
-    /// Ends the event: what `body` changed is one step for undo.
+    /// Ends the event: what `body` changed is one undo step.
     ///
     /// - Parameters:
     ///   - schedule: When `body` starts.
@@ -21,7 +21,7 @@ extension ManagedObjectContext {
     ///   - body: What to do in the context.
     /// - Returns: What `body` returns.
     /// - Throws: What `body` throws; `CancellationError` when the task is cancelled before `body` has
-    ///   begun, which then never does. What has begun runs to its end.
+    ///   begun, which then never runs. Once begun, it runs to its end.
     public func perform<Result: Sendable>(
         schedule: ScheduledTaskType = .immediate, isolation: isolated (any Actor)? = #isolation,
         _ body: @escaping @Sendable () throws -> Result
@@ -41,7 +41,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Runs `body` on the context's queue some time later.
+    /// Runs `body` on the context's queue later.
     public func perform(_ body: @escaping @Sendable () -> Void) {
         lock.submit { self.asOneEvent(body) }
     }
@@ -72,8 +72,8 @@ extension ManagedObjectContext {
         return try body()
     }
 
-    /// Stops a debug build when the context is used off its queue; where a release build looks would
-    /// cost more than what is done.
+    /// Stops a debug build when the context is used off its queue, where the check would cost a release
+    /// build more than the work itself.
     func assertOnQueue() {
         assert(lock.isMine, misuse)
     }
@@ -91,7 +91,7 @@ extension ManagedObjectContext {
     }
 }
 
-/// What waits for its turn in a context, and may be called off until then.
+/// Work that waits for its turn in a context, and can be cancelled until then.
 private final class Turn<Result: Sendable>: Sendable {
     private enum State {
         case asked
@@ -103,7 +103,8 @@ private final class Turn<Result: Sendable>: Sendable {
 
     /// Begins to wait.
     ///
-    /// - Returns: Whether there is something to wait for; else the task was cancelled and is told so.
+    /// - Returns: Whether there is something to wait for; otherwise the task was cancelled and is told
+    ///   so.
     func wait(_ continuation: CheckedContinuation<Result, any Error>) -> Bool {
         let isCancelled = state.withLock { state in
             if case .over = state { return true }
@@ -114,9 +115,9 @@ private final class Turn<Result: Sendable>: Sendable {
         return !isCancelled
     }
 
-    /// Begins what was waited for.
+    /// Begins the work.
     ///
-    /// - Returns: Who waits; nil when nobody does any more.
+    /// - Returns: The continuation that waits; nil when none does any more.
     func begin() -> CheckedContinuation<Result, any Error>? {
         state.withLock { state in
             guard case .waiting(let continuation) = state else { return nil }
@@ -125,7 +126,7 @@ private final class Turn<Result: Sendable>: Sendable {
         }
     }
 
-    /// Calls off what has not begun.
+    /// Cancels work that has not begun.
     func cancel() {
         let continuation = state.withLock { state -> CheckedContinuation<Result, any Error>? in
             defer { state = .over }

@@ -1,7 +1,7 @@
-// The room of the context: the face that a program sees, with its queue and lock, its policies and its
-// handlers. Whatever else a context has belongs to parts, whose stored properties are private: the
-// registry, the parent store, the working journal, the terms of a save and the news. This room may ask
-// every part and reaches into none.
+// The room of the context: its public face, with its queue and lock, its policies and its handlers.
+// Everything else in a context belongs to parts, whose stored properties are private: the registry, the
+// parent store, the working journal, the terms of a save and the news. This room may use every part and
+// reaches into none.
 
 public import DaybookJournalLog
 public import DaybookObjectModel
@@ -39,17 +39,17 @@ public enum ConflictGranularity: Sendable, Hashable {
 /// nothing reaches the store or another context before ``save(author:note:at:)``.
 ///
 /// A context keeps a journal of its own. Every edit is a ``Change``; the changes of one event form a
-/// group; undo rewinds the journal's cursor by one group and redo advances it; a save appends the
-/// net of what lies between base and cursor to the store's journal; a merge replays the entries of
-/// others under what is pending.
+/// group; undo rewinds the journal's cursor by one group and redo advances it; a save appends the net
+/// change between base and cursor to the store's journal; a merge replays the entries of others under
+/// what is pending.
 ///
 /// A context and its objects belong to the context's queue: use them inside `perform(_:)` or
 /// ``performAndWait(_:)``, or on the main thread for a main-queue context. Debug builds stop the
 /// program otherwise, and release builds where a context is saved, fetched from or changed as a whole. Objects do
 /// not cross to other queues; identifiers do.
 public final class ManagedObjectContext: @unchecked Sendable {
-    // @unchecked Sendable because all mutable state is confined to `queue`, which debug builds check
-    // at every entry, and release builds wherever more than one property is at stake.
+    // @unchecked Sendable because all mutable state is confined to `queue`, which debug builds check at
+    // every entry, and release builds wherever more than one property is used.
 
     /// The coordinator whose stores the context reads and saves to.
     public let coordinator: PersistentStoreCoordinator
@@ -66,41 +66,39 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
     /// A name for debugging, kept in the entries that this context saves.
     public var name: String?
-    /// Who saves: kept in the entries that this context saves unless a save names another.
+    /// The author of saves: kept in the entries that this context saves unless a save names another.
     public var author: String?
     /// What to do when the store has moved on since this context read what it changes.
     public var mergePolicy: MergePolicy = .error
-    /// A program's own way of settling conflicts; asked before ``mergePolicy``. A save into a parent
-    /// context goes by ``mergePolicy`` alone.
+    /// A program's own way to settle conflicts; asked before ``mergePolicy``. A save into a parent
+    /// context uses ``mergePolicy`` alone.
     public var customMergePolicy: (any CustomMergePolicy)?
-    /// Whether conflicts are looked for property by property, or whether any change of the row is
-    /// one.
+    /// Whether conflicts are detected property by property, or whether any change of the row is one.
     public var conflictGranularity = ConflictGranularity.property
     /// Whether the context keeps its registered objects alive. Off by default.
     public var retainsRegisteredObjects: Bool {
         get { registry.retainsObjects }
-        set { registry.retainsObjects = newValue }
+        set { registry.retainObjects(newValue) }
     }
-    /// Whether the delete rules are carried out at the end of the event (in
-    /// ``processPendingChanges()`` or a save) instead of at each ``delete(_:)``. On by default.
+    /// Whether the delete rules are applied at the end of the event (in ``processPendingChanges()`` or a
+    /// save) instead of at each ``delete(_:)``. On by default.
     public var propagatesDeletesAtEndOfEvent = true
     /// How long, in seconds, a row that was read for one context may serve firing faults of others;
     /// negative for as long as it is not known to have changed, which is the default, and 0 for not
     /// at all.
     ///
-    /// Contexts of one coordinator share the rows of the objects that they have read and keep; rows
-    /// that one fetch has read together are shared as long as any of their objects is kept. What is
-    /// saved through the coordinator, and every entry that one of its contexts merges, puts an end
-    /// to what was shared before, and a refresh always reads the store. So only what another process
-    /// has saved can go unseen, and this interval bounds for how long. An object that has been read
-    /// keeps its values whatever the interval, and a context that is held to a query generation
-    /// shares nothing.
+    /// Contexts of one coordinator share the rows of the objects that they have read and keep; rows that
+    /// one fetch has read together are shared as long as any of their objects is kept. A save through
+    /// the coordinator, and every entry that one of its contexts merges, ends the sharing of older rows,
+    /// and a refresh always reads the store. So only what another process has saved can go unseen, and
+    /// this interval limits for how long. An object that has been read keeps its values whatever the
+    /// interval, and a context that is held to a query generation shares nothing.
     @exclusivity(unchecked) public var stalenessInterval: Double = -1 {
         didSet { if stalenessInterval > 0 { coordinator.rows.startTiming() } }
     }
     /// Whether `withObservationTracking` sees the properties of the context's objects. On in a
-    /// main-queue context, where user interfaces are; off in others, because looking for it makes
-    /// reading a property a few nanoseconds dearer.
+    /// main-queue context, where user interfaces are; off in others, because tracking makes reading a
+    /// property a few nanoseconds slower.
     public var tracksObservation: Bool {
         didSet { registry.setWatched(tracksObservation) }
     }
@@ -111,31 +109,31 @@ public final class ManagedObjectContext: @unchecked Sendable {
     /// ``inaccessibleFaultHandler`` is told each time, and
     /// ``ManagedObject/willAccessValue(forKey:)`` and ``existingObject(with:)`` throw.
     public var shouldDeleteInaccessibleFaults = true
-    /// Decides, in place of ``shouldDeleteInaccessibleFaults``, whether a fault without a record
-    /// counts as deleted.
+    /// Decides, instead of ``shouldDeleteInaccessibleFaults``, whether a fault without a record counts
+    /// as deleted.
     public var shouldHandleInaccessibleFault: ((ManagedObject, any Error) -> Bool)?
-    /// Told when a fault fires whose record cannot be read: the object, and an error that names the
-    /// entry, author and time when it was deleted. Also told each time a property is read whose stored
-    /// value its type does not have, with an ``UnreadableValue`` as the cause of the error; without a
-    /// handler that is written to standard error, once for each property.
+    /// Called when a fault fires whose record cannot be read, with the object and an error that names
+    /// the entry, author and time when it was deleted. Also called each time a property is read whose
+    /// stored value its type does not have, with an ``UnreadableValue`` as the cause of the error;
+    /// without a handler this is written to standard error, once for each property.
     public var inaccessibleFaultHandler: ((ManagedObjectID, any Error) -> Void)?
-    /// Told when an automatic merge could not read an entry.
+    /// Called when an automatic merge could not read an entry.
     public var mergeFailureHandler: ((any Error) -> Void)?
-    /// Told when an automatic merge met edits that are pending here: what collided, as
-    /// ``mergeChanges(through:)`` returns it. The pending values are kept, and the next save writes
+    /// Called when an automatic merge met edits that are pending here, with the collisions, as
+    /// ``mergeChanges(through:)`` returns them. The pending values are kept, and the next save writes
     /// them.
     ///
     /// Without a handler the conflicts are kept for ``mergeChanges(through:)`` to return. Until it has,
     /// a save under ``MergePolicy/error`` refuses with them; rolling back and refreshing the objects
     /// forget them.
     public var mergeConflictHandler: (([MergeConflict]) -> Void)?
-    /// Told when ``undo()`` or ``redo()`` has come to a step that cannot be undone or made again, and has
-    /// changed nothing: a ``StoreError`` with code `undoBlocked` that names every obstacle, or why a
-    /// saved entry, of ``continueUndo(savesBy:limit:in:)``, could not be read. Without a handler the next
-    /// save throws the error, once.
+    /// Called when ``undo()`` or ``redo()`` has come to a step that cannot be undone or redone, and has
+    /// changed nothing: with a ``StoreError`` with code `undoBlocked` that names every obstacle, or the
+    /// reason why a saved entry, of ``continueUndo(savesBy:limit:in:)``, could not be read. Without a
+    /// handler the next save throws the error, once.
     ///
-    /// A step of a saved entry is dropped then. One that would bring an attribute with a
-    /// ``MergeStrategy`` to a value that its rules forbid, with what others have saved since, stays.
+    /// A step of a saved entry is dropped then. A step that would, with what others have saved since,
+    /// bring an attribute with a ``MergeStrategy`` to a value that its rules forbid stays.
     public var undoFailureHandler: ((any Error) -> Void)?
     /// Records changes so that they can be undone; nil for a context that needs no undo.
     public var undoManager: UndoManager? {
@@ -147,9 +145,9 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
     /// What has been edited here: the open event, what is pending, and what can be undone.
     let journal = WorkingJournal()
-    /// Deleted objects whose delete rules have not been carried out yet.
+    /// Deleted objects whose delete rules have not been applied yet.
     var undeliveredDeletes: [Deletion] = []
-    /// Why the last undo did nothing, until somebody is told.
+    /// Why the last undo did nothing, until it has been reported.
     var undoFailure: (any Error)?
     /// Whether changes to objects are made without being recorded, as in `awakeFromFetch`.
     @exclusivity(unchecked) var isRecordingSuspended = false
@@ -157,7 +155,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
     /// Makes a context that works with stores.
     ///
     /// - Parameters:
-    ///   - coordinator: The stores to work with, those added later as well.
+    ///   - coordinator: The stores to work with, including those added later.
     ///   - concurrencyType: On which queue the context lives.
     ///   - readingMode: Where the context reads. With several stores, ``ReadingMode/pinned(_:)`` names
     ///     an entry of the first one and sees none of the others; a container's
@@ -177,16 +175,19 @@ public final class ManagedObjectContext: @unchecked Sendable {
         self.init(coordinator, stores, concurrencyType, readingMode)
     }
 
-    /// Makes a context with a queue of its own on stores as they stand or stood.
-    convenience init(_ stores: CoordinatedStores, readingMode: ReadingMode = .latest) {
-        self.init(stores.coordinator, stores, .privateQueue, readingMode)
+    /// Makes a context with a queue of its own on stores as they are or were.
+    convenience init(
+        _ coordinator: PersistentStoreCoordinator, on stores: CoordinatedStores,
+        readingMode: ReadingMode = .latest
+    ) {
+        self.init(coordinator, stores, .privateQueue, readingMode)
     }
 
     /// Makes a context on top of another: it reads what its parent has, unsaved changes included, and
     /// a save puts its changes into the parent, where they are pending until the parent is saved.
     ///
     /// - Parameters:
-    ///   - parent: The context under this one, which it keeps alive.
+    ///   - parent: The parent, which this context keeps alive.
     ///   - concurrencyType: On which queue the context lives.
     public convenience init(
         parent: ManagedObjectContext, concurrencyType: ConcurrencyType = .privateQueue
@@ -213,23 +214,23 @@ public final class ManagedObjectContext: @unchecked Sendable {
         let manager = UndoManager()
         manager.attach(to: self)
         undoManager = manager
-        coordinator.note(self)
+        coordinator.register(self)
     }
 
     /// The context that this one reads from and saves to; nil for one that works with the stores.
     public var parent: ManagedObjectContext? { parentStore.context }
 
-    /// Whether the context stands on a point in the past, from which its changes start: until it saves,
+    /// Whether the context is at a point in the past, from which its changes start: until it saves,
     /// merges everything or is held to a query generation. See
     /// ``PersistentContainer/speculativeContext(at:)``.
     public var isSpeculative: Bool { parentStore.isSpeculative }
 
-    /// Notes that children may read something else than before.
-    func noteRevision() { news.noteRevision() }
+    /// Records that children may now read something else.
+    func advanceRevision() { news.advanceRevision() }
 
     /// Where the last save met others' changes of attributes that merge: what the context had read and
-    /// asked for, what the others had made of it, and what was written. Its objects have the values
-    /// that were written.
+    /// wanted, what the others had made of it, and what was written. Its objects have the values that
+    /// were written.
     public var mergedValues: [MergedValue] { terms.mergedValues }
 
     /// Whether the context reads a point in the past, so that nothing in it can be saved.
@@ -257,9 +258,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
     /// The objects the next save will update.
     public var updatedObjects: Set<ManagedObject> { changedObjects { $0.isUpdated } }
 
-    /// The objects the next save will delete, and those in use here that a save deleted which was
-    /// merged by its notification since the last one; an object that was never saved is not among
-    /// them.
+    /// The objects the next save will delete, and those in use here that were deleted by a save merged
+    /// by its notification since the last save; an object that was never saved is not among them.
     public var deletedObjects: Set<ManagedObject> {
         changedObjects { $0.status.isPendingDelete && !$0.status.isTemporary }
             .union(deletedByMerges)

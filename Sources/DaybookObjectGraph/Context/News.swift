@@ -1,39 +1,39 @@
 import DaybookObjectModel
 import Synchronization
 
-/// What a context has to tell: the program of its objects, and children of what they read here.
+/// What a context reports: to the program about its objects, and to children about what they read here.
 ///
 /// Confined to the context's queue, but for ``revision``.
 final class News {
-    /// What has happened to objects since that was last told.
+    /// What has happened to objects since it was last posted.
     private var changes = ObjectChanges()
-    /// The children that take in at once what the context saves and merges.
+    /// The children that at once merge what the context saves and merges.
     private var followers: [Follower] = []
     /// Objects that merging a notification or identifiers found deleted, until the next save. They are
-    /// not kept alive for that.
+    /// not kept alive for this.
     private var mergedDeletes: Set<GraphID> = []
-    /// Whether what is merged counts among the changes of the context where it is a deletion.
+    /// Whether a merged deletion counts among the changes of the context.
     private var isMergingSave = false
     private let revisions = Atomic<UInt64>(0)
 
-    /// A child that takes in at once what its parent saves and merges.
+    /// A child that at once merges what its parent saves and merges.
     private struct Follower {
         weak var context: ManagedObjectContext?
     }
 
     // MARK: - Objects
 
-    /// Notes what has happened to an object.
-    func note(_ object: ManagedObject, as kind: ObjectChanges.Kind) {
-        changes.note(object, as: kind)
+    /// Records what has happened to an object.
+    func record(_ object: ManagedObject, as kind: ObjectChanges.Kind) {
+        changes.record(object, as: kind)
     }
 
-    /// Notes a change that was made as a whole.
-    func note(_ change: Change, of object: ManagedObject) {
-        changes.note(change, of: object)
+    /// Records a change that was made as a whole.
+    func record(_ change: Change, of object: ManagedObject) {
+        changes.record(change, of: object)
     }
 
-    /// What has happened to objects since this was last asked, each in one set; nil for nothing.
+    /// What has happened to objects since this was last called, each in one set; nil for nothing.
     func takeChanges() -> [String: Set<ManagedObject>]? {
         guard !changes.isEmpty else { return nil }
         defer { changes = ObjectChanges() }
@@ -45,8 +45,8 @@ final class News {
     /// The objects that merges have found deleted since the last save.
     var deletedByMerges: Set<GraphID> { mergedDeletes }
 
-    /// Merges what somebody has saved: what it deleted then counts among the changes here until the
-    /// next save, as programs that merge by notification expect.
+    /// Merges a save: its deletions then count among the changes here until the next save, as programs
+    /// that merge by notification expect.
     func mergingSave<Result>(_ body: () throws -> Result) rethrows -> Result {
         let outer = isMergingSave
         isMergingSave = true
@@ -54,11 +54,12 @@ final class News {
         return try body()
     }
 
-    /// Notes an object that a merge has found deleted; `isInUse` says whether somebody still uses one.
-    func noteMergedDelete(_ id: GraphID, _ isInUse: (GraphID) -> Bool) {
+    /// Records an object that a merge has found deleted; `isInUse` tells whether somebody still uses
+    /// one.
+    func recordMergedDelete(_ id: GraphID, _ isInUse: (GraphID) -> Bool) {
         guard isMergingSave else { return }
         let count = mergedDeletes.count
-        // At each power of two those that nobody uses any more are dropped.
+        // At each power of two, those that are no longer in use are dropped.
         if count & (count - 1) == 0 { mergedDeletes = mergedDeletes.filter(isInUse) }
         mergedDeletes.insert(id)
     }
@@ -67,31 +68,31 @@ final class News {
     ///
     /// - Returns: Whether there were any.
     @discardableResult
-    func noteSave() -> Bool {
+    func recordSave() -> Bool {
         defer { mergedDeletes.removeAll() }
         return !mergedDeletes.isEmpty
     }
 
     // MARK: - Children
 
-    /// Rises with everything that changes what children read here. May be asked on any thread.
+    /// Increases with everything that changes what children read here. May be read on any thread.
     var revision: UInt64 { revisions.load(ordering: .relaxed) }
 
-    /// Notes that children may read something else than before.
-    func noteRevision() {
+    /// Records that children may now read something else.
+    func advanceRevision() {
         revisions.wrappingAdd(1, ordering: .relaxed)
     }
 
-    /// Whether anybody follows.
+    /// Whether any child follows.
     var hasFollowers: Bool { !followers.isEmpty }
 
-    /// Begins or ends to let a child take in at once what changes here.
+    /// Starts or stops a child's following of what changes here.
     func setFollowing(_ isFollowing: Bool, of child: ManagedObjectContext) {
         followers.removeAll { $0.context == nil || $0.context === child }
         if isFollowing { followers.append(Follower(context: child)) }
     }
 
-    /// Lets children that follow take in what has changed.
+    /// Makes children that follow merge what has changed.
     func tellFollowers(_ changes: [GraphChange], except saver: ManagedObjectContext? = nil) {
         guard !changes.isEmpty else { return }
         for follower in followers {
@@ -105,13 +106,13 @@ final class News {
     /// Forgets what a rollback takes back.
     func rollback() {
         mergedDeletes.removeAll()
-        noteRevision()
+        advanceRevision()
     }
 
-    /// Forgets all that was to be told of objects; children still follow.
+    /// Forgets everything to be posted about objects; children still follow.
     func reset() {
         mergedDeletes.removeAll()
         changes = ObjectChanges()
-        noteRevision()
+        advanceRevision()
     }
 }

@@ -1,10 +1,9 @@
 import Synchronization
 
-/// Whether anybody in the program may listen to a notification.
+/// Whether the program may listen to a notification.
 ///
-/// A notification center cannot be asked. But who wants to listen has to name the notification, and
-/// its name is a computed property that says so here. Until then nothing is gathered and nothing
-/// posted.
+/// A notification center cannot be asked. But to listen, a program must name the notification, and its
+/// name is a computed property that records it here. Until then nothing is gathered and nothing posted.
 final class NotificationInterest: Sendable {
     static let objectsDidChange = NotificationInterest()
     static let willSave = NotificationInterest()
@@ -12,7 +11,7 @@ final class NotificationInterest: Sendable {
     static let didSaveObjectIDs = NotificationInterest()
     static let didMergeObjectIDs = NotificationInterest()
     static let remoteChange = NotificationInterest()
-    /// Any of those of undo managers.
+    /// Any notification of undo managers.
     static let undoManager = NotificationInterest()
 
     private let flag = Atomic<Bool>(false)
@@ -20,7 +19,7 @@ final class NotificationInterest: Sendable {
     /// Whether the notification has been named.
     var isThere: Bool { flag.load(ordering: .relaxed) }
 
-    /// Notes that the notification is named.
+    /// Records that the notification is named.
     func markRequested() {
         flag.store(true, ordering: .relaxed)
     }

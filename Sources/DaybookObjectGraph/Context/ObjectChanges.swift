@@ -1,6 +1,6 @@
 import DaybookObjectModel
 
-/// What has happened to the objects of a context since that was last told.
+/// What has happened to the objects of a context since it was last posted.
 ///
 /// Lists, not sets: a program that does not listen pays for neither.
 struct ObjectChanges {
@@ -20,8 +20,8 @@ struct ObjectChanges {
             && invalidated.isEmpty
     }
 
-    /// Notes what has happened to an object, if somebody may listen.
-    mutating func note(_ object: ManagedObject, as kind: Kind) {
+    /// Records what has happened to an object, if somebody may listen.
+    mutating func record(_ object: ManagedObject, as kind: Kind) {
         guard NotificationInterest.objectsDidChange.isThere else { return }
         switch kind {
         case .inserted: inserted.append(object)
@@ -32,16 +32,16 @@ struct ObjectChanges {
         }
     }
 
-    /// Notes a change that was made as a whole.
-    mutating func note(_ change: Change, of object: ManagedObject) {
+    /// Records a change that was made as a whole.
+    mutating func record(_ change: Change, of object: ManagedObject) {
         switch change.kind {
-        case .insert: note(object, as: .inserted)
-        case .update: note(object, as: .updated)
-        case .delete: note(object, as: .deleted)
+        case .insert: record(object, as: .inserted)
+        case .update: record(object, as: .updated)
+        case .delete: record(object, as: .deleted)
         }
     }
 
-    /// The objects by what has become of them in the end, each in one set.
+    /// The objects grouped by what finally happened to them, each in one set.
     var sets: [String: Set<ManagedObject>] {
         let gone = Set(deleted)
         let new = Set(inserted).subtracting(gone)

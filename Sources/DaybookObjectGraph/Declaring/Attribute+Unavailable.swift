@@ -1,11 +1,11 @@
 public import DaybookObjectModel
 import DaybookStopping
 
-// What does not compile, and what to write instead. The compiler looks for an initializer without
-// arguments in the type itself, so that one stands there.
+// Declarations that do not compile, with what to write instead. The compiler looks for an initializer
+// without arguments in the type itself, so that one is declared there.
 
 extension Attribute {
-    /// An enumeration has to join.
+    /// An enumeration must conform to ``AttributeValue``.
     @available(
         *, unavailable,
         message: "conform the type to AttributeValue, as in 'enum Mood: String, AttributeValue'"
@@ -16,7 +16,7 @@ extension Attribute {
         stop("This initializer is unavailable.")
     }
 
-    /// An enumeration has to join.
+    /// An enumeration must conform to ``AttributeValue``.
     @available(
         *, unavailable,
         message: "conform the type to AttributeValue, as in 'enum Mood: String, AttributeValue'"
@@ -27,7 +27,7 @@ extension Attribute {
         stop("This initializer is unavailable.")
     }
 
-    /// A coded type has to join.
+    /// A coded type must conform to ``CodableAttributeValue``.
     @available(
         *, unavailable,
         message: """
@@ -41,7 +41,7 @@ extension Attribute {
         stop("This initializer is unavailable.")
     }
 
-    /// An enumeration has to join.
+    /// An enumeration must conform to ``AttributeValue``.
     @available(
         *, unavailable,
         message: "conform the type to AttributeValue, as in 'enum Mood: String, AttributeValue'"
@@ -52,7 +52,7 @@ extension Attribute {
         stop("This initializer is unavailable.")
     }
 
-    /// Objects are related.
+    /// An object is held by a relationship.
     @available(*, unavailable, message: "a property that leads to an object is a @Relationship")
     public init<Wrapped: ManagedObject>(
         wrappedValue: @autoclosure () -> Value, _ options: AttributeOptions = []
@@ -62,7 +62,7 @@ extension Attribute {
 }
 
 extension Relationship {
-    /// There may be nothing at the other end.
+    /// A to-one relationship must be optional.
     @available(
         *, unavailable,
         message: """
@@ -76,7 +76,7 @@ extension Relationship {
         stop("This initializer is unavailable.")
     }
 
-    /// There may be nothing at the other end.
+    /// A to-one relationship must be optional.
     @available(
         *, unavailable,
         message: """
@@ -91,7 +91,7 @@ extension Relationship {
         stop("This initializer is unavailable.")
     }
 
-    /// New objects are related to nothing.
+    /// The relationships of a new object are empty.
     @available(
         *, unavailable,
         message: "the relationships of a new object are empty: leave the value out"
@@ -101,7 +101,7 @@ extension Relationship {
         stop("This initializer is unavailable.")
     }
 
-    /// New objects are related to nothing.
+    /// The relationships of a new object are empty.
     @available(
         *, unavailable,
         message: "the relationships of a new object are empty: leave the value out"

@@ -15,15 +15,15 @@ public struct AttributeOptions: OptionSet, Sendable {
     public static let indexed = AttributeOptions(rawValue: 1)
     /// No two objects may have the same value; any number may have none.
     public static let unique = AttributeOptions(rawValue: 2)
-    /// Exports leave the values out, or give hashes in their place, unless told otherwise.
+    /// Exports leave the values out, or write hashes instead, unless told otherwise.
     ///
-    /// A store keeps the mark it was made with, and exports go by that. Adding the mark to a model later
-    /// does not keep a program out of its store, and does not mark the store either: name such
-    /// attributes when you export, with `--hide` or in the library `DaybookAudit` with
+    /// A store keeps the mark it was made with, and exports follow that mark. Adding the mark to the
+    /// model later neither keeps a program out of its store nor marks the store: name such attributes
+    /// when you export, with `--hide` or in the library `DaybookAudit` with
     /// `Confidentiality.properties`.
     public static let confidential = AttributeOptions(rawValue: 4)
-    /// The attribute is mandatory and has no default value: every object is given one before it is
-    /// saved. A unique attribute without a default needs no such word.
+    /// The attribute is mandatory and has no default value: every object must be given one before it is
+    /// saved. A unique attribute without a default is required anyway.
     public static let required = AttributeOptions(rawValue: 8)
 }
 
@@ -38,13 +38,13 @@ public struct AttributeOptions: OptionSet, Sendable {
 public struct AttributeRule<Value: AttributeValue>: Sendable {
     let apply: @Sendable (inout AttributeRules) -> Void
 
-    /// The least value of a number or a date.
+    /// The smallest value of a number or a date.
     public static func minimum(_ value: Value) -> AttributeRule {
         let stored = value.storedValue
         return AttributeRule { $0.minimum = stored }
     }
 
-    /// The greatest value of a number or a date.
+    /// The largest value of a number or a date.
     public static func maximum(_ value: Value) -> AttributeRule {
         let stored = value.storedValue
         return AttributeRule { $0.maximum = stored }
@@ -60,7 +60,7 @@ public struct AttributeRule<Value: AttributeValue>: Sendable {
         AttributeRule { $0.maximumLength = length }
     }
 
-    /// A regular expression that describes the whole text.
+    /// A regular expression that the whole text must match.
     public static func pattern(_ pattern: String) -> AttributeRule {
         AttributeRule { $0.pattern = pattern }
     }
@@ -81,22 +81,22 @@ public struct AttributeRule<Value: AttributeValue>: Sendable {
 /// With a ``MergeStrategy`` two contexts may change the attribute of one object at the same time: both
 /// changes are saved, and there is no conflict.
 ///
-/// Reading it fires the object's fault; setting it makes a change in the context's journal.
+/// Reading it fires the object's fault; setting it records a change in the context's journal.
 ///
-/// The default value is an expression, evaluated for each new object and for each row of a batch. It
-/// stands in the model as well, where programs without the class find it, if it is a constant: if it
-/// gives the same value each of the few times it is evaluated when the model is built. A `UUID` or a
-/// `Date` is never taken for a constant; say `@Attribute(default: .distantPast)` where one is. A
-/// unique attribute has no constant default, because only one object could keep it.
+/// The default value is an expression, evaluated for each new object and for each row of a batch. If it
+/// is a constant, the model has it as well, for programs without the class. It counts as a constant if
+/// it gives the same value each time while the model is built. A `UUID` or a `Date` never counts as a
+/// constant; write `@Attribute(default: .distantPast)` where one is. A unique attribute has no constant
+/// default, because only one object could keep it.
 @propertyWrapper
 public struct Attribute<Value> {
     /// Which declaration of the prototype this is; 0 in ordinary objects.
     @usableFromInline let ordinal: DefinitionOrdinal
 
-    // The default and the rules are asked for only while a model is being built: every object that is
-    // made runs these initializers for each of its attributes. They, and reading and setting, are
-    // inlinable so that the class which declares an attribute has all of that for its own type;
-    // unspecialized it was most of the price of reading an object.
+    // The default and the rules are evaluated only while a model is being built, because every new
+    // object runs these initializers for each of its attributes. They, reading and setting are
+    // inlinable, so that they are specialized in the class that declares the attribute; unspecialized
+    // they were most of the cost of reading an object.
 
     /// Declares an attribute with a default value.
     @inlinable
@@ -107,10 +107,11 @@ public struct Attribute<Value> {
     ) where Value: AttributeValue {
         ordinal =
             Prototyping.isActive
-            ? Self.noted(options, .expression({ wrappedValue().storedValue }), rules(), merge) : 0
+            ? Self.declared(options, .expression({ wrappedValue().storedValue }), rules(), merge)
+            : 0
     }
 
-    /// Declares an attribute whose default value is the same for all objects and stands in the model.
+    /// Declares an attribute whose default value is the same for all objects and is kept in the model.
     @inlinable
     public init(
         _ options: AttributeOptions = [],
@@ -119,7 +120,7 @@ public struct Attribute<Value> {
     ) where Value: AttributeValue {
         ordinal =
             Prototyping.isActive
-            ? Self.noted(options, .constant(constant().storedValue), rules(), merge) : 0
+            ? Self.declared(options, .constant(constant().storedValue), rules(), merge) : 0
     }
 
     /// Declares a mandatory attribute without a default value, which is ``AttributeOptions/unique``
@@ -129,7 +130,7 @@ public struct Attribute<Value> {
         _ options: AttributeOptions, rules: @autoclosure () -> [AttributeRule<Value>] = [],
         merge: MergeStrategy? = nil
     ) where Value: EmptyAttributeValue {
-        ordinal = Prototyping.isActive ? Self.noted(options, .none, rules(), merge) : 0
+        ordinal = Prototyping.isActive ? Self.declared(options, .none, rules(), merge) : 0
     }
 
     /// Declares an optional attribute.
@@ -138,10 +139,10 @@ public struct Attribute<Value> {
         _ options: AttributeOptions = [], rules: @autoclosure () -> [AttributeRule<Value>] = [],
         merge: MergeStrategy? = nil
     ) where Value == Wrapped?, Wrapped: AttributeValue {
-        ordinal = Prototyping.isActive ? Self.noted(options, .none, rules(), merge) : 0
+        ordinal = Prototyping.isActive ? Self.declared(options, .none, rules(), merge) : 0
     }
 
-    /// A mandatory attribute without a default has to say so.
+    /// A mandatory attribute without a default must be marked as required.
     @available(
         *, unavailable,
         message: """
@@ -153,13 +154,13 @@ public struct Attribute<Value> {
         stop("This initializer is unavailable.")
     }
 
-    @usableFromInline static func noted(
+    @usableFromInline static func declared(
         _ options: AttributeOptions, _ initial: InitialValue, _ rules: [AttributeRule<Value>],
         _ merge: MergeStrategy?
     ) -> DefinitionOrdinal where Value: AttributeValue {
         var collected = AttributeRules()
         for rule in rules { rule.apply(&collected) }
-        return Prototyping.note(
+        return Prototyping.record(
             PropertyDefinition(
                 .attribute(
                     AttributeDescription(
@@ -178,7 +179,7 @@ public struct Attribute<Value> {
         set { stop("Only a property of a ManagedObject can be an attribute.") }
     }
 
-    // The key path of the property itself is wanted of prototypes only, and made only for them.
+    // Only prototypes need the key path of the property itself, so it is made only for them.
 
     /// Reads and sets the attribute of `object`.
     public static subscript<Object: ManagedObject>(
@@ -206,23 +207,23 @@ public struct Transient<Value: AttributeValue> {
     public init(wrappedValue: @autoclosure @escaping @Sendable () -> Value) {
         ordinal =
             Prototyping.isActive
-            ? Self.noted(.expression({ wrappedValue().storedValue })) : 0
+            ? Self.declared(.expression({ wrappedValue().storedValue })) : 0
     }
 
     /// Declares a transient property that starts empty.
     @inlinable
     public init() where Value: EmptyAttributeValue {
-        ordinal = Prototyping.isActive ? Self.noted(.none) : 0
+        ordinal = Prototyping.isActive ? Self.declared(.none) : 0
     }
 
     /// Declares an optional transient property.
     @inlinable
     public init<Wrapped>() where Value == Wrapped? {
-        ordinal = Prototyping.isActive ? Self.noted(.none) : 0
+        ordinal = Prototyping.isActive ? Self.declared(.none) : 0
     }
 
-    @usableFromInline static func noted(_ initial: InitialValue) -> DefinitionOrdinal {
-        Prototyping.note(
+    @usableFromInline static func declared(_ initial: InitialValue) -> DefinitionOrdinal {
+        Prototyping.record(
             PropertyDefinition(
                 .attribute(
                     AttributeDescription(
@@ -254,7 +255,7 @@ extension Attribute: SlotProperty where Value: AttributeValue {}
 
 extension Transient: DeclaredProperty, SlotProperty {}
 
-/// A property wrapper whose value stands in a slot of the object.
+/// A property wrapper whose value is kept in a slot of the object.
 @usableFromInline protocol SlotProperty<Value> {
     associatedtype Value: AttributeValue
     var ordinal: DefinitionOrdinal { get }
@@ -278,7 +279,7 @@ extension SlotProperty {
         if !object.set(value, at: storage) { firstSet(value, at: storage, of: object) }
     }
 
-    // The first use of a property in a context finds its slot; later ones have it from the key path.
+    // The first use of a property in a context finds its slot; later uses look it up by the key path.
 
     @usableFromInline static func firstRead<Object: ManagedObject>(
         _ storage: ReferenceWritableKeyPath<Object, Self>, of object: Object,

@@ -1,7 +1,7 @@
 public import DaybookObjectModel
 import Foundation
 
-/// What a new object has in an attribute, as its declaration says it.
+/// The value of an attribute in a new object, as its declaration gives it.
 @usableFromInline enum InitialValue: Sendable {
     /// Nothing.
     case none
@@ -10,7 +10,7 @@ import Foundation
     /// What an expression gives each time.
     case expression(@Sendable () -> Value)
 
-    /// The value for one more object; nil when the declaration has none.
+    /// The value for another object; nil when the declaration has none.
     var next: Value? {
         switch self {
         case .none: nil
@@ -19,8 +19,8 @@ import Foundation
         }
     }
 
-    /// The value if it is the same for all objects: a constant, or an expression that has given the
-    /// same each of so many times.
+    /// The value if it is the same for all objects: a constant, or an expression that has given the same
+    /// value in every trial.
     var constant: Value? {
         guard case .expression(let make) = self else { return next }
         let first = make()
@@ -28,12 +28,12 @@ import Foundation
         return first
     }
 
-    /// Enough for an expression that draws one of two values at random to be found out, and for one
-    /// that reads the clock to see it move on.
+    /// Enough to detect an expression that picks one of two values at random, and for the clock to move
+    /// on under one that reads it.
     private static let trialCount = 16
 }
 
-/// What the Swift type of an attribute adds to what the model says of it.
+/// What the Swift type of an attribute adds to the model's description.
 struct AttributeForm: Sendable {
     /// What new objects have.
     let initial: InitialValue
@@ -53,7 +53,7 @@ struct AttributeForm: Sendable {
         }
     }
 
-    /// The value in the type of the property; nil for none, and when the type has no such value.
+    /// The value in the type of the property; nil for null, and when the type has no such value.
     func value(_ stored: Value) -> Any? {
         stored.isNull ? nil : make(stored)
     }
@@ -80,7 +80,7 @@ extension AttributeType {
         }
     }
 
-    /// Some value of the type, with something in it.
+    /// Some value of the type that is not empty.
     var sample: Value {
         switch self {
         case .bool: .bool(true)

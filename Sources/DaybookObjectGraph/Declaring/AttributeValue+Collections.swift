@@ -1,7 +1,7 @@
 public import DaybookObjectModel
 
-// Collections of `Codable` values are kept as JSON, whole: an edit of one element is an edit of the
-// attribute. Objects are collected by a relationship instead.
+// A collection of `Codable` values is kept as one JSON value: an edit of one element is an edit of the
+// attribute. For collections of objects there are relationships.
 
 extension Array: AttributeValue where Element: Codable {}
 
@@ -13,8 +13,8 @@ extension Array: EmptyAttributeValue where Element: Codable {
 }
 
 extension Set: AttributeValue where Element: Codable {
-    /// The value as a JSON list whose elements stand in the order of their bytes, so that equal sets
-    /// are kept alike.
+    /// The value as a JSON list with its elements sorted by their bytes, so that equal sets are stored
+    /// alike.
     public var storedValue: Value { codedValue.withElementsInOrder }
 }
 

@@ -3,25 +3,24 @@ public import Foundation
 
 /// A Swift type that an attribute can have.
 ///
-/// The types of the standard library and Foundation that a store knows conform already, and so does
-/// an optional of each. An enumeration with a raw value joins by naming the protocol:
+/// The types of the standard library and Foundation that a store knows conform already, and so does an
+/// optional of each. An enumeration with a raw value conforms by naming the protocol:
 ///
 /// ```swift
 /// enum Grade: String, AttributeValue { case junior, senior }
 /// ```
 ///
-/// A type that is `Codable` joins through ``CodableAttributeValue`` and is kept as JSON.
+/// A `Codable` type conforms through ``CodableAttributeValue`` and is kept as JSON.
 public protocol AttributeValue: SendableMetatype {
     /// The kind of value in the model.
     static var attributeType: AttributeType { get }
     /// Whether the attribute may be without a value.
     static var isOptionalAttribute: Bool { get }
-    /// What to read where there is no value and the type has no other word for it; nil for types
-    /// that need a default value in their declaration.
+    /// The value to read where nothing is stored; nil for types whose declarations need a default value.
     static var emptyValue: Self? { get }
-    /// What to read where the store holds a value that the type has no form for: an enumeration's
-    /// case that was removed since, or has been added by a newer program. Nil for types without a
-    /// word for that; reading such a value is then an error, an ``UnreadableValue``.
+    /// The value to read where the store holds one that the type cannot represent: an enumeration's case
+    /// that has been removed, or that a newer program has added. Nil for types without such a value;
+    /// reading is then an error, an ``UnreadableValue``.
     ///
     /// ```swift
     /// enum Mood: String, AttributeValue {
@@ -30,12 +29,12 @@ public protocol AttributeValue: SendableMetatype {
     /// }
     /// ```
     ///
-    /// An object whose property is not set keeps the value that is stored.
+    /// Until the property is set, the object keeps the stored value.
     static var unknownValue: Self? { get }
-    /// Reads a stored value; nil when it has another form, null among them.
+    /// Reads a stored value; nil when it has another form or is null.
     init?(storedValue: Value)
-    /// Reads an attribute; nil when its value has another form, null among them. Unless a type says
-    /// otherwise, that is what ``init(storedValue:)`` makes of the value.
+    /// Reads an attribute; nil when its value has another form or is null. By default this calls
+    /// ``init(storedValue:)``.
     init?(_ attribute: borrowing StoredAttribute)
     /// The value as it is stored.
     var storedValue: Value { get }
@@ -44,9 +43,9 @@ public protocol AttributeValue: SendableMetatype {
 extension AttributeValue {
     /// Mandatory unless the type is an optional.
     public static var isOptionalAttribute: Bool { false }
-    /// No word for "nothing".
+    /// No empty value.
     public static var emptyValue: Self? { nil }
-    /// No word for what cannot be read.
+    /// No value for what cannot be read.
     public static var unknownValue: Self? { nil }
     /// Reads the value of an attribute.
     public init?(_ attribute: borrowing StoredAttribute) {
@@ -54,7 +53,7 @@ extension AttributeValue {
     }
 }
 
-/// A type whose absence reads as an empty value: zero, "", false.
+/// A type that reads as an empty value where nothing is stored: zero, "", false.
 ///
 /// Such an attribute needs no default in its declaration.
 public protocol EmptyAttributeValue: AttributeValue {}

@@ -3,31 +3,31 @@ import DaybookStopping
 import Foundation
 import Synchronization
 
-/// What all objects of one entity in one context share: the entity, the way to the context, and the
-/// places of the properties that have been used.
+/// What all objects of one entity in one context share: the entity, the context, and the slots of the
+/// properties that have been used.
 ///
 /// Confined to the context's queue, like the objects that hold it.
 final class EntityBinding {
     let entity: GraphEntity
     let schema: SchemaEntity
-    /// The context; nil after it has gone, and for objects that are in none.
+    /// The context; nil after it has gone, and for objects without one.
     private(set) weak var context: ManagedObjectContext?
-    /// Whether the objects are prototypes, which have declarations instead of values.
+    /// Whether the objects are prototypes, which hold declarations instead of values.
     let isPrototype: Bool
-    // Unchecked because each use of a property would pay for the check; a look-up calls nobody.
-    @exclusivity(unchecked) var slots = KeyPathPlaces()
-    /// Whether reads inside `withObservationTracking` are looked for.
+    // Unchecked because each use of a property would pay for the check; a look-up calls no other code.
+    @exclusivity(unchecked) var slots = KeyPathSlots()
+    /// Whether reads inside `withObservationTracking` are detected.
     var isWatched: Bool
     /// The rows that objects share with other contexts; nil where they share none.
     let rows: RowCache?
-    /// Where the objects are registered; nil for objects that are in no context.
+    /// Where the objects are registered; nil for objects without a context.
     private let registry: IdentityMap?
-    /// The right to work in the context; nil for objects that are in none.
+    /// The right to work in the context; nil for objects without one.
     private let lock: ContextLock?
-    /// What the stores that the objects live in are called; known when the context has gone, too.
+    /// The identifiers of the objects' stores; known even after the context has gone.
     private let storeIdentifiers: StoreIdentifiers
-    /// What the objects' identifiers have in common, for each store that has been asked about.
-    // Locked because an identifier is asked for wherever an object has been handed to.
+    /// What the objects' identifiers have in common, for each store looked up so far.
+    // Locked because an object's identifier may be read on any thread.
     private let groups = Mutex<[(store: UInt32, identifiers: IdentifierGroup)]>([])
     /// The declarations of a prototype; none for other objects.
     let definitions = DefinitionList()
@@ -71,20 +71,20 @@ final class EntityBinding {
         return identifiers
     }
 
-    /// Takes an object that goes out of the registry: at once where that may be touched, which makes
-    /// its memory the next object's; elsewhere it is swept later.
+    /// Takes an object that goes away out of the registry: at once where the registry may be touched, so
+    /// that the next object gets its memory; elsewhere it is swept later.
     ///
-    /// - Returns: What is to let go of the objects to which it leads, where the registry may be touched.
-    func noteEnd(of object: ManagedObject) -> RelationRelease? {
+    /// - Returns: What releases the objects that it leads to, where the registry may be touched.
+    func handleEnd(of object: ManagedObject) -> RelationRelease? {
         guard lock?.isOfThisThread == true else {
-            registry?.noteEnd()
+            registry?.countEnd()
             return nil
         }
         registry?.forget(object)
         return registry?.release
     }
 
-    /// Makes the object that stands for a record.
+    /// Makes the fault for a record.
     func makeFault(_ id: GraphID) -> ManagedObject {
         entity.type.init(FaultSeed(binding: self, graphID: id))
     }

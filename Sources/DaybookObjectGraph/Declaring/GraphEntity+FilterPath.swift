@@ -6,9 +6,9 @@ extension GraphEntity {
         try filterPath(path.keyPath, in: schema)
     }
 
-    /// The properties that a key path leads along; those to the object whose identifier it names.
+    /// The properties along a key path; if it ends in an identifier, those that lead to its object.
     ///
-    /// - Throws: ``QueryError`` when it is not a path of declared properties.
+    /// - Throws: ``QueryError`` when the key path is not one of declared properties.
     func filterPath(_ keyPath: AnyKeyPath, in schema: Schema) throws(QueryError) -> FilterPath {
         switch meaning(of: keyPath) {
         case .properties(let names), .identifier(after: let names):

@@ -7,19 +7,19 @@ import Synchronization
 final class GraphEntity: Sendable {
     let schema: SchemaEntity
     let type: ManagedObject.Type
-    // Never changed after it was made and never given out; contexts on any thread read wrapper
-    // declarations from it.
+    // Never changed once made and never handed out; contexts on any thread read wrapper declarations
+    // from it.
     private let prototypeBox: PrototypeBox?
     /// What the class adds to the model, by slot.
     private let forms: [AttributeForm?]
-    /// The slots in which new objects have what the class says, not what the model does.
+    /// The slots whose initial value in a new object comes from the class, not from the model.
     private let initialSlots: [Int]
     /// The default values of the model that rows of the store begin with.
     private let storedDefaults: [Value]
     private let meanings = Mutex<[KeyPathBox: KeyPathMeaning]>([:])
 
-    /// Joins an entity and a class; `defaults` tells whose default values new objects have where both
-    /// have one.
+    /// Joins an entity and a class; `defaults` tells whose default a new object gets where both have
+    /// one.
     init(
         schema: SchemaEntity, type: ManagedObject.Type, prototype: ManagedObject?,
         defaults: DefaultSource = .type
@@ -36,11 +36,11 @@ final class GraphEntity: Sendable {
         }
     }
 
-    /// Who says what new objects have.
+    /// Who decides the default values of new objects.
     enum DefaultSource {
-        /// The class. Its model has been read off it.
+        /// The class, from which the model was built.
         case type
-        /// The model; the class where the model says nothing.
+        /// The model; the class where the model has no default.
         case model
     }
 
@@ -66,13 +66,12 @@ final class GraphEntity: Sendable {
         return row
     }
 
-    /// What the class says that a new object has in a slot; nil when it says nothing.
+    /// The initial value of a slot in a new object as the class gives it; nil when it gives none.
     func initialValue(inSlot slot: Int) -> Value? {
         forms[slot]?.initial.next?.normalized
     }
 
-    /// A stored value in the Swift type of its attribute; in the form in which it is stored when that
-    /// type has no such value.
+    /// A stored value in the Swift type of its attribute; as stored when that type has no such value.
     func payload(_ stored: Value, inSlot slot: Int) -> Any? {
         guard let form = forms[slot] else {
             return schema.slots[slot].attribute?.type.payload(stored) ?? stored.payload
@@ -80,7 +79,7 @@ final class GraphEntity: Sendable {
         return form.value(stored) ?? stored.payload
     }
 
-    /// Whether a stored value is one that the type of the attribute has, or there is none.
+    /// Whether the type of the attribute has a stored value, or the value is null.
     func isReadable(_ stored: Value, inSlot slot: Int) -> Bool {
         guard !stored.isNull, let form = forms[slot] else { return true }
         return form.value(stored) != nil
@@ -99,14 +98,14 @@ final class GraphEntity: Sendable {
         let box = KeyPathBox(keyPath: keyPath)
         if let known = meanings.withLock({ $0[box] }) { return known }
         let meaning = KeyPathProbe.meaning(of: keyPath, on: prototype)
-        // What is refused is not met often, and there may be no end to it.
+        // Refused key paths are rare, and there may be any number of them.
         if case .computed = meaning { return meaning }
         meanings.withLock { $0[box] = meaning }
         return meaning
     }
 
-    /// The properties that a key path leads along, from this entity on; none when it is not a path of
-    /// declared properties.
+    /// The properties along a key path from this entity on; none when it is not a path of declared
+    /// properties.
     func path(of keyPath: AnyKeyPath) -> [String] {
         guard case .properties(let names) = meaning(of: keyPath) else { return [] }
         return names
@@ -115,15 +114,15 @@ final class GraphEntity: Sendable {
 
 /// A key path that was found to lead along declared properties.
 private struct KeyPathBox: Hashable, @unchecked Sendable {
-    // @unchecked Sendable because a key path is never changed, and one of declared properties only
-    // has nothing else in it.
+    // @unchecked Sendable because a key path never changes, and one of declared properties holds nothing
+    // else.
     let keyPath: AnyKeyPath
 }
 
 /// Holds a prototype.
 private final class PrototypeBox: @unchecked Sendable {
-    // @unchecked Sendable because the object is never changed after the model was built, and reading
-    // its wrappers changes nothing.
+    // @unchecked Sendable because the object never changes after the model was built, and reading its
+    // wrappers changes nothing.
     let object: ManagedObject
 
     init(_ object: ManagedObject) {

@@ -2,20 +2,21 @@ import DaybookStopping
 
 /// What a key path means to the model.
 enum KeyPathMeaning {
-    /// The way along declared properties to the last of them, or to the object itself for none.
+    /// A path along declared properties to the last of them, or to the object itself when there are
+    /// none.
     case properties([String])
-    /// The same way, and then the identifier of the object there.
+    /// The same path, and then the identifier of the object there.
     case identifier(after: [String])
-    /// Something else, such as a computed property, that has read the declared properties named.
+    /// Something else, such as a computed property, which has read these declared properties.
     case computed(reading: [String])
 }
 
-/// Finds out what key paths mean by following them on prototypes, whose properties note that they are
+/// Finds out what key paths mean by following them on prototypes, whose properties record that they are
 /// read.
 ///
-/// That a key path reads a property does not make it that property's: a computed one reads properties
-/// as well, and may return what one of them is for some objects only. So the steps of the key path have
-/// to be the getters of the properties that were read, one by one, and nothing else.
+/// That a key path reads a property does not make it that property's: a computed one reads properties as
+/// well, and may return what one of them is for some objects only. So the steps of the key path must be
+/// the getters of the properties that were read, one by one, and nothing else.
 enum KeyPathProbe {
     private static let key = "Daybook.KeyPathProbe"
 
@@ -31,8 +32,8 @@ enum KeyPathProbe {
     /// Follows a key path that starts at a prototype.
     static func meaning(of keyPath: AnyKeyPath, on prototype: ManagedObject) -> KeyPathMeaning {
         let trace = Trace()
-        ThreadNotes[key] = trace
-        defer { ThreadNotes[key] = nil }
+        ThreadValues[key] = trace
+        defer { ThreadValues[key] = nil }
         _ = prototype[keyPath: keyPath]
         let names = trace.reads.map(\.name)
         var steps = KeyPathStep.steps(of: keyPath).filter { $0 != .unwrapping }
@@ -44,13 +45,13 @@ enum KeyPathProbe {
         return isIdentifier ? .identifier(after: names) : .properties(names)
     }
 
-    /// Notes that a property was read through a key path of one step.
-    static func note(_ name: String, _ keyPath: AnyKeyPath) {
+    /// Records that a property was read through a key path of one step.
+    static func recordRead(of name: String, _ keyPath: AnyKeyPath) {
         let step = KeyPathStep.steps(of: keyPath).first
-        (ThreadNotes[key] as? Trace)?.reads.append(Read(name: name, step: step))
+        (ThreadValues[key] as? Trace)?.reads.append(Read(name: name, step: step))
     }
 
-    /// Also shows that the runtime keeps key paths in the form in which they are read here.
+    /// This also checks that the runtime stores key paths in the form that is read here.
     private static let identifierStep: KeyPathStep? = {
         let steps = KeyPathStep.steps(of: \ManagedObject.objectID)
         require(

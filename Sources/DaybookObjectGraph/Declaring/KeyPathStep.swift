@@ -7,10 +7,10 @@ enum KeyPathStep: Equatable {
     case property(PropertyIdentity)
     /// `?` or `!`, or the optional that a `?` makes of what lies behind it.
     case unwrapping
-    /// Anything that no declared property is.
+    /// Anything that is not a declared property.
     case other
 
-    /// What tells a getter from others.
+    /// The identity of a getter.
     struct PropertyIdentity: Equatable {
         fileprivate let kind: UInt32
         fileprivate let number: UInt
@@ -22,9 +22,9 @@ enum KeyPathStep: Equatable {
         withExtendedLifetime(keyPath) {
             let address = Unmanaged.passUnretained(keyPath).toOpaque()
             var steps: [KeyPathStep] = []
-            var place: UInt = 0
+            var cursor: UInt = 0
             var step = key_path_step()
-            while key_path_next_step(address, &place, &step) { steps.append(KeyPathStep(step)) }
+            while key_path_next_step(address, &cursor, &step) { steps.append(KeyPathStep(step)) }
             return steps
         }
     }

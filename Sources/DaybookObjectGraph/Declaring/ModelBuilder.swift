@@ -43,23 +43,23 @@ struct ModelBuilder {
         return ManagedObjectModel(entities: entities)
     }
 
-    /// What the classes declare and no model can say, a sentence for each mistake.
+    /// Mistakes in what the classes declare that no model can show, a sentence for each.
     var problems: [String] {
         types.flatMap { type in
-            let place = type.entityName
-            let own = definitions[place] ?? []
-            return own.compactMap { problem(of: $0, in: place) } + abstractionProblems(of: type)
+            let name = type.entityName
+            let own = definitions[name] ?? []
+            return own.compactMap { problem(of: $0, in: name) } + abstractionProblems(of: type)
         }
     }
 
     private func problem(of definition: PropertyDefinition, in entityName: String) -> String? {
-        let place = "'\(entityName).\(definition.name)'"
+        let path = "'\(entityName).\(definition.name)'"
         switch definition.kind {
         case .attribute(let attribute):
             guard let form = definition.form, case .none = form.initial, !attribute.isOptional,
                 !attribute.isTransient, !attribute.isUnique, !definition.isRequired
             else { return nil }
-            return "\(place) is mandatory and has no default value, so that an object which is not "
+            return "\(path) is mandatory and has no default value, so that an object which is not "
                 + "given one cannot be saved. Give it a default value, make it optional, or say "
                 + "'@Attribute(.required)'."
         case .relationship(_, let destination):
@@ -67,12 +67,12 @@ struct ModelBuilder {
                 return nil
             }
             return
-                "The inverse of \(place) is no relationship of '\(destination.entityName)': the key "
+                "The inverse of \(path) is not a relationship of '\(destination.entityName)': the key "
                 + "path leads to a computed property, or further than one."
         }
     }
 
-    /// An abstract class without subclasses has inherited the word from one that has.
+    /// An abstract class without subclasses has inherited `isAbstractEntity` from one that has some.
     private func abstractionProblems(of type: ManagedObject.Type) -> [String] {
         guard type.isAbstractEntity, !types.contains(where: { superentity(of: $0) == type }) else {
             return []
@@ -85,13 +85,13 @@ struct ModelBuilder {
         ]
     }
 
-    /// What the model says that new objects have: what all have.
+    /// The default value that the model records: one that all new objects have.
     private func modelDefault(
         of definition: PropertyDefinition, _ attribute: AttributeDescription
     ) -> Value {
         guard let initial = definition.form?.initial else { return .null }
-        // A moment or an identifier that is the same now may be another one tomorrow. One that only
-        // one object could have is a mistake all the same.
+        // A date or an identifier that is the same in every trial may differ tomorrow. A default that
+        // only one object could have is a mistake all the same.
         if case .expression = initial, !attribute.isUnique,
             attribute.type == .date || attribute.type == .uuid
         {
@@ -134,7 +134,7 @@ struct ModelBuilder {
         return nil
     }
 
-    /// The definitions of a class and of those superclasses that are no entities themselves.
+    /// The definitions of a class and of its superclasses that are not entities themselves.
     private func ownDefinitions(of prototype: ManagedObject) -> [PropertyDefinition] {
         var found: [PropertyDefinition] = []
         var mirror: Mirror? = Mirror(reflecting: prototype)

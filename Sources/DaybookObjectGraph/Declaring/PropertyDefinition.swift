@@ -1,7 +1,7 @@
 import DaybookObjectModel
 import Synchronization
 
-/// What the declaration of a property wrapper says, kept only while a model is being built.
+/// The declaration made by a property wrapper, kept only while a model is being built.
 ///
 /// An object that a program works with carries no definitions: building the model once from a
 /// prototype of each class is enough, and a wrapper in an ordinary object is a small zero.
@@ -11,7 +11,7 @@ final class PropertyDefinition {
         case relationship(RelationshipDescription, destination: ManagedObject.Type)
     }
 
-    /// How the declaration of a relationship names the property at the other end.
+    /// How a relationship's declaration names the property at the other end.
     enum Inverse {
         case keyPath(AnyKeyPath)
         case name(String)
@@ -20,7 +20,7 @@ final class PropertyDefinition {
     let kind: Kind
     /// What the Swift type of an attribute adds to the model.
     let form: AttributeForm?
-    /// Whether the declaration says that every object is given a value.
+    /// Whether the declaration requires a value for every object.
     let isRequired: Bool
     /// The property at the other end; nil when the declaration does not name it.
     let inverse: Inverse?
@@ -48,7 +48,7 @@ protocol DeclaredProperty {
     var ordinal: DefinitionOrdinal { get }
 }
 
-/// The place, from 1, of a declaration among those of a prototype; 0 for none.
+/// The position, from 1, of a declaration among those of a prototype; 0 for none.
 @usableFromInline typealias DefinitionOrdinal = UInt16
 
 /// The declarations of one prototype, in the order in which its wrappers were made.
@@ -70,22 +70,22 @@ final class DefinitionList {
     }
 }
 
-/// Tells wrappers whether the object being made is a prototype, whose definitions are wanted.
+/// Tells wrappers whether the object being made is a prototype, whose definitions are collected.
 @usableFromInline enum Prototyping {
-    // Checked by every wrapper of every object that is made, so it has to cost next to nothing: the
-    // count is zero except while some thread builds a model.
+    // Checked by every wrapper of every new object, so it must cost next to nothing: the count is zero
+    // except while some thread builds a model.
     private static let count = Atomic<Int>(0)
     private static let key = "Daybook.Prototyping"
 
     /// Whether this thread is making a prototype.
     @usableFromInline static var isActive: Bool {
         guard count.load(ordering: .relaxed) > 0 else { return false }
-        return ThreadNotes[key] != nil
+        return ThreadValues[key] != nil
     }
 
-    /// Notes the definition of a wrapper that is initialized.
-    static func note(_ definition: PropertyDefinition) -> DefinitionOrdinal {
-        (ThreadNotes[key] as? DefinitionList)?.append(definition) ?? 0
+    /// Records the definition of a wrapper that is being initialized.
+    static func record(_ definition: PropertyDefinition) -> DefinitionOrdinal {
+        (ThreadValues[key] as? DefinitionList)?.append(definition) ?? 0
     }
 
     /// Makes a prototype: the definitions of wrappers initialized in `body` on this thread go to a
@@ -94,10 +94,10 @@ final class DefinitionList {
         in list: DefinitionList, _ body: () throws -> Result
     ) rethrows -> Result {
         count.add(1, ordering: .relaxed)
-        let outer = ThreadNotes[key]
-        ThreadNotes[key] = list
+        let outer = ThreadValues[key]
+        ThreadValues[key] = list
         defer {
-            ThreadNotes[key] = outer
+            ThreadValues[key] = outer
             count.subtract(1, ordering: .relaxed)
         }
         return try body()

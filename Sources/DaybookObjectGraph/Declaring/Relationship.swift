@@ -6,11 +6,11 @@ import DaybookStopping
 public protocol RelationshipValue: SendableMetatype {
     /// The class at the other end.
     static var destinationType: ManagedObject.Type { get }
-    /// Whether there may be many objects at the other end.
+    /// Whether the relationship may lead to many objects.
     static var isToMany: Bool { get }
     /// Whether they have an order.
     static var isOrdered: Bool { get }
-    /// Makes the value of objects.
+    /// Makes the value from objects.
     init(objects: [ManagedObject])
     /// The objects.
     var objects: [ManagedObject] { get }
@@ -76,8 +76,8 @@ extension Array: RelationshipValue where Element: ManagedObject {
 /// ```
 ///
 /// A relationship that is its own inverse names it as text, because the compiler cannot follow a key
-/// path that leads back to the declaration it stands in. For the same reason a key path stands on one
-/// side only.
+/// path that leads back to its own declaration. For the same reason a key path is given on one side
+/// only.
 @propertyWrapper
 public struct Relationship<Value> {
     /// Which declaration of the prototype this is; 0 in ordinary objects.
@@ -86,19 +86,19 @@ public struct Relationship<Value> {
     /// Declares a relationship.
     ///
     /// - Parameters:
-    ///   - deleteRule: What a delete does to the other end.
+    ///   - deleteRule: What a delete does to the object at the other end.
     ///   - inverseName: The name of the same relationship seen from the other end; nil where the other
     ///     end names this one, and for a relationship without an inverse.
     ///   - isOptional: Whether there may be no object at the other end.
-    ///   - minimumCount: The least number of objects in a to-many relationship that is not empty.
-    ///   - maximumCount: The greatest number of objects; 0 for no limit.
+    ///   - minimumCount: The smallest number of objects in a to-many relationship that is not empty.
+    ///   - maximumCount: The largest number of objects; 0 for no limit.
     public init(
         _ deleteRule: DeleteRule = .nullify, inverseName: String? = nil, isOptional: Bool = true,
         minimumCount: Int = 0, maximumCount: Int = 0
     ) where Value: RelationshipValue {
         ordinal =
             Prototyping.isActive
-            ? Prototyping.note(
+            ? Prototyping.record(
                 Self.definition(
                     deleteRule, inverseName.map { .name($0) }, isOptional, minimumCount,
                     maximumCount)) : 0
@@ -107,18 +107,18 @@ public struct Relationship<Value> {
     /// Declares a relationship and its inverse.
     ///
     /// - Parameters:
-    ///   - deleteRule: What a delete does to the other end.
+    ///   - deleteRule: What a delete does to the object at the other end.
     ///   - inverse: The same relationship seen from the other end.
     ///   - isOptional: Whether there may be no object at the other end.
-    ///   - minimumCount: The least number of objects in a to-many relationship that is not empty.
-    ///   - maximumCount: The greatest number of objects; 0 for no limit.
+    ///   - minimumCount: The smallest number of objects in a to-many relationship that is not empty.
+    ///   - maximumCount: The largest number of objects; 0 for no limit.
     public init<Other: ManagedObject>(
         _ deleteRule: DeleteRule = .nullify, inverse: PartialKeyPath<Other>,
         isOptional: Bool = true, minimumCount: Int = 0, maximumCount: Int = 0
     ) where Value: RelationshipValue {
         ordinal =
             Prototyping.isActive
-            ? Prototyping.note(
+            ? Prototyping.record(
                 Self.definition(
                     deleteRule, .keyPath(inverse), isOptional, minimumCount, maximumCount)) : 0
     }

@@ -2,10 +2,10 @@ public import DaybookObjectModel
 import DaybookSnapshotStore
 import Foundation
 
-/// An attribute of an object that has been read: what an ``AttributeValue`` is made from.
+/// An attribute of an object that has been read, from which an ``AttributeValue`` is made.
 ///
-/// An object keeps what it has read as the bytes of its record. A type that reads one of the forms
-/// below takes its value right out of them; ``value`` makes an enumeration of it first.
+/// An object keeps what it has read as the bytes of its record. A type that reads one of the forms below
+/// takes its value directly from them; ``value`` makes an enumeration first.
 public struct StoredAttribute {
     @usableFromInline let object: ManagedObject
     @usableFromInline let slot: Int
@@ -50,8 +50,8 @@ public struct StoredAttribute {
         return value.timeIntervalSinceReferenceDate
     }
 
-    /// Whether the attribute is read from the object's record: not when the object has been edited, or
-    /// the attribute is in memory only.
+    /// Whether the attribute is read from the object's record, which it is not when the object has been
+    /// edited or the attribute is in memory only.
     private var isInRow: Bool {
         slot < object.binding.schema.storedSlotCount && !object.held.isEmpty
     }

@@ -2,12 +2,12 @@ public import DaybookObjectModel
 import DaybookSnapshotStore
 import DaybookStopping
 
-/// A stored value that the type of a property does not have: most often the raw value of an
-/// enumeration's case that was removed, or that a newer program has added.
+/// A stored value that a property's type does not have: most often the raw value of an enumeration's
+/// case that was removed, or that a newer program has added.
 ///
 /// A property cannot throw: it reads as its default, or as empty, and
-/// ``ManagedObjectContext/inaccessibleFaultHandler`` is told of a ``StoreError`` with this as its cause,
-/// which ``ManagedObject/willAccessValue(forKey:)`` throws. The value stays in the store until the
+/// ``ManagedObjectContext/inaccessibleFaultHandler`` gets a ``StoreError`` with this as its cause, which
+/// ``ManagedObject/willAccessValue(forKey:)`` also throws. The value stays in the store until the
 /// property is set. A type that has a word for such values (``AttributeValue/unknownValue``) reads as
 /// that instead.
 public struct UnreadableValue: Error, Sendable, Hashable {
@@ -30,8 +30,8 @@ extension UnreadableValue: CustomStringConvertible {
 }
 
 extension ManagedObject {
-    /// Tells of a value that the type of a property does not have.
-    @inline(never) func noteUnreadable(_ stored: Value, inSlot slot: Int) {
+    /// Reports a value that a property's type does not have.
+    @inline(never) func reportUnreadable(_ stored: Value, inSlot slot: Int) {
         guard let context = binding.context else { return }
         let value = unreadable(stored, inSlot: slot)
         if let handler = context.inaccessibleFaultHandler {

@@ -14,7 +14,7 @@ struct EventRecord {
         case nothing
     }
 
-    /// The place of a member before and after; nil for not a member.
+    /// The position of a member before and after; nil for not a member.
     struct Move {
         var old: Double?
         var new: Double?
@@ -30,13 +30,13 @@ struct EventRecord {
     /// nothing but the instance.
     private(set) var valuesDeleted: [Value]?
 
-    /// Notes the value of a property before it is first set.
+    /// Records the value of a property before it is first set.
     mutating func touch(_ property: PropertyNumber, _ old: Value) {
         for edit in edits where edit.property == property { return }
         edits.append(Edit(property: property, old: old, new: .null))
     }
 
-    /// Ends what happens to the object with its deletion.
+    /// Ends the object's record with its deletion.
     mutating func delete(_ values: [Value], because cause: ObjectID?) {
         self.cause = cause
         kind = kind == .insert ? .nothing : .delete
@@ -73,7 +73,7 @@ struct EventRecord {
         }
     }
 
-    /// Fills in the new values, drops edits that came to nothing and sorts the others.
+    /// Fills in the new values, drops edits without effect and sorts the others.
     private mutating func finishEdits() {
         let entity = object.binding.schema
         let values = object.values

@@ -2,13 +2,12 @@ import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore
 
-// An undo that cannot be done changes nothing, and says so: it is told of at once, or by the next
-// save.
+// An undo that cannot be done changes nothing, and is reported: at once, or by the next save.
 
 extension ManagedObjectContext {
-    /// Whether the last step can be undone; if not, the context is told why.
+    /// Whether the last step can be undone; if not, the context reports why.
     ///
-    /// A step that stands for a saved entry is read for that, and dropped if it cannot be undone.
+    /// A step that stands for a saved entry is read for this, and dropped if it cannot be undone.
     func isReadyToUndo() -> Bool {
         guard let step = journal.list.last else { return false }
         guard let unread = step.unread else { return isReady(toTakeBack: step.changes) }
@@ -24,25 +23,25 @@ extension ManagedObjectContext {
             return true
         } catch {
             journal.dropUnread()
-            noteUndoFailure(error)
+            rememberUndoFailure(error)
             return false
         }
     }
 
-    /// Whether changes can be taken back; if not, the context is told why.
+    /// Whether changes can be taken back; if not, the context reports why.
     func isReady(toTakeBack changes: [RecordedChange]) -> Bool {
         guard mergesAttributes else { return true }
         return isReady(blockade(of: changes.reversed().lazy.map(\.inverse)))
     }
 
-    /// Whether changes can be made again; if not, the context is told why.
+    /// Whether changes can be redone; if not, the context reports why.
     func isReady(toMake changes: [RecordedChange]) -> Bool {
         guard mergesAttributes else { return true }
         return isReady(blockade(of: changes))
     }
 
     private func isReady(_ blockade: StoreError?) -> Bool {
-        if let blockade { noteUndoFailure(blockade) }
+        if let blockade { rememberUndoFailure(blockade) }
         return blockade == nil
     }
 
@@ -50,11 +49,11 @@ extension ManagedObjectContext {
         coordinator.model.schema.entities.contains { !$0.mergingSlots.isEmpty }
     }
 
-    /// Why changes cannot be made one after the other from where their objects stand; nil when they
-    /// can.
+    /// Why changes cannot be made one after the other from the current state of their objects; nil when
+    /// they can.
     ///
-    /// Of an attribute that merges, a change makes a difference, and what that comes to by now may be
-    /// more or less than the rules of the attribute allow.
+    /// A change of an attribute that merges adds a difference, and the result by now may be more or less
+    /// than the rules of the attribute allow.
     func blockade(of changes: some Sequence<RecordedChange>) -> StoreError? {
         var reached: [RelationKey: Value] = [:]
         var obstacles: [UndoObstacle] = []

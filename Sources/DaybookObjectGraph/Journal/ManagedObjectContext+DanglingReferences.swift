@@ -22,7 +22,7 @@ extension ManagedObjectContext {
         return conflicts
     }
 
-    /// Puts what is left of a pending change in its place, and its values in the object.
+    /// Replaces a pending change with what is left of it, and puts its values in the object.
     private func take(_ kept: Change, of object: ManagedObject) {
         let before = journal.change(of: object.graphID)
         let schema = object.binding.schema
@@ -53,16 +53,16 @@ extension ManagedObjectContext {
 }
 
 extension Change {
-    /// Takes out of an insert or update what leads to some objects.
+    /// Removes from an insert or update what leads to some objects.
     ///
-    /// A reference goes back to what it was before; one to an object that only one may hold becomes
+    /// A reference returns to its previous value; one to an object that only one owner may hold becomes
     /// empty, since another may have taken that object meanwhile.
     mutating func dropReferences(
         to lost: Set<ObjectID>, of entity: SchemaEntity
     ) -> [MergeConflict] {
         let left = leaveOut(
             of: entity, where: { lost.contains($0.destination) },
-            // Nobody has looked who holds what the reference led to before.
+            // Nobody has checked who holds the reference's former destination.
             unlessTaken: { _, _ in true })
         return left.map {
             MergeConflict(

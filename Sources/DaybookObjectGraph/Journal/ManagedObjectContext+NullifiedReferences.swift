@@ -1,8 +1,7 @@
 import DaybookObjectModel
 import DaybookSnapshotStore
 
-/// A reference that nobody but the store empties when its destination is deleted, since it has no
-/// inverse.
+/// A reference that only the store empties when its destination is deleted, since it has no inverse.
 private struct NullifiedReference {
     let owner: GraphID
     let kind: Change.Kind
@@ -17,10 +16,10 @@ private struct NullifiedReference {
 }
 
 extension ManagedObjectContext {
-    /// Empties references without inverse, in what is to be saved, to objects that will not be there.
+    /// Empties references without inverse, in what is to be saved, to objects that will not exist.
     ///
-    /// Until the save such a reference reads as none and comes back when the delete is undone. What
-    /// is emptied becomes a part of the step that deleted.
+    /// Until the save such a reference reads as none and comes back when the delete is undone. The
+    /// emptying becomes a part of the step that deleted.
     func emptyReferencesToDeleted() {
         let items = journal.net
         var lost: Set<GraphID> = []
@@ -30,7 +29,7 @@ extension ManagedObjectContext {
         guard !lost.isEmpty else { return }
         let emptied = items.flatMap { references(of: $0, to: lost) }
         let steps = journal.steps(thatDelete: Set(emptied.map(\.destination)))
-        if !emptied.isEmpty { noteRevision() }
+        if !emptied.isEmpty { advanceRevision() }
         for reference in emptied {
             let object = object(reference.owner)
             let recorded = reference.change(of: object, isSaved: false)
@@ -51,7 +50,7 @@ extension ManagedObjectContext {
 
     /// Follows the store where a save has emptied references without inverse to what it deleted.
     ///
-    /// That too becomes a part of the step that deleted, so that undoing this brings them back.
+    /// That also becomes a part of the step that deleted, so that undoing the step brings them back.
     func followNullifiedReferences(_ changes: [Change], inStore store: UInt32) {
         var deleted: Set<GraphID> = []
         for index in changes.indices where changes[index].isDelete {
@@ -109,7 +108,7 @@ extension ManagedObjectContext {
         return found
     }
 
-    /// The references without inverse that a saved change has emptied, if the context has them still.
+    /// The references without inverse that a saved change has emptied, if the context still has them.
     private func references(
         emptiedBy change: Change, inStore store: UInt32, to deleted: Set<GraphID>
     ) -> [NullifiedReference] {
@@ -147,7 +146,7 @@ extension ManagedObjectContext {
 }
 
 extension NetChange {
-    /// Whether the object will not be there once this is saved.
+    /// Whether the object will not exist once this is saved.
     fileprivate var isGone: Bool { kind == .delete || isAnnihilated }
 }
 

@@ -3,25 +3,24 @@ import DaybookObjectModel
 public import DaybookSnapshotStore
 import DaybookStopping
 
-/// Whose saves an undo stack goes on with.
+/// Which saves an undo stack continues with.
 public enum SaveSelection: Sendable, Hashable {
-    /// What an author has saved, from whatever context.
+    /// The saves of an author, from any context.
     case author(String)
-    /// What contexts of a name have saved, whoever the author was.
+    /// The saves of contexts with a name, whoever the author was.
     case context(String)
 }
 
 extension ManagedObjectContext {
     // MARK: - Steps made before
 
-    /// Goes on with the undo stack of an earlier run: the last saves of an author or of a context
-    /// become steps that ``undo()`` takes back, the newest first.
+    /// Continues the undo stack of an earlier run: the last saves of an author or of a context become
+    /// steps that ``undo()`` takes back, the newest first.
     ///
-    /// The steps lie under those that are there already. Saves that have been undone, undos
-    /// themselves, and saves that are steps here already are left out. An entry is read when its step
-    /// is undone, and undone only if no later entry has touched the same and the context has merged
-    /// what it starts from; else nothing changes, the step is dropped, and
-    /// ``undoFailureHandler`` is told.
+    /// The steps go below those that are there already. Saves that have been undone, undos themselves,
+    /// and saves that are steps here already are left out. An entry is read when its step is undone, and
+    /// undone only if no later entry has touched the same and the context has merged what it starts
+    /// from; otherwise nothing changes, the step is dropped, and ``undoFailureHandler`` is called.
     ///
     /// ```swift
     /// context.undoFailureHandler = { error in print(error) }
@@ -31,11 +30,11 @@ extension ManagedObjectContext {
     /// ```
     ///
     /// - Parameters:
-    ///   - selection: Whose saves.
-    ///   - limit: How many steps at most.
-    ///   - store: In which store; the first one when nil.
-    /// - Returns: How many steps were added, less those that ``UndoManager/levelsOfUndo`` had no
-    ///   room for; 0 in a context without undo manager.
+    ///   - selection: Which saves.
+    ///   - limit: The largest number of steps.
+    ///   - store: The store; the first one when nil.
+    /// - Returns: How many steps were added, less those that ``UndoManager/levelsOfUndo`` had no room
+    ///   for; 0 in a context without an undo manager.
     /// - Throws: ``StoreError`` with code `noSuchStore`, `readOnly`, or `corrupt` when an entry cannot
     ///   be read. The undo stack is as it was then.
     /// - Precondition: The context works with stores and not with a parent; `limit` is not negative.
@@ -46,7 +45,7 @@ extension ManagedObjectContext {
     ) throws -> Int {
         let store = try storeForUndo(store)
         guard undoManager != nil else { return 0 }
-        require(limit >= 0, "Undo goes on with no steps or some.")
+        require(limit >= 0, "The limit of steps must not be negative.")
         processPendingChanges()
         let known = journal.entriesKnown(inStore: store.number)
         let found = try store.store.lastSaves(limit: limit) { sequence, header in
@@ -64,9 +63,9 @@ extension ManagedObjectContext {
         return journal.insertBelow(steps.reversed())
     }
 
-    /// What a step changed that stands for a saved entry, if it can be undone in spite of entries that
-    /// have been taken back here and not saved yet. Otherwise throws every obstacle, or that there
-    /// is nothing to undo.
+    /// The changes of a step that stands for a saved entry, if it can be undone in spite of entries that
+    /// have been taken back here and not saved yet. Otherwise throws every obstacle, or that there is
+    /// nothing to undo.
     func changes(
         of unread: UnreadEntry, ignoring ignored: Set<SequenceNumber>
     ) throws -> [RecordedChange] {
@@ -75,7 +74,7 @@ extension ManagedObjectContext {
         }
         let range = unread.sequence...unread.sequence
         let plan = try store.store.undoPlan(of: range, ignoring: ignored)
-        // Where the store is to be left as it is, there may still be something to undo here.
+        // Even if nothing is to change in the store, there may still be something to undo here.
         let isBlocked = !plan.obstacles.isEmpty || ignored.isEmpty || plan.takenBackBy != nil
         if isBlocked, let refusal = plan.refusal {
             throw refusal
@@ -98,8 +97,8 @@ extension ManagedObjectContext {
         if !unmerged.isEmpty { throw StoreError.undoNotMerged(entries, unmerged) }
     }
 
-    /// Tells that an undo was blocked.
-    func noteUndoFailure(_ error: any Error) {
+    /// Reports that an undo was blocked.
+    func rememberUndoFailure(_ error: any Error) {
         if let undoFailureHandler {
             undoFailureHandler(error)
         } else {
@@ -109,22 +108,22 @@ extension ManagedObjectContext {
 
     // MARK: - Undoing an entry here
 
-    /// Takes a saved entry back in this context, as one step that can be undone: a pending change,
-    /// which the next save appends as an entry that says what it undoes.
+    /// Takes a saved entry back in this context, as one step that can be undone: a pending change, which
+    /// the next save appends as an entry that names what it undoes.
     ///
-    /// Only what is saved counts: an undo of a later entry that is pending here does not clear the way.
-    /// What others have saved to the same must have been merged, by ``mergeChanges(through:)`` or by
-    /// itself; so a speculative context takes back what had been saved up to its point in the past. A
-    /// container's `undo(_:policy:author:note:)` saves at once.
+    /// Only what is saved counts: a pending undo of a later entry does not clear the way. What others
+    /// have saved to the same must have been merged, by ``mergeChanges(through:)`` or automatically; so
+    /// a speculative context takes back what had been saved up to its point in the past. A container's
+    /// `undo(_:policy:author:note:)` saves at once.
     ///
     /// - Parameters:
     ///   - entry: The entry. Undoing an undo is a redo.
-    ///   - policy: What becomes of what later entries have touched.
-    ///   - store: Whose entry it is; one of the first store when nil.
+    ///   - policy: What happens to what later entries have touched.
+    ///   - store: The store of the entry; the first one when nil.
     /// - Returns: What was left out.
-    /// - Throws: ``StoreError`` with code `undoBlocked` and every ``UndoObstacle``, also when what
-    ///   the undo starts from has not been merged, or the entry is taken back here already;
-    ///   `noSuchEntry`, `noSuchStore` or `readOnly`. Nothing has changed then.
+    /// - Throws: ``StoreError`` with code `undoBlocked` and every ``UndoObstacle``, also when what the
+    ///   undo starts from has not been merged, or the entry is already taken back here; `noSuchEntry`,
+    ///   `noSuchStore` or `readOnly`. Nothing has changed then.
     /// - Precondition: The context works with stores and not with a parent.
     /// - Complexity: O(*k* log *n*), *k* the number of changes and of later versions of their objects.
     @discardableResult
@@ -146,7 +145,7 @@ extension ManagedObjectContext {
         try carryOut(in: store) { try $0.undoPlan(of: entries, policy: policy) }
     }
 
-    /// Makes saved entries again in this context that were undone together, as one step.
+    /// Redoes saved entries in this context that were undone together, as one step.
     ///
     /// - Throws: ``StoreError`` with code `undoBlocked` when they are not undone, and as
     ///   ``undo(entries:policy:in:)``.
@@ -170,7 +169,7 @@ extension ManagedObjectContext {
         let changes = notTakenBackHere(request.changes, of: undone, in: store).map {
             recorded($0, comesBack: $0.isInsert, isSaved: false, in: store)
         }
-        // What is forbidden makes no difference either, so it is looked for first.
+        // What is forbidden would make no difference either, so it is checked first.
         if let blockade = blockade(of: changes) { throw blockade }
         let wanted = changes.filter(makesDifference)
         guard !wanted.isEmpty else { throw StoreError.undoPending(undone) }
@@ -189,7 +188,7 @@ extension ManagedObjectContext {
     }
 
     /// Changes without the edits of attributes that merge, if some of the entries they take back are
-    /// taken back here and not saved yet: such an edit would make a difference a second time.
+    /// taken back here and not saved yet: such an edit would count a second time.
     private func notTakenBackHere(
         _ changes: [Change], of entries: ClosedRange<SequenceNumber>, in store: PersistentStore
     ) -> [Change] {
@@ -201,7 +200,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// The store whose entries are meant.
+    /// The store of the entries.
     private func storeForUndo(_ store: PersistentStore?) throws -> PersistentStore {
         requireQueue()
         require(
@@ -221,7 +220,7 @@ extension ManagedObjectContext {
         _ change: Change, comesBack: Bool, isSaved: Bool, in store: PersistentStore
     ) -> RecordedChange {
         let object = object(GraphID(store: store.number, object: change.object))
-        // What is left here of an object without a record comes back as it was, not as it is left.
+        // An object without a record comes back as it was, not as it is here.
         if comesBack, journal.net(of: object.graphID) == nil { detach(object) }
         let schema = object.binding.schema
         let transient = schema.defaults.dropFirst(schema.storedSlotCount)
@@ -238,13 +237,13 @@ extension ManagedObjectContext {
 
     // MARK: - Saying what a save undoes
 
-    /// The saved entries that changes take back, and nothing else.
+    /// The saved entries that changes take back, if they do nothing else.
     ///
     /// - Parameters:
     ///   - changes: What is to be saved.
-    ///   - items: What is pending, from which that was made.
-    ///   - store: Where to.
-    /// - Returns: The entries, one after the other; nil when there are none.
+    ///   - items: The pending changes from which they were made.
+    ///   - store: The store to save to.
+    /// - Returns: The entries, a run without gaps; nil when there are none.
     /// - Throws: ``StoreError`` when an entry cannot be read.
     func undoneEntries(
         by changes: [Change], of items: [NetChange], in store: PersistentStore
@@ -278,22 +277,22 @@ extension [Change] {
             index += 1
         }
         guard index < ours.count else { return true }
-        var places = GraphTable()
-        for (place, other) in others.enumerated() {
-            places.set(GraphID(store: 0, object: other.object), to: place)
+        var positions = GraphTable()
+        for (index, other) in others.enumerated() {
+            positions.set(GraphID(store: 0, object: other.object), to: index)
         }
         return indices.allSatisfy { index in
             let object = self[index].object
-            guard let place = places[GraphID(store: 0, object: object)] else { return false }
-            return others[place].object == object && fit(self[index], others[place])
+            guard let position = positions[GraphID(store: 0, object: object)] else { return false }
+            return others[position].object == object && fit(self[index], others[position])
         }
     }
 }
 
 extension Change {
-    /// Whether this change leads from where the other leads to where that starts.
+    /// Whether this change leads from the other's end back to its start.
     fileprivate func takesBack(_ other: Change, in schema: Schema) -> Bool {
-        // One after the other: a switch over both would make a pair of copies first.
+        // Switched one after the other, because a switch over both would first make a pair of copies.
         switch kind {
         case .insert(let values, let joined):
             guard case .delete(let otherValues, let otherJoined) = other.kind else { return false }
@@ -308,7 +307,7 @@ extension Change {
         }
     }
 
-    /// Whether this change does what another does, from wherever each of them starts.
+    /// Whether this change does what another does, wherever each of them starts.
     fileprivate func leads(as other: Change, in schema: Schema) -> Bool {
         guard let entity = schema.merging(object.entity),
             case .update(let edits, let members) = kind,
@@ -329,14 +328,14 @@ extension Change {
 }
 
 extension Schema {
-    /// An entity of which attributes merge; nil for any other.
+    /// The entity, if it has attributes that merge; otherwise nil.
     fileprivate func merging(_ number: EntityNumber) -> SchemaEntity? {
         entity(number).flatMap { $0.mergingSlots.isEmpty ? nil : $0 }
     }
 }
 
 extension [Edit] {
-    /// Whether these edits lead from where others lead to where those start. Of an attribute that
+    /// Whether these edits lead from the end of others back to their start. For an attribute that
     /// merges, the differences count: `merging` is the entity, if it has such attributes.
     fileprivate func takeBack(_ others: [Edit], _ merging: SchemaEntity?) -> Bool {
         let (ours, theirs) = (span, others.span)
@@ -357,7 +356,7 @@ extension [Edit] {
 }
 
 extension [MembershipEdit] {
-    /// Whether these edits lead from where others lead to where those start.
+    /// Whether these edits lead from the end of others back to their start.
     fileprivate func takeBack(_ others: [MembershipEdit]) -> Bool {
         count == others.count && (isEmpty || self == others.map(\.inverse))
     }

@@ -1,14 +1,14 @@
 import DaybookObjectModel
 
 extension ManagedObjectContext {
-    /// Reverses the last step. Does nothing when there is none, or no undo manager.
+    /// Undoes the last step. Does nothing when there is none, or no undo manager.
     public func undo() {
         requireQueue()
         undoManager?.undo()
         postChanges()
     }
 
-    /// Makes the last undone step again.
+    /// Redoes the last undone step.
     public func redo() {
         requireQueue()
         undoManager?.redo()
@@ -21,7 +21,7 @@ extension ManagedObjectContext {
     public func rollback() {
         requireQueue()
         processPendingChanges()
-        // An observer that is told of the event may edit once more.
+        // An observer of the event may edit once more.
         for _ in 0..<Self.hookRoundLimit where journal.hasEvent { processPendingChanges() }
         let items = journal.net
         for item in items {
@@ -29,7 +29,7 @@ extension ManagedObjectContext {
                 apply(change.inverse, to: item.object)
                 updateLists(touchedBy: change.inverse, of: item.object)
             }
-            news.note(item.object, as: item.object.isInserted ? .deleted : .refreshed)
+            news.record(item.object, as: item.object.isInserted ? .deleted : .refreshed)
             settle(item.object, nil)
         }
         undoManager?.requireRest()
@@ -41,9 +41,9 @@ extension ManagedObjectContext {
         postChanges()
     }
 
-    /// Forgets all objects and everything that has changed, as if the context were new. Objects that
-    /// are still held elsewhere have left the context, and are faults that cannot be read: they read
-    /// as empty, and the first is told of on standard error.
+    /// Forgets all objects and everything that has changed, as if the context were new. Objects that are
+    /// still held elsewhere have left the context, and are faults that cannot be read: they read as
+    /// empty, and the first is reported on standard error.
     public func reset() {
         requireQueue()
         undoManager?.requireRest()
@@ -66,7 +66,7 @@ extension ManagedObjectContext {
 
     // MARK: - Taking objects over changes
 
-    /// What has become of a recorded change that was to be taken back.
+    /// The outcome of taking back a recorded change.
     enum TakenBack {
         /// Its edits were taken back as they were recorded, by this change.
         case edits(Change, [Edit])
@@ -78,7 +78,9 @@ extension ManagedObjectContext {
         case passedOver
     }
 
-    /// Takes an object back over a recorded change.
+    /// Takes a recorded change of an object back.
+    // Inlined into the one loop that does, whose changes would each be copied for a call.
+    @inline(__always)
     func takeBack(_ recorded: RecordedChange) -> TakenBack {
         let object = recorded.object
         if case .update(let edits, let members) = recorded.change.kind, members.isEmpty,
@@ -93,27 +95,30 @@ extension ManagedObjectContext {
         return .change(target.change, isAsRecorded: target.isAsRecorded)
     }
 
-    /// Takes edits back where the object still is as they have left it, as nearly always.
+    /// Takes edits back if the object is still as they have left it, which is nearly always the case.
     ///
-    /// - Returns: The change back; nil when that is not so and nothing has changed.
+    /// - Returns: The inverse change; nil when that is not the case and nothing has changed.
     private func takeBack(
         _ edits: [Edit], areNet: Bool, of object: ManagedObject
     ) -> Change? {
         guard !edits.isEmpty, object.isEditable, object.realizeIfNeeded(), object.isEditable,
             areNet || edits.allChangeSomething, let back = object.takeBack(edits)
         else { return nil }
-        noteRevision()
+        advanceRevision()
         if !object.relations.isEmpty {
             for index in back.indices { object.relations[back[index].property] = nil }
         }
         let change = Change(
             object: object.graphID.object, kind: .update(edits: back, members: []))
-        updateLists(touchedBy: change, of: object)
-        news.note(object, as: .updated)
+        // Lists follow references only.
+        if !object.binding.schema.referenceSlots.isEmpty {
+            updateLists(touchedBy: change, of: object)
+        }
+        news.record(object, as: .updated)
         return change
     }
 
-    /// Takes an object over a change, from where it stands now.
+    /// Applies a change to an object, from its current state.
     ///
     /// - Returns: The change that was made; nil when it was passed over, as by ``takeBack(_:)``.
     func make(_ recorded: RecordedChange) -> Change? {
@@ -123,21 +128,21 @@ extension ManagedObjectContext {
     }
 
     private func make(_ change: Change, of object: ManagedObject) {
-        noteRevision()
+        advanceRevision()
         apply(change, to: object)
         updateLists(touchedBy: change, of: object)
-        news.note(change, of: object)
+        news.record(change, of: object)
     }
 
-    /// Whether a change would change anything from where its object stands now.
+    /// Whether a change would change anything in the current state of its object.
     func makesDifference(_ recorded: RecordedChange) -> Bool {
         retarget(recorded.change, onto: recorded.object)?.change.isEmpty == false
     }
 
-    /// A change that leads where a recorded one leads, from where the object stands now: saves and
-    /// merges may have given it other values since.
+    /// A change with the result of a recorded one, from the object's current state: saves and merges may
+    /// have given it other values since.
     ///
-    /// - Returns: Nil when the change is to be passed over; else the change, and whether it is the
+    /// - Returns: Nil when the change is to be skipped; otherwise the change, and whether it is the
     ///   recorded one.
     private func retarget(
         _ change: Change, onto object: ManagedObject
@@ -153,7 +158,7 @@ extension ManagedObjectContext {
             return (change, true)
         }
         let shown = ShownObject(object: object, context: self)
-        // What others have added stays where only a difference is to be made.
+        // Where only a difference is made, what others have added stays.
         return (
             change.starting(from: shown, of: object.binding.schema, unmergeable: .dropped), false
         )
@@ -167,13 +172,12 @@ extension ManagedObjectContext {
         return isUnderlying(object.graphID)
     }
 
-    /// Whether an instance stands for a record; a reference that was left dangling makes one that
-    /// does not.
+    /// Whether an instance has a record; a dangling reference makes one that does not.
     private func isThere(_ object: ManagedObject) -> Bool {
         object.isFault ? fire(object) : !object.status.isGone
     }
 
-    /// Takes an object's values over a change.
+    /// Applies a change to an object's values.
     func apply(_ change: Change, to object: ManagedObject) {
         switch change.kind {
         case .insert(let values, _):
@@ -191,7 +195,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Makes an object's status agree with what is pending for it; nil for nothing at all.
+    /// Makes an object's status agree with its pending change; nil when it has none.
     func settle(_ object: ManagedObject, _ kind: NetChange.Kind?) {
         switch kind {
         case .insert: object.undergo(.settled(.insert))
@@ -205,7 +209,7 @@ extension ManagedObjectContext {
 }
 
 extension [Edit] {
-    /// Whether each ends with another value than it starts with.
+    /// Whether each edit ends with a different value than it starts with.
     fileprivate var allChangeSomething: Bool {
         let edits = span
         for index in edits.indices where edits[index].old == edits[index].new { return false }

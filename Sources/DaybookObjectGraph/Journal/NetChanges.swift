@@ -29,6 +29,9 @@ struct NetChange {
     private(set) var kind: Kind
     /// How many changes of the object lie between base and cursor in the list, rewound ones counting
     /// back.
+    // Derived from places in the list, this would take those of all the object's changes, since an
+    // undo over the last one has to know whether others are left; and they would move with every step
+    // that is forgotten, put below or rewritten. As a number it costs an addition for each change.
     fileprivate var distance: Int
     /// Whether something was changed that is not in the list, so that no undo takes it back.
     fileprivate var isBeyondUndo: Bool
@@ -45,6 +48,9 @@ struct NetChange {
 
     /// Whether the cursor stands on the base, as far as the object is concerned.
     fileprivate var isClean: Bool { kind == .nothing && distance == 0 && !isBeyondUndo }
+
+    /// Whether undo takes back all that is pending.
+    var isUndoable: Bool { !isBeyondUndo }
 
     /// Whether the object was inserted and deleted since the last save: it is no more, but undo can
     /// still bring it back.
@@ -95,7 +101,8 @@ struct NetChanges {
             _ object: ManagedObject, _ change: Change, _ move: Move, isEmpty: Bool
         ) -> Int? {
             guard let place = places.insert(object.graphID, at: items.count) else {
-                items.append(NetChange(object, change, move, isEmpty: isEmpty))
+                let item = NetChange(object, change, move, isEmpty: isEmpty)
+                items.append(consume item)
                 return items.count - 1
             }
             items[place].follow(with: change, move)

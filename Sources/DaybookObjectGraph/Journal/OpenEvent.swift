@@ -13,19 +13,19 @@ struct OpenEvent {
         return records.indices.contains(index) ? records[index] : nil
     }
 
-    /// Notes that an object is new; what is set in the same event needs no record of its own.
+    /// Records that an object is new; what is set in the same event needs no record of its own.
     mutating func insert(_ object: ManagedObject) {
         object.eventIndex = Int32(records.count)
         object.undergo(.inserted)
         records.append(EventRecord(object: object, kind: .insert))
     }
 
-    /// Notes the value of a property before it is first set.
+    /// Records the value of a property before it is first set.
     mutating func touch(_ property: PropertyNumber, _ old: Value, of object: ManagedObject) {
         records[index(of: object)].touch(property, old)
     }
 
-    /// Notes that a member joins, leaves or moves.
+    /// Records that a member joins, leaves or moves.
     mutating func move(
         _ member: ObjectID, in property: PropertyNumber, of object: ManagedObject,
         from old: Double?, to new: Double?
@@ -65,7 +65,7 @@ struct OpenEvent {
         if object.eventIndex < 0 {
             object.eventIndex = Int32(records.count)
             var record = EventRecord(object: object, kind: .update)
-            // Objects that are edited one after the other are mostly edited alike.
+            // Objects that are edited one after the other are usually edited alike.
             let expected = records.last?.edits.count ?? 0
             if expected > 1 { record.edits.reserveCapacity(expected) }
             records.append(record)

@@ -1,17 +1,17 @@
 import DaybookObjectModel
 
-/// A value that somebody else has set, and that a list of changes is to follow.
+/// A value that somebody else has set, and that a list of changes must follow.
 ///
-/// The first unsaved edit of the property then starts from their value. Edits before it, which
-/// theirs has overtaken, are dropped: undoing them must not undo what somebody else did. Where the
-/// attribute merges, they stay, since undoing them takes away only what they have added.
+/// The first unsaved edit of the property then starts from their value. Edits before it, which theirs
+/// has overtaken, are dropped: undoing them must not undo what somebody else did. If the attribute
+/// merges, they stay, since undoing them takes away only what they have added.
 struct Rebase {
     let property: PropertyNumber
     let slot: Int
     let theirs: Value
     /// Whether the first unsaved edit has been found.
     private var isMade = false
-    /// Where the unsaved edits found so far lead.
+    /// The value to which the unsaved edits found so far lead.
     private var reached: Value?
 
     init(_ property: PropertyNumber, inSlot slot: Int, onto theirs: Value) {
@@ -22,7 +22,7 @@ struct Rebase {
 }
 
 extension Rebase {
-    /// What becomes of a change of the object; nil when nothing is left.
+    /// What is left of a change of the object; nil for nothing.
     mutating func made(
         to recorded: RecordedChange, _ isSettled: Bool, isMade isInForce: Bool
     ) -> RecordedChange? {
@@ -61,7 +61,7 @@ extension Rebase {
 }
 
 extension Rebase {
-    /// Edits of which the one of the property leads on from where those before it lead now.
+    /// The edits, with the one of the property starting from the result of those before it.
     private mutating func merged(_ edits: [Edit], of property: SchemaProperty) -> [Edit] {
         edits.compactMap { edit in
             guard edit.property == self.property else { return edit }

@@ -8,7 +8,7 @@ struct RecordedChange {
     }
     /// Whether the change had been made at the last save.
     var isSaved: Bool
-    /// Whether it is known that each of its edits ends with another value than it starts with.
+    /// Whether it is known that each of its edits ends with a different value than it starts with.
     private(set) var isNet: Bool
 
     init(object: ManagedObject, change: Change, isSaved: Bool = false, isNet: Bool = false) {
@@ -16,7 +16,7 @@ struct RecordedChange {
         self.change = change
         self.isSaved = isSaved
         self.isNet = isNet
-        object.noteJournaled()
+        object.markJournaled()
     }
 
     /// The change back.
@@ -25,13 +25,13 @@ struct RecordedChange {
     }
 }
 
-/// A step for undo: the changes of one event, or of several grouped together.
+/// An undo step: the changes of one event, or of several grouped together.
 struct ChangeGroup {
     var changes: [RecordedChange] = []
     var actionName = ""
     /// What moving the cursor over the group takes back, by the number of the store.
     var origins: [UInt32: UndoneEntries] = [:]
-    /// The saved entry whose changes the group stands for and that has not been read yet.
+    /// The saved entry that the group stands for and that has not been read yet.
     var unread: UnreadEntry?
 
     /// Whether there is nothing in the group.

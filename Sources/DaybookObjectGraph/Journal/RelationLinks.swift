@@ -1,11 +1,10 @@
 import DaybookObjectModel
 
-/// Who has joined and left relationships between base and cursor, in the event that goes on included.
+/// Who has joined and left relationships between base and cursor, including the current event.
 ///
-/// A part of the working journal's index, looked up from either end. Reading a collection lays these
-/// over what the store has. Joining and leaving are idempotent, so they stay right whether the store
-/// has taken them in or not. A member that is back where it was leaves no note: others may move it
-/// then.
+/// A part of the working journal's index, looked up from either end. Reading a collection applies these
+/// to what the store has. Joining and leaving are idempotent, so they stay right whether the store has
+/// them already or not. A member that is back where it was leaves no record: others may move it then.
 struct RelationLinks {
     private struct Move {
         let old: Double?
@@ -14,7 +13,7 @@ struct RelationLinks {
 
     private var moves: [RelationKey: [ObjectID: Move]] = [:]
 
-    /// Notes that a member goes from one place to another; nil for not being a member.
+    /// Records that a member goes from one position to another; nil for not being a member.
     mutating func note(_ link: RelationLink) {
         var move = moves[link.key]?[link.member] ?? Move(old: link.old, new: link.new)
         move.new = link.new
@@ -26,12 +25,12 @@ struct RelationLinks {
         moves[key]?.isEmpty == false
     }
 
-    /// Takes the notes back from members that have them.
+    /// Takes the records back from members that have them.
     func takeBack(_ key: RelationKey, from members: inout [ObjectID: Double]) {
         for (member, move) in moves[key] ?? [:] { members[member] = move.old }
     }
 
-    /// Lays the notes over members that were read.
+    /// Applies the records to members that were read.
     func overlay(_ key: RelationKey, on members: inout [ObjectID: Double]) {
         for (member, move) in moves[key] ?? [:] { members[member] = move.new }
     }
@@ -42,7 +41,7 @@ struct RelationLinks {
     }
 }
 
-/// A member of a relationship that goes from one place to another; nil for not being a member.
+/// A member of a relationship that goes from one position to another; nil for not being a member.
 struct RelationLink {
     let key: RelationKey
     let member: ObjectID
@@ -89,7 +88,7 @@ extension Change {
     /// Who joins and leaves relationships by this change, at either end.
     func forEachLink(of owner: ManagedObject, _ body: (RelationLink) -> Void) {
         let schema = owner.binding.schema
-        guard !schema.referenceSlots.isEmpty || !members.isEmpty else { return }
+        guard !schema.referenceSlots.isEmpty || !schema.storedToMany.isEmpty else { return }
         forEachReference(of: schema) { reference in
             let (property, other) = (reference.property, reference.destination)
             if property.slot == nil {

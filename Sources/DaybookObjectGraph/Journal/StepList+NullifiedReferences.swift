@@ -1,7 +1,7 @@
 import DaybookObjectModel
 
 extension StepList {
-    /// In which steps objects were deleted last; the open group counts as the one after all.
+    /// The steps in which objects were deleted last; the open group counts as the one after all others.
     ///
     /// - Complexity: O(*k*), *k* the number of changes since the first of these deletes.
     func steps(thatDelete deleted: Set<GraphID>) -> [GraphID: Int] {
@@ -24,8 +24,8 @@ extension StepList {
     ///
     /// - Parameters:
     ///   - deleted: What was deleted.
-    ///   - steps: As ``steps(thatDelete:)`` has told. Where the delete is in no step, the references
-    ///     are gone for good.
+    ///   - steps: The result of ``steps(thatDelete:)``. If the delete is in no step, the references are
+    ///     gone for good.
     mutating func emptyReferences(to deleted: Set<GraphID>, deletedIn steps: [GraphID: Int]) {
         let steps = steps.merging(deleted.map { ($0, -1) }) { known, _ in known }
         guard let first = steps.values.min() else { return }
@@ -49,7 +49,7 @@ extension StepList {
             let id = GraphID(store: owner.graphID.store, object: destination)
             return steps[id].flatMap { $0 < index ? $0 : nil }
         }
-        func note(_ step: Int, _ edits: [Edit], _ members: [MembershipEdit]) {
+        func record(_ step: Int, _ edits: [Edit], _ members: [MembershipEdit]) {
             let change = Change(
                 object: recorded.change.object, kind: .update(edits: edits, members: members))
             emptied.append((step, RecordedChange(object: owner, change: change, isSaved: true)))
@@ -60,7 +60,7 @@ extension StepList {
                 var edit = edit
                 edit.removed.removeAll { member in
                     guard let step = step(member.object) else { return false }
-                    note(step, [], [MembershipEdit(property: edit.property, removed: [member])])
+                    record(step, [], [MembershipEdit(property: edit.property, removed: [member])])
                     return true
                 }
                 return edit
@@ -69,13 +69,13 @@ extension StepList {
         switch recorded.change.kind {
         case .insert: return
         case .update(var edits, let members):
-            for place in edits.indices {
-                let edit = edits[place]
+            for index in edits.indices {
+                let edit = edits[index]
                 guard schema.property(edit.property)?.isOneWay == true,
                     let step = step(edit.old.reference)
                 else { continue }
-                note(step, [Edit(property: edit.property, old: edit.old, new: .null)], [])
-                edits[place].old = .null
+                record(step, [Edit(property: edit.property, old: edit.old, new: .null)], [])
+                edits[index].old = .null
             }
             recorded.change.kind = .update(
                 edits: edits.filter { $0.old != $0.new }, members: staying(members))
@@ -84,7 +84,7 @@ extension StepList {
                 guard let slot = property.slot, let step = step(values[slot].reference) else {
                     continue
                 }
-                note(step, [Edit(property: property.number, old: values[slot], new: .null)], [])
+                record(step, [Edit(property: property.number, old: values[slot], new: .null)], [])
                 values[slot] = .null
             }
             recorded.change.kind = .delete(values: values, members: staying(members))

@@ -4,13 +4,13 @@ import DaybookObjectModel
 /// Saved entries that some changes of a context take back.
 struct UndoneEntries {
     let entries: ClosedRange<SequenceNumber>
-    /// What takes them back; nil for the inverse of all that they changed.
+    /// The changes that take them back; nil for the inverse of everything they changed.
     var changes: [Change]?
-    /// What they changed, where this context has saved it; nil where the store has to be asked.
+    /// What they changed, if this context has saved it; nil if the store must be read.
     var saved: [Change]?
 
-    /// The same, keeping no more changes than the steps have that were saved: those can never take a
-    /// larger entry back, and would keep all of it in memory for as long as they are there.
+    /// The same with no more changes than the saved steps have: those can never take a larger entry
+    /// back, and would keep all of it in memory as long as they exist.
     func keeping(atMost count: Int) -> UndoneEntries {
         guard let saved, saved.count > count else { return self }
         return UndoneEntries(entries: entries)
@@ -24,12 +24,13 @@ struct UnreadEntry {
 }
 
 extension StepList {
-    /// What the moves since the last save take back in a store; nil when something was changed besides.
+    /// What the moves since the last save take back in a store; nil when something else was changed as
+    /// well.
     func origins(inStore store: UInt32) -> [UndoneEntries]? {
         var found: [UndoneEntries] = []
-        for group in moved {
+        for group in moved(inStore: store) {
             guard let origin = group.origins[store] else {
-                // What was changed in other stores is saved there.
+                // Changes in other stores are saved there.
                 if group.changes.contains(where: { $0.object.graphID.store == store }) {
                     return nil
                 }
@@ -43,18 +44,18 @@ extension StepList {
     /// The saved entries of a store that were taken back and are not saved so yet.
     func entriesTakenBack(inStore store: UInt32) -> Set<SequenceNumber> {
         Set(
-            takenBack.compactMap { $0.origins[store]?.entries }.flatMap { range in
+            takenBack(inStore: store).compactMap { $0.origins[store]?.entries }.flatMap { range in
                 (range.lowerBound.rawValue...range.upperBound.rawValue).map { SequenceNumber($0) }
             })
     }
 
-    /// The saved entries of a store over which the cursor has moved since the last save, one way or
-    /// the other.
+    /// The saved entries of a store that the cursor has moved over since the last save, one way or the
+    /// other.
     func entriesMovedOver(inStore store: UInt32) -> [ClosedRange<SequenceNumber>] {
-        moved.compactMap { $0.origins[store]?.entries }
+        moved(inStore: store).compactMap { $0.origins[store]?.entries }
     }
 
-    /// The saved entries of a store that steps stand for or take back.
+    /// The saved entries of a store that steps represent or take back.
     func entriesKnown(inStore store: UInt32) -> [ClosedRange<SequenceNumber>] {
         var known: [ClosedRange<SequenceNumber>] = []
         for group in all {

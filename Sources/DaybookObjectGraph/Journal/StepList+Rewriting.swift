@@ -2,8 +2,8 @@ import DaybookJournalLog
 import DaybookObjectModel
 
 extension StepList {
-    /// Forgets changes of an object that is no more; of one whose edits were dropped, those that were
-    /// made since the last save.
+    /// Forgets changes of an object that no longer exists; if only its edits were dropped, those made
+    /// since the last save.
     mutating func forget(
         _ object: ManagedObject, onlyUnsaved: Bool, _ leaving: Leaving
     ) {
@@ -31,8 +31,7 @@ extension StepList {
         rewrite(transform, leaving)
     }
 
-    /// Makes the list follow an object to the identifier that it has now, and forget what it was
-    /// related to.
+    /// Makes the list follow an object to its current identifier, and forget what it was related to.
     mutating func move(_ object: ManagedObject, from old: GraphID, _ leaving: Leaving) {
         dropReferences(to: [old.object], inStore: old.store, leaving)
         let transform: (Place, RecordedChange) -> RecordedChange? = { _, recorded in
@@ -57,7 +56,7 @@ extension StepList {
         let ours = steps(thatDelete: Set(deleted.map { GraphID(store: store, object: $0) }))
         let lost = deleted.filter { ours[GraphID(store: store, object: $0)] == nil }
         guard !lost.isEmpty else { return }
-        // What a reference was before it came to lead to a lost object.
+        // The value of a reference before it led to a lost object.
         var earlier: [RelationKey: Value] = [:]
         let transform: (Place, RecordedChange) -> RecordedChange? = { _, recorded in
             guard recorded.object.graphID.store == store else { return recorded }

@@ -1,5 +1,4 @@
 import DaybookObjectModel
-import DaybookStopping
 
 /// The list of a working journal: what can be undone and redone, and where base and cursor stand in
 /// it.
@@ -7,31 +6,15 @@ import DaybookStopping
 /// Invariants:
 /// - The order is: the groups before the cursor, the open group, the groups after the cursor. The
 ///   first two have been made, the last have been taken back.
-/// - A change is marked as saved if it had been made at the last save. All in the groups before the
-///   base are.
+/// - A change is marked as saved if it had been made at the last save of its object's store. All in
+///   the groups before the base of that store are.
 struct StepList {
     private var groups: [ChangeGroup] = []
     private var cursor = 0
-    /// Where the cursor stood at the last save.
-    private var base = 0
-    /// How many groups there were at the last save; others' values overtake what is in these.
-    private var settledCount = 0
-    /// What was changed since the outermost open group began, or, without one and where events do
-    /// not end steps, since the last step.
-    private var open = ChangeGroup()
-    /// The groups that have been begun and not ended, outermost first.
-    private var levels: [Level] = []
-    /// Where in the open group the nested groups lie that have been ended.
-    private var nested: [Range<Int>] = []
+    private var base = ListBase()
+    private var open = OpenGroup()
     /// How many steps are kept on either side of the cursor; 0 for all.
     private var limit = 0
-
-    /// A group that has been begun and not ended.
-    private struct Level {
-        /// Where in the open group it starts.
-        var start: Int
-        var actionName = ""
-    }
 
     /// Told of a change that leaves the list: the object, and how far the change had led from the base
     /// towards the cursor, which is 1 for one made since the last save, -1 for one from before it
@@ -48,7 +31,6 @@ struct StepList {
 
     /// The name of what undo would reverse; empty when it has none.
     var undoActionName: String {
-        if let level = levels.first, !open.changes.isEmpty { return level.actionName }
         if !open.changes.isEmpty { return open.actionName }
         return cursor > 0 ? groups[cursor - 1].actionName : ""
     }
@@ -57,7 +39,7 @@ struct StepList {
     var redoActionName: String { cursor < groups.count ? groups[cursor].actionName : "" }
 
     /// How many groups have been begun and not ended.
-    var groupingLevel: Int { levels.count }
+    var groupingLevel: Int { open.level }
 
     /// How many changes are kept.
     var changeCount: Int { groups.reduce(open.changes.count) { $0 + $1.changes.count } }
@@ -69,19 +51,18 @@ struct StepList {
     var next: ChangeGroup? { cursor < groups.count ? groups[cursor] : nil }
 
     /// All steps and the open group.
-    var all: [ChangeGroup] { groups + [open] }
+    var all: [ChangeGroup] { groups + [open.step] }
 
-    /// The steps over which the cursor has moved since the last save, one way or the other, and the
-    /// open group.
-    var moved: [ChangeGroup] { groups[movedRange] + [open] }
-
-    /// The saved steps that have been taken back since.
-    var takenBack: ArraySlice<ChangeGroup> {
-        cursor < base ? groups[cursor..<min(base, groups.count)] : []
+    /// The steps over which the cursor has moved since the last save of a store, one way or the other,
+    /// and the open group.
+    func moved(inStore store: UInt32) -> [ChangeGroup] {
+        groups[base.stepsMovedOver(inStore: store, to: cursor)] + [open.step]
     }
 
-    private var movedRange: Range<Int> {
-        min(base, cursor)..<min(max(base, cursor), groups.count)
+    /// The saved steps of a store that have been taken back since.
+    func takenBack(inStore store: UInt32) -> ArraySlice<ChangeGroup> {
+        let steps = base.stepsMovedOver(inStore: store, to: cursor)
+        return groups[steps.lowerBound < cursor ? cursor..<cursor : steps]
     }
 
     // MARK: - Taking in
@@ -100,35 +81,18 @@ struct StepList {
     mutating func append(
         _ group: ChangeGroup, to destination: Destination, _ leaving: Leaving
     ) -> Bool {
-        guard levels.isEmpty, destination == .step else {
-            appendToOpenGroup(group)
+        guard open.level == 0, destination == .step else {
+            open.append(group)
             return false
         }
         push(group, leaving)
         return true
     }
 
-    /// Takes changes into the open group, which so takes no saved entries of their stores back any
-    /// more, unless it has changed nothing else there.
-    private mutating func appendToOpenGroup(_ group: ChangeGroup) {
-        guard !open.origins.isEmpty || !group.origins.isEmpty else {
-            open.changes += group.changes
-            return
-        }
-        let stores = Set(open.changes.map(\.object.graphID.store))
-        open.changes += group.changes
-        for store in Set(group.changes.map(\.object.graphID.store)) {
-            open.origins[store] = stores.contains(store) ? nil : group.origins[store]
-        }
-    }
-
     /// Makes a change a part of a step that has been made; the open group counts as the one after all.
     mutating func append(_ recorded: RecordedChange, toStep step: Int) {
-        guard step == groups.count else { return groups[step].changes.append(recorded) }
-        if let last = nested.last, last.upperBound == open.changes.count {
-            nested[nested.count - 1] = last.lowerBound..<last.upperBound + 1
-        }
-        open.changes.append(recorded)
+        guard step == openStep else { return groups[step].changes.append(recorded) }
+        open.extend(with: recorded)
     }
 
     /// Puts steps of the past under all others, oldest first.
@@ -137,8 +101,7 @@ struct StepList {
     mutating func insertBelow(_ steps: [ChangeGroup], _ leaving: Leaving) -> Int {
         groups.insert(contentsOf: steps, at: 0)
         cursor += steps.count
-        base += steps.count
-        settledCount += steps.count
+        base.follow { $0 + steps.count }
         let count = cursor
         trim(leaving)
         return max(steps.count - (count - cursor), 0)
@@ -153,54 +116,33 @@ struct StepList {
     }
 
     private mutating func unsettleAfterCursor() {
-        base = min(base, cursor)
-        settledCount = min(settledCount, cursor)
+        let cursor = cursor
+        base.follow { min($0, cursor) }
     }
 
     // MARK: - Groups
 
     /// Begins a group in the open one.
     mutating func beginGroup(_ leaving: Leaving) {
-        if levels.isEmpty { closeOpenGroup(leaving) }
-        levels.append(Level(start: open.changes.count))
+        if open.level == 0 { closeOpenGroup(leaving) }
+        open.begin()
     }
 
     /// Ends the group begun last.
     mutating func endGroup(_ leaving: Leaving) {
-        let level = levels.removeLast()
-        guard let outer = levels.indices.last else {
-            open.actionName = level.actionName
-            return closeOpenGroup(leaving)
-        }
-        if levels[outer].actionName.isEmpty { levels[outer].actionName = level.actionName }
-        nested.removeAll { $0.lowerBound >= level.start }
-        if level.start < open.changes.count { nested.append(level.start..<open.changes.count) }
+        if open.end() { closeOpenGroup(leaving) }
     }
 
     /// Makes the open group a step, if there is something in it.
-    mutating func closeOpenGroup(_ leaving: Leaving) {
-        let group = open
-        open = ChangeGroup()
-        nested.removeAll()
-        push(group, leaving)
-    }
+    mutating func closeOpenGroup(_ leaving: Leaving) { push(open.take(), leaving) }
 
     /// Names the group begun last, or, when none is open, the last step.
     mutating func name(_ name: String) {
-        if let last = levels.indices.last {
-            levels[last].actionName = name
-        } else if !open.changes.isEmpty {
-            open.actionName = name
-        } else if cursor > 0 {
-            groups[cursor - 1].actionName = name
-        }
+        if !open.name(name), cursor > 0 { groups[cursor - 1].actionName = name }
     }
 
     /// Begins the groups, empty, that are open in another list and end there.
-    mutating func takeGroups(from other: inout StepList) {
-        levels += other.levels.map { Level(start: open.changes.count, actionName: $0.actionName) }
-        other.levels.removeAll()
-    }
+    mutating func takeGroups(from other: inout StepList) { open.takeGroups(from: &other.open) }
 
     // MARK: - The cursor
 
@@ -213,20 +155,10 @@ struct StepList {
     /// The changes of the nested group that was ended last in the open one; nil when there is none.
     ///
     /// - Precondition: Nothing was changed since it was ended.
-    var lastNested: [RecordedChange]? {
-        guard let level = levels.last, let range = nested.last, range.lowerBound >= level.start
-        else { return nil }
-        require(
-            range.upperBound == open.changes.count,
-            "A nested group is undone before anything else is changed.")
-        return Array(open.changes[range])
-    }
+    var lastNested: [RecordedChange]? { open.lastNested }
 
     /// Takes the nested group that was ended last out of the open one.
-    mutating func removeLastNested() {
-        open.changes.removeSubrange(nested.removeLast())
-        open.origins.removeAll()
-    }
+    mutating func removeLastNested() { open.removeLastNested() }
 
     /// Notes what redo has to make of a nested group that was just taken back.
     mutating func noteNestedTakenBack(_ changes: [RecordedChange]) {
@@ -236,11 +168,10 @@ struct StepList {
 
     /// Moves the cursor over the step that was just made again, or takes that into the open group.
     mutating func advance(over changes: [RecordedChange], _ leaving: Leaving) {
-        guard levels.isEmpty else {
+        guard open.level == 0 else {
             groups.remove(at: cursor)
             unsettleAfterCursor()
-            nested.append(open.changes.count..<open.changes.count + changes.count)
-            return appendToOpenGroup(ChangeGroup(changes: changes))
+            return open.appendNested(changes)
         }
         groups[cursor].changes = changes
         cursor += 1
@@ -259,27 +190,54 @@ struct StepList {
     mutating func dropUnread() {
         groups.remove(at: cursor - 1)
         cursor -= 1
-        base -= 1
-        settledCount = max(settledCount - 1, 0)
+        base.follow { max($0 - 1, 0) }
     }
 
     // MARK: - The base
 
     /// Moves the base to the cursor.
     ///
-    /// - Parameter saves: In which entry of each store, and what it changed.
+    /// - Parameters:
+    ///   - saves: In which entry of each store, and what it changed.
+    ///   - stores: Those that were saved; nil for all.
     /// - Complexity: O(*k*), *k* the number of changes since the last save and after the cursor.
-    mutating func markSaved(as saves: [UInt32: UndoneEntries]) {
-        let count = movedRange.reduce(0) { $0 + groups[$1].changes.count }
+    mutating func markSaved(
+        as saves: [UInt32: UndoneEntries], inStores stores: Set<UInt32>? = nil
+    ) {
+        let moved = base.stepsMovedOver(to: cursor)
+        let count = moved.reduce(0) { $0 + groups[$1].changes.count }
         let origins = saves.mapValues { $0.keeping(atMost: count) }
-        for index in movedRange { groups[index].origins = origins }
-        for index in min(base, cursor)..<groups.count {
-            groups[index].changes.mark(isSaved: index < cursor)
+        if stores == nil, base.isCommon {
+            for index in moved { groups[index].origins = origins }
+        } else {
+            for index in moved { noteOrigins(origins, inStores: stores, ofStep: index) }
         }
-        open.changes.mark(isSaved: true)
-        open.origins.removeAll()
-        base = cursor
-        settledCount = groups.count
+        for index in moved.lowerBound..<groups.count {
+            groups[index].changes.mark(isSaved: index < cursor, inStores: stores)
+        }
+        open.markSaved(inStores: stores)
+        base.move(to: cursor, of: groups.count, inStores: stores)
+    }
+
+    /// Notes the origins that a step has from now on, but for stores that were not saved, or over whose
+    /// part of it the cursor has not moved.
+    private mutating func noteOrigins(
+        _ origins: [UInt32: UndoneEntries], inStores stores: Set<UInt32>?, ofStep index: Int
+    ) {
+        for store in Set(origins.keys).union(groups[index].origins.keys)
+        where stores?.contains(store) != false
+            && base.stepsMovedOver(inStore: store, to: cursor).contains(index)
+        {
+            groups[index].origins[store] = origins[store]
+        }
+    }
+
+    /// Takes in a step that has been saved, in place of what could be redone. Nothing else has changed
+    /// since the last save.
+    mutating func appendSaved(_ group: ChangeGroup) {
+        dropRedo { _, _ in }
+        _ = append(group, to: .step) { _, _ in }
+        base.move(to: cursor, of: groups.count)
     }
 
     // MARK: - Forgetting
@@ -303,16 +261,13 @@ struct StepList {
     /// Where a list ends in which nothing can be redone and no group is open.
     struct End {
         fileprivate let count: Int
-        fileprivate let base: Int
-        fileprivate let settledCount: Int
+        fileprivate let base: ListBase
     }
 
     /// The end of the list; nil if it takes the whole list to come back to it.
     var end: End? {
-        guard levels.isEmpty, open.changes.isEmpty, open.origins.isEmpty, cursor == groups.count,
-            limit == 0
-        else { return nil }
-        return End(count: groups.count, base: base, settledCount: settledCount)
+        guard open.isUnused, cursor == groups.count, limit == 0 else { return nil }
+        return End(count: groups.count, base: base)
     }
 
     /// The list as it was at an end after which there were only new steps.
@@ -321,7 +276,6 @@ struct StepList {
         list.groups = Array(groups.prefix(end.count))
         list.cursor = end.count
         list.base = end.base
-        list.settledCount = end.settledCount
         list.limit = limit
         return list
     }
@@ -329,10 +283,8 @@ struct StepList {
     /// Forgets all steps. Groups that are open go on, empty.
     mutating func removeAll() {
         groups.removeAll()
-        open = ChangeGroup()
-        nested.removeAll()
-        for index in levels.indices { levels[index].start = 0 }
-        (cursor, base, settledCount) = (0, 0, 0)
+        open.removeAll()
+        (cursor, base) = (0, ListBase())
     }
 
     private mutating func trim(_ leaving: Leaving) {
@@ -343,8 +295,7 @@ struct StepList {
         for group in groups.prefix(surplus) { group.changes.leave(wereMade: true, leaving) }
         groups.removeFirst(surplus)
         cursor -= surplus
-        base = max(base - surplus, 0)
-        settledCount = max(settledCount - surplus, 0)
+        base.follow { max($0 - surplus, 0) }
     }
 
     private mutating func dropRedo(keeping count: Int, _ leaving: Leaving) {
@@ -352,8 +303,7 @@ struct StepList {
         guard kept < groups.count else { return }
         for group in groups[kept...] { group.changes.leave(wereMade: false, leaving) }
         groups.removeSubrange(kept...)
-        base = min(base, kept)
-        settledCount = min(settledCount, kept)
+        base.follow { min($0, kept) }
     }
 
     // MARK: - Rewriting
@@ -386,7 +336,8 @@ struct StepList {
         for step in groups[..<cursor].indices where step > first {
             groups[step].changes = groups[step].changes.map { transform(step, $0) }
         }
-        open.changes = open.changes.map { transform(openStep, $0) }
+        let openStep = openStep
+        open.rewrite { transform(openStep, $0) }
     }
 
     /// Puts other changes in the place of some, or none. Steps of which nothing is left go.
@@ -399,48 +350,37 @@ struct StepList {
             return kept
         }
         var kept: [ChangeGroup] = []
-        var counts = (cursor: 0, base: 0, settled: 0)
+        // Where each step, and the end, has moved to.
+        var places: [Int] = []
         for (index, group) in groups.enumerated() {
+            places.append(kept.count)
             var group = group
             group.changes = group.changes.compactMap {
-                let isSettled = index < settledCount || $0.isSaved
+                let isSettled = $0.isSaved || index < base[$0.object.graphID.store].count
                 return rewrite(
                     $0, Place(step: index, isMade: index < cursor, isSettled: isSettled))
             }
             guard !group.isEmpty else { continue }
             kept.append(group)
-            if index < cursor { counts.cursor += 1 }
-            if index < base { counts.base += 1 }
-            if index < settledCount { counts.settled += 1 }
         }
+        places.append(kept.count)
         let openStep = openStep
         groups = kept
-        (cursor, base, settledCount) = counts
-        rewriteOpenGroup { recorded in
+        cursor = places[cursor]
+        base.follow { places[$0] }
+        open.rewrite { recorded in
             rewrite(
                 recorded, Place(step: openStep, isMade: true, isSettled: recorded.isSaved))
         }
     }
-
-    private mutating func rewriteOpenGroup(_ transform: (RecordedChange) -> RecordedChange?) {
-        var kept: [RecordedChange] = []
-        // Where each change, and the end, has moved to.
-        var places: [Int] = []
-        for recorded in open.changes {
-            places.append(kept.count)
-            if let recorded = transform(recorded) { kept.append(recorded) }
-        }
-        places.append(kept.count)
-        open.changes = kept
-        for index in levels.indices { levels[index].start = places[levels[index].start] }
-        nested = nested.map { places[$0.lowerBound]..<places[$0.upperBound] }
-            .filter { !$0.isEmpty }
-    }
 }
 
 extension [RecordedChange] {
-    fileprivate mutating func mark(isSaved: Bool) {
-        for place in indices { self[place].isSaved = isSaved }
+    /// Marks the changes of some stores, or of all.
+    mutating func mark(isSaved: Bool, inStores stores: Set<UInt32>?) {
+        for place in indices where stores?.contains(self[place].object.graphID.store) != false {
+            self[place].isSaved = isSaved
+        }
     }
 
     fileprivate func leave(wereMade isMade: Bool, _ leaving: StepList.Leaving) {

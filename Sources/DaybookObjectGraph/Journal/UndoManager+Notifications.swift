@@ -2,7 +2,7 @@ public import Foundation
 
 extension Notification.Name {
     /// Posted before a group of an undo manager is begun or ended and before something is undone or
-    /// redone, while the event still goes on: the moment to bring in what a user is typing. The
+    /// redone, while the event is still open: the moment to apply what a user is typing. The
     /// notification's object is the undo manager, as in the others; all are posted on its queue.
     public static var undoManagerCheckpoint: Notification.Name { .named(.checkpoint) }
     /// Posted after a group was begun.
@@ -18,7 +18,7 @@ extension Notification.Name {
     /// Posted after a step was redone.
     public static var undoManagerDidRedo: Notification.Name { .named(.didRedo) }
 
-    /// The name of a notification, for somebody who may listen to it.
+    /// The name of a notification, read by somebody who may listen to it.
     private static func named(_ notice: UndoManager.Notice) -> Notification.Name {
         NotificationInterest.undoManager.markRequested()
         return notice.name
@@ -26,7 +26,7 @@ extension Notification.Name {
 }
 
 extension UndoManager {
-    /// What an undo manager tells of.
+    /// What an undo manager posts.
     enum Notice: String {
         case checkpoint = "Checkpoint"
         case didOpenGroup = "DidOpenUndoGroup"
@@ -40,7 +40,7 @@ extension UndoManager {
         var name: Notification.Name { Notification.Name("DaybookUndoManager" + rawValue) }
     }
 
-    /// Tells those who may listen.
+    /// Posts a notification if somebody may listen.
     func post(_ notice: Notice) {
         guard NotificationInterest.undoManager.isThere else { return }
         NotificationCenter.default.post(name: notice.name, object: self)

@@ -2,7 +2,7 @@ import DaybookObjectModel
 import DaybookStopping
 import Foundation
 
-/// What can be undone and redone in a context: the face of the context's journal.
+/// What can be undone and redone in a context: the public face of the context's journal.
 ///
 /// The groups before the journal's cursor can be undone, those after it redone. Undoing rewinds the
 /// cursor by one group and applies the inverses; it works across saves, in which case the inverse becomes a
@@ -21,11 +21,11 @@ import Foundation
 /// context.undo()  // both are taken back
 /// ```
 ///
-/// Undo and redo write the values themselves and pass by the accessors of a subclass.
+/// Undo and redo write the values directly and bypass the accessors of a subclass.
 ///
-/// Belongs to the queue of its context. It keeps the objects it mentions alive, saved or not: let
-/// them go with ``removeAllActions()``, bound their number with ``levelsOfUndo``, or give a context
-/// that needs no undo no manager at all.
+/// Belongs to the queue of its context. It keeps the objects it mentions alive, saved or not: release
+/// them with ``removeAllActions()``, limit their number with ``levelsOfUndo``, or give a context that
+/// needs no undo no manager at all.
 public final class UndoManager {
     private(set) weak var context: ManagedObjectContext?
     /// Where groups are begun as long as there is no context.
@@ -33,7 +33,7 @@ public final class UndoManager {
     private var hadContext = false
     private var disableCount = 0
 
-    /// The journal that this is the face of.
+    /// The journal behind this undo manager.
     private var journal: WorkingJournal {
         if let context { return context.journal }
         let journal = ownJournal ?? WorkingJournal()
@@ -43,8 +43,8 @@ public final class UndoManager {
 
     /// How many steps can be undone, and how many redone; 0, the default, for all.
     ///
-    /// The oldest steps beyond the limit are forgotten and let go of their objects. What they changed
-    /// stays changed and is saved as ever.
+    /// The oldest steps beyond the limit are forgotten and release their objects. What they changed
+    /// stays changed and is saved as usual.
     public var levelsOfUndo = 0 {
         didSet { context?.journal.keepSteps(atMost: levelsOfUndo) }
     }
@@ -59,12 +59,12 @@ public final class UndoManager {
         didSet { if groupsByEvent { journal.closeOpenGroup() } }
     }
 
-    /// Whether ``undo()`` or ``undoNestedGroup()`` is at work.
+    /// Whether ``undo()`` or ``undoNestedGroup()`` is running.
     public private(set) var isUndoing = false
-    /// Whether ``redo()`` is at work.
+    /// Whether ``redo()`` is running.
     public private(set) var isRedoing = false
 
-    /// Makes an empty journal, to be given to one context.
+    /// Makes an empty journal for one context.
     public init() {}
 
     func attach(to context: ManagedObjectContext) {
@@ -90,17 +90,17 @@ public final class UndoManager {
 
     // MARK: - Undoing
 
-    /// Whether there is a step to undo; what has been changed in the event that goes on is one.
+    /// Whether there is a step to undo; the changes of the current event are one.
     ///
-    /// Asking does not end the event.
+    /// Reading this does not end the event.
     public var canUndo: Bool { context != nil && (undoCount > 0 || isEventUndoable) }
 
-    /// Whether there is a step to redo; there is none any more once something else was changed.
+    /// Whether there is a step to redo; there is none once something else was changed.
     ///
-    /// Asking does not end the event.
+    /// Reading this does not end the event.
     public var canRedo: Bool { context != nil && redoCount > 0 && !isEventUndoable }
 
-    /// How many steps can be undone; the event that goes on is not counted.
+    /// How many steps can be undone; the current event is not counted.
     public var undoCount: Int { journal.list.undoCount }
 
     /// How many steps can be redone.
@@ -110,11 +110,11 @@ public final class UndoManager {
         isUndoRegistrationEnabled && journal.records.contains { $0.change != nil }
     }
 
-    /// Reverses the last step. Does nothing when there is none.
+    /// Undoes the last step. Does nothing when there is none.
     ///
     /// Ends the event, and the group that is open if it is the only one.
     ///
-    /// - Precondition: No group nested in another is open, and neither undo nor redo is at work.
+    /// - Precondition: No group nested in another is open, and neither undo nor redo is running.
     /// - Complexity: O(*k*), *k* the number of changes in the step.
     public func undo() {
         guard let context else { return }
@@ -127,13 +127,13 @@ public final class UndoManager {
         work(\.isUndoing, .willUndo, .didUndo) { context.journal.undo(in: context) }
     }
 
-    /// Reverses the group that was ended last, even if it is nested in a group that is still open.
-    /// Does nothing when there is none.
+    /// Undoes the group that was ended last, even if it is nested in a group that is still open. Does
+    /// nothing when there is none.
     ///
-    /// In an open group, ``redo()`` makes it again there.
+    /// In an open group, ``redo()`` redoes it there.
     ///
-    /// - Precondition: Nothing was changed since the group was ended, and neither undo nor redo is at
-    ///   work.
+    /// - Precondition: Nothing was changed since the group was ended, and neither undo nor redo is
+    ///   running.
     public func undoNestedGroup() {
         guard let context, groupingLevel > 0 else { return undo() }
         requireRest()
@@ -145,11 +145,11 @@ public final class UndoManager {
         work(\.isUndoing, .willUndo, .didUndo) { context.journal.undoNested(in: context) }
     }
 
-    /// Makes the last undone step again. Does nothing when there is none.
+    /// Redoes the last undone step. Does nothing when there is none.
     ///
-    /// Ends the event. In an open group, what is made again becomes a part of it.
+    /// Ends the event. In an open group, the redone changes become a part of it.
     ///
-    /// - Precondition: Neither undo nor redo is at work.
+    /// - Precondition: Neither undo nor redo is running.
     /// - Complexity: O(*k*), *k* the number of changes in the step.
     public func redo() {
         guard let context else { return }
@@ -160,10 +160,11 @@ public final class UndoManager {
         work(\.isRedoing, .willRedo, .didRedo) { context.journal.redo(in: context) }
     }
 
-    /// Stops the program while undo or redo is at work.
+    /// Stops the program while undo or redo is running.
     func requireRest() {
         require(
-            !isUndoing && !isRedoing, "An undo manager is left alone while undo or redo is at work."
+            !isUndoing && !isRedoing,
+            "An undo manager must not be used while undo or redo is running."
         )
     }
 
@@ -174,19 +175,19 @@ public final class UndoManager {
         post(before)
         self[keyPath: flag] = true
         body()
-        // What hooks have changed meanwhile is no step of its own.
+        // What hooks have changed meanwhile is not a step of its own.
         context?.processPendingChanges()
         context?.terms.forgetMendedReferences()
         self[keyPath: flag] = false
         post(after)
     }
 
-    /// Forgets all steps and lets go of their objects. Groups that are open go on, empty.
+    /// Forgets all steps and releases their objects. Open groups stay open, empty.
     ///
-    /// Ends the event, which is forgotten as well. What was changed stays changed and is saved as
-    /// ever, and registration stays enabled or disabled as it was.
+    /// Ends the event, which is forgotten as well. What was changed stays changed and is saved as usual,
+    /// and registration stays enabled or disabled as it was.
     ///
-    /// - Precondition: Neither undo nor redo is at work.
+    /// - Precondition: Neither undo nor redo is running.
     public func removeAllActions() {
         context?.processPendingChanges()
         requireRest()
@@ -209,11 +210,11 @@ public final class UndoManager {
         post(.didOpenGroup)
     }
 
-    /// Ends the group begun last. A group in which nothing was changed is no step.
+    /// Ends the group begun last. A group in which nothing was changed is not a step.
     ///
     /// - Precondition: A group has been begun and not ended.
     public func endUndoGrouping() {
-        // With its context the group has gone as well.
+        // The group has gone with its context.
         if context == nil, hadContext, groupingLevel == 0 { return }
         require(groupingLevel > 0, "endUndoGrouping needs a beginUndoGrouping before it.")
         post(.checkpoint)
@@ -233,16 +234,16 @@ public final class UndoManager {
         journal.name(name)
     }
 
-    /// The name of what undo would reverse; empty when it has none.
+    /// The action name of the step that undo would take back; empty when it has none.
     public var undoActionName: String { journal.list.undoActionName }
 
-    /// The name of what redo would make again; empty when it has none.
+    /// The action name of the step that redo would make; empty when it has none.
     public var redoActionName: String { journal.list.redoActionName }
 
     // MARK: - Registering
 
-    /// Stops recording until the matching ``enableUndoRegistration()``. The changes themselves are
-    /// made and saved as ever, and what could be undone or redone before still can.
+    /// Stops recording until the matching ``enableUndoRegistration()``. The changes themselves are made
+    /// and saved as usual, and what could be undone or redone before still can.
     ///
     /// Ends the event, so that what was changed before is still recorded.
     public func disableUndoRegistration() {
@@ -252,7 +253,7 @@ public final class UndoManager {
 
     /// Starts recording again, with what is changed from here on.
     ///
-    /// - Precondition: A ``disableUndoRegistration()`` has gone before.
+    /// - Precondition: It follows a ``disableUndoRegistration()``.
     public func enableUndoRegistration() {
         require(disableCount > 0, "enableUndoRegistration needs a disable before it.")
         context?.processPendingChanges()
@@ -262,8 +263,7 @@ public final class UndoManager {
     /// Whether changes are recorded.
     public var isUndoRegistrationEnabled: Bool { disableCount == 0 }
 
-    /// Where in the journal's list the changes belong that are made now; nil where they are not
-    /// recorded.
+    /// Where in the journal's list the changes made now belong; nil where they are not recorded.
     var destination: StepList.Destination? {
         guard isUndoRegistrationEnabled, !isUndoing, !isRedoing else { return nil }
         return groupsByEvent ? .step : .openGroup

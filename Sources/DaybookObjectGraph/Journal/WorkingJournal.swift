@@ -1,11 +1,9 @@
 // The room of the working journal: what has changed in a context since its base, and undo, redo and
 // rollback on it. `WorkingJournal` owns all of it: the event that goes on (`OpenEvent`), the list of
-// changes with base and cursor (`StepList`), and the index of the net changes (`NetChanges`,
-// `RelationLinks`). `UndoManager` is its public face. The extensions of `ManagedObjectContext` in this
+// changes with base and cursor (`StepList`), and the index of what lies between (`JournalIndex`). `UndoManager` is its public face. The extensions of `ManagedObjectContext` in this
 // room apply changes to objects and keep nothing. The room asks the parent store about saved entries,
 // and writes to no store.
 
-import DaybookJournalLog
 import DaybookObjectModel
 
 /// The journal of a context: one list of changes with a base, where the last save was, and a cursor.
@@ -25,12 +23,9 @@ import DaybookObjectModel
 final class WorkingJournal {
     private var event = OpenEvent()
     private var steps = StepList()
-    private var index = NetChanges()
-    private var links = RelationLinks()
-    /// What was taken back since the base without becoming a step, by store.
+    private let index = JournalIndex()
     private var unlisted: [(store: UInt32, origin: UndoneEntries)] = []
-    /// What the list was when each attempt began that goes on, outermost first.
-    private var attempts: [Start] = []
+    private var attempts = JournalAttempts()
     /// What the list is to follow at the end of `gatheringRebases(_:)`; nil outside.
     private var gathered: [ManagedObject: [Rebase]]?
     private var endedEvents = 0
@@ -38,10 +33,10 @@ final class WorkingJournal {
     // MARK: - What is pending
 
     /// Everything between base and cursor, a change for each object.
-    var net: [NetChange] { index.all }
+    var net: [NetChange] { index.net }
 
     /// The net changes of objects of some entities.
-    func net(of entities: [EntityNumber]) -> some Sequence<NetChange> { index.all(of: entities) }
+    func net(of entities: [EntityNumber]) -> some Sequence<NetChange> { index.net(of: entities) }
 
     /// What lies between base and cursor of an object; nil for nothing.
     func net(of id: GraphID) -> NetChange? { index[id] }
@@ -53,16 +48,16 @@ final class WorkingJournal {
     var isAtBase: Bool { index.isEmpty }
 
     /// Whether anybody has joined, left or moved in a relationship.
-    func hasMoves(_ key: RelationKey) -> Bool { links.hasMoves(key) }
+    func hasMoves(_ key: RelationKey) -> Bool { index.hasMoves(key) }
 
     /// Lays what is pending over the members that lie under the context.
     func overlay(_ key: RelationKey, on members: inout [ObjectID: Double]) {
-        links.overlay(key, on: &members)
+        index.overlay(key, on: &members)
     }
 
     /// Takes back what is pending from the members that the context has.
     func takeBack(_ key: RelationKey, from members: inout [ObjectID: Double]) {
-        links.takeBack(key, from: &members)
+        index.takeBack(key, from: &members)
     }
 
     // MARK: - Recording
@@ -96,7 +91,7 @@ final class WorkingJournal {
     }
 
     /// Records what one end of a relationship sees of the event.
-    func record(_ link: RelationLink) { links.note(link) }
+    func record(_ link: RelationLink) { index.note(link) }
 
     /// Records a delete.
     func recordDelete(of object: ManagedObject, _ values: [Value], because cause: ObjectID?) {
@@ -130,11 +125,7 @@ final class WorkingJournal {
     }
 
     /// Notes that an object was changed and changed back in one event, which leaves it dirty.
-    func touch(_ object: ManagedObject) {
-        guard index[object.graphID] == nil else { return }
-        let empty = Change(object: object.graphID.object, kind: .update(edits: [], members: []))
-        index.append(empty, of: object, .unrecorded)
-    }
+    func touch(_ object: ManagedObject) { index.touch(object) }
 
     /// Appends changes that were made one after the other by ``make(_:as:in:)``, together with what
     /// they take back.
@@ -145,14 +136,14 @@ final class WorkingJournal {
             for (store, origin) in group.origins { unlisted.append((store, origin)) }
             return false
         }
-        return steps.append(group, to: destination) { keep($0, $1) }
+        return steps.append(group, to: destination) { index.keep($0, $1) }
     }
 
     /// Makes a change a part of a step that was made before; see ``steps(thatDelete:)``. With nil it is
     /// in no step.
     func append(_ recorded: RecordedChange, toStep step: Int?) {
         if !recorded.isSaved {
-            follow(recorded.change, of: recorded.object, step == nil ? .unrecorded : .forward)
+            index.follow(recorded.change, of: recorded.object, step == nil ? .unrecorded : .forward)
         }
         if let step {
             holdStarts()
@@ -170,7 +161,7 @@ final class WorkingJournal {
     /// - Returns: How many of them there was room for.
     func insertBelow(_ steps: [ChangeGroup]) -> Int {
         holdStarts()
-        return self.steps.insertBelow(steps) { keep($0, $1) }
+        return self.steps.insertBelow(steps) { index.keep($0, $1) }
     }
 
     // MARK: - Moving the cursor
@@ -180,7 +171,7 @@ final class WorkingJournal {
         guard let step = steps.last else { return }
         holdStarts()
         steps.rewind()
-        let taken = takeBack(step.changes, in: context)
+        let taken = index.takeBack(step.changes, in: context)
         steps.noteTakenBack(taken)
         // Hooks come last: they may change the list.
         context.awake(after: taken, .back)
@@ -190,7 +181,7 @@ final class WorkingJournal {
     func undoNested(in context: ManagedObjectContext) {
         guard let changes = steps.lastNested else { return }
         steps.removeLastNested()
-        let taken = takeBack(changes, in: context)
+        let taken = index.takeBack(changes, in: context)
         steps.noteNestedTakenBack(taken)
         context.awake(after: taken, .back)
     }
@@ -198,8 +189,8 @@ final class WorkingJournal {
     /// Advances the cursor by one step; in an open group, what is made again becomes a part of it.
     func redo(in context: ManagedObjectContext) {
         guard let step = steps.next else { return }
-        let made = makeAgain(step.changes, in: context)
-        steps.advance(over: made) { keep($0, $1) }
+        let made = index.makeAgain(step.changes, in: context)
+        steps.advance(over: made) { index.keep($0, $1) }
         context.awake(after: made, .forward)
     }
 
@@ -209,83 +200,7 @@ final class WorkingJournal {
     func make(
         _ recorded: RecordedChange, as move: NetChanges.Move, in context: ManagedObjectContext
     ) -> RecordedChange? {
-        guard let change = context.make(recorded) else { return nil }
-        context.settle(recorded.object, follow(change, of: recorded.object, move))
-        return RecordedChange(object: recorded.object, change: change, isSaved: recorded.isSaved)
-    }
-
-    /// Applies the inverses of changes, last first.
-    ///
-    /// - Returns: What is to be made again: what was taken back, which may not be what was once
-    ///   recorded.
-    private func takeBack(
-        _ changes: [RecordedChange], in context: ManagedObjectContext
-    ) -> [RecordedChange] {
-        // Mostly changes are taken back as they were recorded, and the list stays what it is.
-        var taken = changes
-        var passedOver: Set<Int> = []
-        index.makeRoom(for: changes)
-        let recorded = changes.span
-        var place = recorded.count
-        while place > 0 {
-            place -= 1
-            let object = recorded[place].object
-            switch context.takeBack(recorded[place]) {
-            case .edits(let back, let edits):
-                note(links: back, of: object)
-                context.settle(object, index.append(back, of: object, takingBack: edits))
-                if recorded[place].change.cause != nil { taken[place].change.cause = nil }
-            case .change(let back, let isAsRecorded):
-                context.settle(object, follow(back, of: object, .back))
-                if !isAsRecorded {
-                    taken[place].change = back.inverse
-                } else if recorded[place].change.cause != nil {
-                    taken[place].change.cause = nil
-                }
-            case .passedOver:
-                passedOver.insert(place)
-                keep(object, recorded[place].distance(isMade: true))
-            }
-        }
-        if !passedOver.isEmpty {
-            taken = taken.indices.filter { !passedOver.contains($0) }.map { taken[$0] }
-        }
-        return taken
-    }
-
-    private func makeAgain(
-        _ changes: [RecordedChange], in context: ManagedObjectContext
-    ) -> [RecordedChange] {
-        var made: [RecordedChange] = []
-        made.reserveCapacity(changes.count)
-        for recorded in changes {
-            if let change = make(recorded, as: .forward, in: context) {
-                made.append(change)
-            } else {
-                keep(recorded.object, recorded.distance(isMade: false))
-            }
-        }
-        return made
-    }
-
-    /// Lets the index follow a change of an object over which the cursor has moved.
-    ///
-    /// - Returns: What is now pending for the object; nil when it is clean.
-    @discardableResult
-    private func follow(
-        _ change: Change, of object: ManagedObject, _ move: NetChanges.Move
-    ) -> NetChange.Kind? {
-        note(links: change, of: object)
-        return index.append(change, of: object, move)
-    }
-
-    private func note(links change: Change, of object: ManagedObject) {
-        change.forEachLink(of: object) { links.note($0) }
-    }
-
-    /// Lets the index follow a change that leaves the list while what it changed stays.
-    private func keep(_ object: ManagedObject, _ distance: Int) {
-        if distance != 0 { index.keep(object.graphID, distance) }
+        index.make(recorded, as: move, in: context)
     }
 
     // MARK: - Moving the base
@@ -295,18 +210,37 @@ final class WorkingJournal {
     /// - Parameter saves: In which entry of each store, and what it changed.
     func markSaved(as saves: [UInt32: UndoneEntries] = [:]) {
         index.removeAll()
-        links.removeAll()
         unlisted.removeAll()
         steps.markSaved(as: saves)
-        startAttemptsHere()
+        attempts.beginAllAgain(at: steps)
+    }
+
+    /// Moves the base of some stores to the cursor, where another store has refused.
+    ///
+    /// An attempt that goes on starts again with what they have taken as a step of its own, since that
+    /// stays whatever becomes of the rest.
+    ///
+    /// - Parameters:
+    ///   - items: Everything that was pending there.
+    ///   - stores: The stores.
+    ///   - saves: In which entry of each store, and what it changed.
+    func markSaved(
+        _ items: [NetChange], inStores stores: Set<UInt32>, as saves: [UInt32: UndoneEntries]
+    ) {
+        for item in items { index.clear(item.object) }
+        unlisted.removeAll { stores.contains($0.store) }
+        holdStarts()
+        steps.markSaved(as: saves, inStores: stores)
+        guard !attempts.isEmpty else { return }
+        let changes = items.filter(\.isUndoable).compactMap { item in
+            item.change.map { RecordedChange(object: item.object, change: $0, isSaved: true) }
+        }
+        attempts.change { $0.appendSaved(ChangeGroup(changes: changes, origins: saves)) }
     }
 
     /// Takes what is pending for an object out, because it is saved or dropped. What is in the list
     /// stays there.
-    func clear(_ object: ManagedObject) {
-        if let change = change(of: object.graphID) { note(links: change.inverse, of: object) }
-        index.remove(object.graphID)
-    }
+    func clear(_ object: ManagedObject) { index.clear(object) }
 
     /// Takes what is pending for an object out, and its changes out of the list; with `onlyUnsaved`,
     /// what was saved before can still be undone.
@@ -318,13 +252,7 @@ final class WorkingJournal {
 
     /// Puts what is pending for an object on the base that others have made, from where it is another
     /// change, or none.
-    func rebase(_ object: ManagedObject, to change: Change?) {
-        guard let before = index[object.graphID] else { return }
-        if let change = before.change { note(links: change.inverse, of: object) }
-        let change = change.flatMap { $0.isEmpty ? nil : $0 }
-        index.replace(object.graphID, with: change)
-        if let change { note(links: change, of: object) }
-    }
+    func rebase(_ object: ManagedObject, to change: Change?) { index.rebase(object, to: change) }
 
     /// Puts the list on a value that others have set, now or at the end of ``gatheringRebases(_:)``.
     func rebase(
@@ -369,18 +297,14 @@ final class WorkingJournal {
     /// is clean.
     private func rewrite(_ rewriting: (inout StepList, StepList.Leaving) -> Void) {
         holdStarts()
-        rewriting(&steps) { object, distance in
-            guard distance != 0, index.forget(object.graphID, distance) else { return }
-            object.undergo(.editsDropped)
-        }
-        changeStarts { rewriting(&$0) { _, _ in } }
+        rewriting(&steps) { index.forget($0, $1) }
+        attempts.change { rewriting(&$0) { _, _ in } }
     }
 
     /// Rewinds the cursor to the base and forgets all steps.
     func rollback() {
         _ = event.end()
         index.removeAll()
-        links.removeAll()
         unlisted.removeAll()
         forgetList()
     }
@@ -389,8 +313,8 @@ final class WorkingJournal {
 
     /// Runs `body`, in which ``returnToStart(_:)`` gets the list back as it is now.
     func attempting<Result>(_ body: () throws -> Result) rethrows -> Result {
-        attempts.append(startHere)
-        defer { attempts.removeLast() }
+        attempts.begin(at: steps)
+        defer { attempts.end() }
         return try body()
     }
 
@@ -398,46 +322,20 @@ final class WorkingJournal {
     /// began, or at the last save in it: the cursor, the open group and what can be redone.
     func returnToStart(_ body: () -> Void) {
         holdStarts()
-        let starts = attempts
+        let attempts = attempts
         body()
-        guard case .list(let start)? = starts.last else { return }
+        guard let start = attempts.list else { return }
         steps.restore(start)
-        attempts = starts
-        attempts[attempts.count - 1] = startHere
+        self.attempts = attempts
+        self.attempts.beginAgain(at: steps)
     }
 
     /// Makes the attempts that go on start again from what a save has come to, with the references
     /// that it has emptied.
-    func noteSettled() { startAttemptsHere() }
-
-    /// What an attempt goes back to. Mostly it has only added steps, and the end of the list is enough:
-    /// a copy would cost as much as all steps there are, for each attempt.
-    private enum Start {
-        case end(StepList.End)
-        case list(StepList)
-    }
-
-    private var startHere: Start { steps.end.map { .end($0) } ?? .list(steps) }
-
-    private func startAttemptsHere() {
-        for attempt in attempts.indices { attempts[attempt] = startHere }
-    }
+    func noteSettled() { attempts.beginAllAgain(at: steps) }
 
     /// Keeps the lists of attempts that go on, before the steps change that they began with.
-    private func holdStarts() {
-        for attempt in attempts.indices {
-            guard case .end(let end) = attempts[attempt] else { continue }
-            attempts[attempt] = .list(steps.cut(to: end))
-        }
-    }
-
-    private func changeStarts(_ body: (inout StepList) -> Void) {
-        for attempt in attempts.indices {
-            guard case .list(var list) = attempts[attempt] else { continue }
-            body(&list)
-            attempts[attempt] = .list(list)
-        }
-    }
+    private func holdStarts() { attempts.hold(steps) }
 
     // MARK: - The list
 
@@ -445,14 +343,14 @@ final class WorkingJournal {
     var list: StepList { steps }
 
     /// Begins a group; all that comes until it is ended is one step.
-    func beginGroup() { steps.beginGroup { keep($0, $1) } }
+    func beginGroup() { steps.beginGroup { index.keep($0, $1) } }
 
     /// Ends the group begun last.
-    func endGroup() { steps.endGroup { keep($0, $1) } }
+    func endGroup() { steps.endGroup { index.keep($0, $1) } }
 
     /// Makes the open group a step, unless it was begun and not ended.
     func closeOpenGroup() {
-        if steps.groupingLevel == 0 { steps.closeOpenGroup { keep($0, $1) } }
+        if steps.groupingLevel == 0 { steps.closeOpenGroup { index.keep($0, $1) } }
     }
 
     /// Begins the groups, empty, that are open in another journal and end there.
@@ -470,18 +368,18 @@ final class WorkingJournal {
     /// Keeps so many steps on either side of the cursor; 0 for all.
     func keepSteps(atMost limit: Int) {
         holdStarts()
-        steps.keep(atMost: limit) { keep($0, $1) }
+        steps.keep(atMost: limit) { index.keep($0, $1) }
     }
 
     /// Forgets what was undone.
-    func forgetRedo() { steps.dropRedo { keep($0, $1) } }
+    func forgetRedo() { steps.dropRedo { index.keep($0, $1) } }
 
     /// Forgets all steps, while what they changed stays changed. Groups that are open go on, empty.
     func forgetList() {
         index.keepAll()
         holdStarts()
         steps.removeAll()
-        changeStarts { $0.removeAll() }
+        attempts.change { $0.removeAll() }
     }
 
     /// Notes what the last step has changed, which stands for a saved entry.
@@ -496,24 +394,8 @@ final class WorkingJournal {
         steps.dropUnread()
     }
 
-    // MARK: - Saved entries
-
-    /// What has been taken back in a store since the base; nil when something was changed besides.
-    func origins(inStore store: UInt32) -> [UndoneEntries]? {
-        steps.origins(inStore: store).map { $0 + unlistedOrigins(inStore: store) }
-    }
-
-    /// The saved entries of a store over which the cursor has moved since the base, one way or the other.
-    func entriesMovedOver(inStore store: UInt32) -> [ClosedRange<SequenceNumber>] {
-        steps.entriesMovedOver(inStore: store) + unlistedOrigins(inStore: store).map(\.entries)
-    }
-
-    /// The saved entries of a store that steps stand for or that have been taken back.
-    func entriesKnown(inStore store: UInt32) -> [ClosedRange<SequenceNumber>] {
-        steps.entriesKnown(inStore: store) + unlistedOrigins(inStore: store).map(\.entries)
-    }
-
-    private func unlistedOrigins(inStore store: UInt32) -> [UndoneEntries] {
+    /// What has been taken back in a store since the base without becoming a step.
+    func unlistedOrigins(inStore store: UInt32) -> [UndoneEntries] {
         unlisted.filter { $0.store == store }.map(\.origin)
     }
 }

@@ -6,12 +6,12 @@ extension CoordinatedStores {
     func merge(
         through sequence: SequenceNumber?, into context: ManagedObjectContext
     ) throws -> [MergeConflict] {
-        if let sequence, let first = coordinator.persistentStores.first {
+        if let sequence, let first = stores.first {
             return try context.telling {
                 try mergeEntries(of: first, through: sequence, into: context)
             }
         }
-        for store in coordinator.persistentStores {
+        for store in stores {
             context.terms.keep(try mergeEntries(of: store, through: store.head(), into: context))
         }
         endSpeculation()
@@ -23,7 +23,7 @@ extension CoordinatedStores {
     ) throws -> [MergeConflict] {
         let saved = information[ManagedObjectContext.positionsKey] as? [UInt32: SequenceNumber]
         guard let saved else { return [] }
-        for store in coordinator.persistentStores {
+        for store in stores {
             guard let sequence = saved[store.number] else { continue }
             let met = try context.news.mergingSave {
                 try mergeEntries(of: store, through: sequence, into: context)

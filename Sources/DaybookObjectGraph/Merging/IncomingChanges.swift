@@ -1,10 +1,10 @@
 import DaybookJournalLog
 import DaybookObjectModel
 
-/// What others' entries make of the objects of a context, gathered until all have been read.
+/// The effect of others' entries on the objects of a context, gathered until all have been read.
 ///
-/// Edits there and back cancel out, so merging several entries at once never drops a pending edit
-/// that only agreed with theirs for a while.
+/// Edits back and forth cancel out, so merging several entries at once never drops a pending edit that
+/// agreed with theirs only for a while.
 struct IncomingChanges {
     struct Update {
         let object: ManagedObject
@@ -13,7 +13,7 @@ struct IncomingChanges {
         var sequence: SequenceNumber
     }
 
-    /// Whose entries they are.
+    /// The store of the entries.
     let store: PersistentStore
     var updates: [GraphID: Update] = [:]
     var conflicts: [MergeConflict] = []
@@ -45,24 +45,24 @@ struct IncomingChanges {
     }
 }
 
-/// What was merged, by what had happened to it in the end.
+/// What was merged, grouped by what finally happened to it.
 struct MergedIdentifiers {
     private(set) var inserted: Set<GraphID> = []
     private(set) var updated: Set<GraphID> = []
     private(set) var deleted: Set<GraphID> = []
-    /// Those inserted that were not in use here before.
+    /// The inserted objects that were not in use here before.
     private(set) var unknown: Set<GraphID> = []
 
     /// Whether nothing was merged.
     var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
 
-    /// Notes one change, if somebody may listen.
+    /// Records one change, if somebody may listen.
     ///
     /// - Parameters:
     ///   - change: The change.
     ///   - id: Its object.
     ///   - isKnown: Whether the object was in use here before.
-    mutating func note(_ change: Change, of id: GraphID, isKnown: Bool) {
+    mutating func record(_ change: Change, of id: GraphID, isKnown: Bool) {
         guard
             NotificationInterest.didMergeObjectIDs.isThere
                 || NotificationInterest.objectsDidChange.isThere

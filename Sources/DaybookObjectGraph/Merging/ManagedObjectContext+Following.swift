@@ -2,10 +2,10 @@ import DaybookJournalLog
 import DaybookObjectModel
 
 extension ManagedObjectContext {
-    /// Whether the context takes in what others save as they save it: to its stores, or, for a child,
-    /// what its parent saves and merges and what siblings save into the parent.
+    /// Whether the context merges automatically what others save to its stores or, for a child, what its
+    /// parent saves and merges and what siblings save into the parent.
     ///
-    /// A context that is held to a query generation stays there all the same.
+    /// A context that is held to a query generation stays there in any case.
     public var automaticallyMergesChangesFromParent: Bool {
         get { parentStore.isFollowing }
         set { parentStore.follow(newValue, for: self) }
@@ -13,18 +13,18 @@ extension ManagedObjectContext {
 
     /// Whether an object that others have inserted was in use here before that is merged.
     ///
-    /// Of a fault that depends on what lies under the context.
+    /// For a fault this depends on the parent store.
     func isKnown(_ id: GraphID, at sequence: SequenceNumber? = nil) -> Bool {
         guard let object = registry[id], !object.status.isGone else { return false }
         return !object.status.isFault || parentStore.knewFault(id, before: sequence)
     }
 
-    /// Takes in what the parent has just told.
+    /// Merges what the parent has just announced.
     func mergeAsTheyCome(_ changes: [GraphChange]) {
         tell(of: mergeParent(changes))
     }
 
-    /// Takes in what has changed in the parent, under what is pending here.
+    /// Merges what has changed in the parent, under what is pending here.
     ///
     /// - Returns: Pending edits that collided; the pending values are kept.
     func mergeParent(_ changes: [GraphChange]) -> [MergeConflict] {
@@ -37,10 +37,11 @@ extension ManagedObjectContext {
         journal.gatheringRebases {
             for change in changes {
                 let object = registry[change.id]
-                merged.note(change.change, of: change.id, isKnown: isKnown(change.id))
-                // What is to be inserted anew owes nothing to what others did with it before.
+                merged.record(change.change, of: change.id, isKnown: isKnown(change.id))
+                // An object that is to be inserted again does not depend on what others did with it
+                // before.
                 if object?.status.isTemporary == true { continue }
-                // What was inserted or updated may have gone since.
+                // An inserted or updated object may have gone since.
                 let isDoubtful = change.change.isDelete || destinations.contains(change.id)
                 let isThere = !isDoubtful || isUnderlying(change.id)
                 if !isThere { lost[change.id.store, default: []].insert(change.id.object) }
@@ -48,17 +49,17 @@ extension ManagedObjectContext {
                 guard isThere else {
                     if !object.status.isGone {
                         mergeDelete(of: object, &conflicts)
-                        news.note(object, as: .deleted)
+                        news.record(object, as: .deleted)
                     }
                     continue
                 }
                 if object.status.isGone {
                     object.relations = [:]
                     object.becomeFault(.anew)
-                    news.note(object, as: .refreshed)
+                    news.record(object, as: .refreshed)
                 } else if !object.isFault {
                     conflicts += mergeAgain(object)
-                    news.note(object, as: .refreshed)
+                    news.record(object, as: .refreshed)
                 }
             }
         }
@@ -67,16 +68,16 @@ extension ManagedObjectContext {
                 .inStore(coordinator.identifier(ofStore: store))
         }
         updateAllLists()
-        noteRevision()
+        advanceRevision()
         news.tellFollowers(changes)
-        noteInserted(merged)
+        recordInserted(merged)
         postChanges()
         postDidMerge(merged)
         return conflicts.named(in: coordinator.model.schema)
     }
 
-    /// Takes in what the parent has of every object that is registered here or that pending changes
-    /// lead to.
+    /// Merges the parent's state of every object that is registered here or that pending changes lead
+    /// to.
     func mergeWholeParent() -> [MergeConflict] {
         let objects = registry.objects.filter { !$0.status.isTemporary }
         for object in objects { object.relations = [:] }
@@ -97,7 +98,7 @@ extension ManagedObjectContext {
                     ? .update(edits: [], members: []) : .delete(values: values, members: [])))
     }
 
-    /// The objects that pending changes come to refer to.
+    /// The objects that pending changes newly refer to.
     private var pendingDestinations: Set<GraphID> {
         var found: Set<GraphID> = []
         for item in journal.net {
@@ -120,7 +121,7 @@ extension ManagedObjectContext {
         refreshMerging(object)
         if object.status.isGone {
             // It was updated, and has been deleted since.
-            news.noteMergedDelete(object.graphID) { [registry] in registry[$0] != nil }
+            news.recordMergedDelete(object.graphID) { [registry] in registry[$0] != nil }
             return edits.values.sorted { $0.property < $1.property }.map {
                 object.conflict(.deletedByThem, of: $0.property, base: $0.old, ours: $0.new)
             }
@@ -139,7 +140,7 @@ extension ManagedObjectContext {
             } else if before[slot] != object.values[slot] {
                 journal.rebase(
                     object, property.number, inSlot: slot, onto: object.values[slot])
-                // Who deletes has seen another value.
+                // A pending delete was made with another value.
                 if isDeleted, slot < object.binding.schema.storedSlotCount {
                     conflicts.append(
                         object.conflict(
@@ -158,7 +159,7 @@ extension ManagedObjectContext {
         return Dictionary(edits.map { ($0.property, $0) }) { first, _ in first }
     }
 
-    /// Whether an object is there under the context and in no store yet.
+    /// Whether an object exists in the parent context and in no store yet.
     func isUnsavedAbove(_ id: GraphID) -> Bool {
         do {
             return try parentStore.isUnsaved(id)

@@ -1,5 +1,5 @@
-// The room of merging: taking in what others have changed, under what is pending. It changes objects and
-// what pending changes start from, and moves the base in the parent store. It saves nothing.
+// The room of merging: it brings in what others have changed, under what is pending. It changes objects
+// and what pending changes start from, and moves the base in the parent store. It saves nothing.
 
 public import DaybookJournalLog
 public import DaybookObjectModel
@@ -9,16 +9,16 @@ public import Foundation
 extension ManagedObjectContext {
     /// Merges the save that a notification tells of.
     ///
-    /// A context that works with stores merges all entries before it as well. A child takes in what
-    /// its parent has now of the objects that were saved. A notification from a context of another
+    /// A context that works with stores merges all entries before it as well. A child merges its
+    /// parent's current state of the objects that were saved. A notification from a context of another
     /// coordinator is ignored.
     ///
     /// - Returns: Edits pending here of properties that the others changed, too, and those that
-    ///   automatic merges have met and nobody was told of. The pending values are kept and now stand
-    ///   on the others' values, so that the next save writes them; edits of objects they deleted, and
-    ///   references to those, are dropped. Of an attribute with a ``MergeStrategy`` the context shows
-    ///   what both changes come to, and there is no conflict. To take the conflicts is to let ours stand:
-    ///   look at them, or write `_ =` to say that whatever is pending is to win.
+    ///   automatic merges have met and that have not been reported. The pending values are kept and now
+    ///   start from the others' values, so that the next save writes them; edits of objects they
+    ///   deleted, and references to those, are dropped. For an attribute with a ``MergeStrategy`` the
+    ///   context shows the result of both changes, and there is no conflict. Taking the conflicts lets
+    ///   ours stand: look at them, or write `_ =` to say that the pending values win.
     /// - Throws: ``StoreError`` when an entry cannot be read; what was read before it has been merged.
     ///   Conflicts met there are kept: the next call returns them, and until then a save under
     ///   ``MergePolicy/error`` refuses with them.
@@ -34,9 +34,9 @@ extension ManagedObjectContext {
 
     /// Replays what others have saved, up to an entry, under what is pending here.
     ///
-    /// Merging the same entries again changes nothing. A child takes in what its parent has now of
-    /// all objects that are registered here. A speculative context is brought forward, and when it
-    /// has merged everything, it is like any other.
+    /// Merging the same entries again changes nothing. A child merges its parent's current state of all
+    /// objects that are registered here. A speculative context is brought forward, and when it has
+    /// merged everything, it is like any other.
     ///
     /// - Parameter sequence: The last entry to merge of the coordinator's first store; the newest of
     ///   every store when nil.
@@ -50,10 +50,10 @@ extension ManagedObjectContext {
         return try parentStore.merge(through: sequence, into: self)
     }
 
-    /// Takes in entries of a store, under what is pending here.
+    /// Merges entries of a store, under what is pending here.
     ///
     /// - Parameters:
-    ///   - store: Whose entries they are.
+    ///   - store: The store of the entries.
     ///   - walk: Hands out what others have changed, entry after entry.
     /// - Returns: Pending edits that collided; the pending values are kept.
     /// - Throws: What `walk` throws; ``StoreError`` when the store cannot be read. What was handed out
@@ -65,7 +65,7 @@ extension ManagedObjectContext {
         var incoming = IncomingChanges(store: store)
         var changes: [GraphChange] = []
         defer {
-            noteRevision()
+            advanceRevision()
             updateAllLists()
             news.tellFollowers(changes)
             tell(of: incoming)
@@ -79,7 +79,7 @@ extension ManagedObjectContext {
                 }
             }
         }
-        // The context has moved on over all that was handed out, even if the walk has ended early.
+        // The context has advanced over everything handed out, even if the walk has ended early.
         var conflicts = incoming.conflicts
         journal.gatheringRebases {
             for update in incoming.updates.values { merge(update, &conflicts) }
@@ -94,7 +94,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Goes on with a merge, and keeps the conflicts it has met when it cannot be carried through.
+    /// Continues a merge, and keeps the conflicts it has met when it fails.
     func keepingIfUntold(
         _ conflicts: [MergeConflict], of store: PersistentStore,
         _ body: () throws -> [MergeConflict]
@@ -108,25 +108,25 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Tells what a merge has come to: what others have made, what changed here and what is gone.
+    /// Records the outcome of a merge: what others have inserted, what changed here and what is gone.
     private func tell(of incoming: IncomingChanges) {
-        noteInserted(incoming.merged)
-        for object in incoming.refreshed { news.note(object, as: .refreshed) }
-        for object in incoming.gone { news.note(object, as: .deleted) }
+        recordInserted(incoming.merged)
+        for object in incoming.refreshed { news.record(object, as: .refreshed) }
+        for object in incoming.gone { news.record(object, as: .deleted) }
         postChanges()
         postDidMerge(incoming.merged)
     }
 
-    /// Takes one change of an entry that is not this context's own. Edits are only gathered: what
-    /// counts is where they lead in the end.
+    /// Takes one change of an entry that is not this context's own. Edits are only gathered: only their
+    /// final result counts.
     private func collect(
         _ change: Change, _ id: GraphID, _ sequence: SequenceNumber,
         into incoming: inout IncomingChanges
     ) throws {
         forgetLists(touchedBy: change, id)
-        incoming.merged.note(change, of: id, isKnown: isKnown(id, at: sequence))
+        incoming.merged.record(change, of: id, isKnown: isKnown(id, at: sequence))
         if change.isDelete { incoming.deleted.insert(id.object) }
-        // What is to be inserted anew owes nothing to what others did with it before.
+        // An object that is to be inserted again does not depend on what others did with it before.
         guard let object = registry[id], !object.status.isTemporary else { return }
         switch change.kind {
         case .insert:
@@ -159,7 +159,7 @@ extension ManagedObjectContext {
         try store.read(at: nil) { try $0.exists(object) }
     }
 
-    /// Whether an object that others deleted was brought back: by them, or here to be saved again.
+    /// Whether an object that others deleted was brought back, by them or by a pending insert here.
     private func isStillThere(_ object: ObjectID, in store: PersistentStore) throws -> Bool {
         let id = GraphID(store: store.number, object: object)
         if registry[id]?.status.isTemporary == true { return true }
@@ -225,7 +225,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// What a property was before the edits pending here.
+    /// The value of a property before the edits pending here.
     private func baseValue(
         of property: PropertyNumber, in object: ManagedObject, _ slot: Int
     ) -> Value {
@@ -237,7 +237,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Lets pending joins, leaves and moves of members stand on theirs.
+    /// Makes pending joins, leaves and moves of members start from theirs.
     private func merge(_ theirs: [MembershipEdit], into object: ManagedObject) {
         guard !theirs.isEmpty, let change = journal.change(of: object.graphID) else { return }
         var rebased = change
@@ -263,10 +263,10 @@ extension ManagedObjectContext {
         dropPending(of: object)
         object.undergo(.foundGone)
         object.letGoOfRow()
-        news.noteMergedDelete(object.graphID) { [registry] in registry[$0] != nil }
+        news.recordMergedDelete(object.graphID) { [registry] in registry[$0] != nil }
     }
 
-    /// Forgets all that is pending for an object that is no more.
+    /// Forgets everything pending for an object that no longer exists.
     func dropPending(of object: ManagedObject) {
         if let change = journal.change(of: object.graphID) {
             updateLists(touchedBy: change.inverse, of: object)
@@ -275,7 +275,7 @@ extension ManagedObjectContext {
         object.undergo(.changesDropped)
     }
 
-    /// Lets lists that a foreign change touches be read again when they are asked for.
+    /// Makes lists that a foreign change touches be read again when they are needed.
     func forgetLists(touchedBy change: Change, _ id: GraphID) {
         let schema = binding(id.object.entity).schema
         change.forEachReference(of: schema) { reference in

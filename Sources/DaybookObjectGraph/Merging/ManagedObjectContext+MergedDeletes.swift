@@ -11,15 +11,15 @@ extension ManagedObjectContext {
     /// Ends, with a save that has nothing to append, the time in which merged deletions count as
     /// changes.
     func finishMergedDeletes() {
-        guard news.noteSave() else { return }
+        guard news.recordSave() else { return }
         postDidSave(ChangeSummary([]), SavedChanges([]), [])
     }
 
-    /// Notes, as faults, the objects that others have made and that were not in use here.
-    func noteInserted(_ merged: MergedIdentifiers) {
+    /// Records, as faults, the objects that others have inserted and that were not in use here.
+    func recordInserted(_ merged: MergedIdentifiers) {
         guard NotificationInterest.objectsDidChange.isThere else { return }
         for id in merged.unknown where registry[id]?.isEditable != false {
-            news.note(object(id), as: .inserted)
+            news.record(object(id), as: .inserted)
         }
     }
 

@@ -1,18 +1,18 @@
 import DaybookObjectModel
 
 extension ManagedObjectContext {
-    /// Lets contexts take in a save that they know by identifiers only: one of another process, or of
-    /// a context that has gone.
+    /// Merges a save into contexts by identifiers only: a save of another process, or of a context that
+    /// has gone.
     ///
-    /// Objects inserted are there as faults, objects updated take the values that lie under the
-    /// context now, and objects deleted count as deleted. What is pending in a context stays; what
-    /// collides is told as by an automatic merge.
+    /// Inserted objects become faults, updated objects take their current values from the parent store,
+    /// and deleted objects count as deleted. What is pending in a context stays; collisions are reported
+    /// as by an automatic merge.
     ///
     /// - Parameters:
     ///   - changes: The identifiers, under ``insertedObjectIDsKey``, ``updatedObjectIDsKey`` and
     ///     ``deletedObjectIDsKey`` or the keys of the sets of objects; those of other stores are
     ///     ignored.
-    ///   - contexts: Where to merge.
+    ///   - contexts: The contexts that merge the save.
     public static func mergeChanges(
         fromRemoteContextSave changes: [String: [ManagedObjectID]],
         into contexts: [ManagedObjectContext]
@@ -50,7 +50,7 @@ extension ManagedObjectContext {
         news.mergingSave { tell(of: mergeParent(all)) }
     }
 
-    /// Lets all lists that may lead to or from changed objects be read again: identifiers do not say
+    /// Makes all lists that may lead to or from changed objects be read again: identifiers do not tell
     /// what the objects led to before.
     private func forgetLists(ofOthersThan changes: [GraphChange]) {
         let entities = Set(changes.map(\.id.object.entity))

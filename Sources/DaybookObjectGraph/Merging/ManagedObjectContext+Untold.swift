@@ -2,12 +2,11 @@ import DaybookObjectModel
 import DaybookSnapshotStore
 import Foundation
 
-// A merge lets pending values stand on what others have saved, so that the save that follows finds
-// nothing in its way. That is right where somebody has been told of it; a merge that comes by itself
-// must not be the way in which an update gets lost.
+// A merge makes pending values start from what others have saved, so that the following save meets no
+// conflict. That is right if the conflict has been reported; an automatic merge must not lose an update.
 
 extension ManagedObjectContext {
-    /// Tells of what an automatic merge has met, or keeps it for whoever asks.
+    /// Reports the conflicts that an automatic merge has met, or keeps them until somebody asks.
     func tell(of conflicts: [MergeConflict]) {
         guard !conflicts.isEmpty else { return }
         if let mergeConflictHandler {
@@ -17,15 +16,14 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Hands out what a merge has met, and before it what nobody has been told of yet.
+    /// Returns the conflicts of a merge, after those that have not been reported yet.
     func telling(_ merge: () throws -> [MergeConflict]) rethrows -> [MergeConflict] {
         let met = try merge()
         defer { terms.forgetConflicts() }
         return standing(terms.untoldConflicts) + met
     }
 
-    /// Refuses a save while there are conflicts that nobody has been told of, unless the policy settles
-    /// conflicts.
+    /// Refuses a save while there are unreported conflicts, unless the policy settles conflicts.
     func refuseUntoldConflicts() throws {
         guard !terms.untoldConflicts.isEmpty, mergePolicy == .error else { return }
         let standing = standing(terms.untoldConflicts)
@@ -40,50 +38,52 @@ extension ManagedObjectContext {
     /// left to collide.
     private func standing(_ conflicts: [MergeConflict]) -> [MergeConflict] {
         guard !conflicts.isEmpty else { return [] }
-        var edited: [ObjectPlace: Set<PropertyNumber>] = [:]
-        var deleted: Set<ObjectPlace> = []
+        var edited: [StoredObject: Set<PropertyNumber>] = [:]
+        var deleted: Set<StoredObject> = []
         for item in journal.net {
             switch item.change?.kind {
             case .update(let edits, _):
-                edited[item.object.place, default: []].formUnion(edits.map(\.property))
-            case .delete: deleted.insert(item.object.place)
+                edited[item.object.storedObject, default: []].formUnion(edits.map(\.property))
+            case .delete: deleted.insert(item.object.storedObject)
             case .insert, nil: break
             }
         }
         return conflicts.filter { conflict in
-            // Where both have come to the same value, nothing is pending any more.
+            // If both have come to the same value, nothing is pending any more.
             switch conflict.kind {
-            case .deletedByUs: return deleted.contains(conflict.place)
+            case .deletedByUs: return deleted.contains(conflict.storedObject)
             case .value where conflict.ours != conflict.theirs:
                 guard let property = conflict.property else { return true }
-                return deleted.contains(conflict.place)
-                    || edited[conflict.place]?.contains(property) == true
+                return deleted.contains(conflict.storedObject)
+                    || edited[conflict.storedObject]?.contains(property) == true
             default: return true
             }
         }
     }
 
-    /// Forgets the conflicts of an object that is read again, and not those of one that has the same
-    /// number in another store.
+    /// Forgets the conflicts of an object that is read again, but not those of one with the same number
+    /// in another store.
     func forgetUntoldConflicts(of object: ManagedObject) {
         guard !terms.untoldConflicts.isEmpty else { return }
-        let place = object.place
-        terms.forgetConflicts { $0.place == place }
+        let storedObject = object.storedObject
+        terms.forgetConflicts { $0.storedObject == storedObject }
     }
 }
 
-/// An object by the names that outlive it: conflicts may be told when its store has gone.
-private struct ObjectPlace: Hashable {
+/// An object by identifiers that outlive it: conflicts may be reported after its store has gone.
+private struct StoredObject: Hashable {
     let store: UUID?
     let object: ObjectID
 }
 
 extension ManagedObject {
-    fileprivate var place: ObjectPlace {
-        ObjectPlace(store: storeIdentifier, object: graphID.object)
+    fileprivate var storedObject: StoredObject {
+        StoredObject(store: storeIdentifier, object: graphID.object)
     }
 }
 
 extension MergeConflict {
-    fileprivate var place: ObjectPlace { ObjectPlace(store: storeIdentifier, object: object) }
+    fileprivate var storedObject: StoredObject {
+        StoredObject(store: storeIdentifier, object: object)
+    }
 }

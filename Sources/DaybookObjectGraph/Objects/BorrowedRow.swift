@@ -3,8 +3,8 @@ import DaybookSnapshotStore
 
 /// The row that an object reads its values from, if it has one.
 ///
-/// It cannot be copied, so that whoever reads a value out of it in its place borrows it: a copy of the
-/// row would count a reference up and down again for each value.
+/// It cannot be copied, so reading a value borrows it: a copy of the row would retain and release a
+/// reference for each value.
 struct BorrowedRow: ~Copyable {
     let row: EncodedRow?
 

@@ -6,10 +6,10 @@ import DaybookStopping
 // isUpdated, isDeleted, hasChanges, ==, hashValue, hasFault(forRelationshipNamed:).
 
 extension ManagedObject {
-    /// Reads the object's record if it is a fault, without asking for a property.
+    /// Reads the object's record if it is a fault, without reading a property.
     ///
-    /// - Parameter key: The property that is about to be used; nil for none in particular. All are
-    ///   read together.
+    /// - Parameter key: The property that is about to be used; nil for no particular one. All are read
+    ///   together.
     /// - Throws: ``StoreError`` with code `objectDeleted`, naming the entry, its author and time, when
     ///   the record has been deleted and the context does not let such faults count as deleted; with
     ///   `closed` when the context is gone; with others when the store cannot be read. The object
@@ -28,13 +28,13 @@ extension ManagedObject {
         if let slot = property?.slot { try checkReadable(slot) }
     }
 
-    /// Ends what ``willAccessValue(forKey:)`` began. Nothing has to be done; it stands for symmetry
-    /// with code that calls both.
+    /// Ends what ``willAccessValue(forKey:)`` began. It does nothing; it exists for code that calls
+    /// both.
     public func didAccessValue(forKey key: String?) {
         if let key { _ = property(named: key) }
     }
 
-    /// Whether asking where a relationship leads would read the store. Asking this does not.
+    /// Whether reading where a relationship leads would read the store. This call does not read it.
     ///
     /// A to-many relationship has two levels: once its members are known, each may still be a fault.
     ///
@@ -47,14 +47,14 @@ extension ManagedObject {
 
     /// The identifiers of the objects that a relationship leads to, in order.
     ///
-    /// Reads where the relationship leads if that is not known yet, and none of the objects there.
+    /// Reads where the relationship leads if that is not known yet, but none of the objects there.
     ///
     /// - Precondition: The entity has a relationship of that name.
     /// - Complexity: O(*k*), *k* the number of members; and O(log *n*) page reads the first time.
     public func objectIDs(forRelationshipNamed name: String) -> [ManagedObjectID] {
         let property = relationship(named: name)
         guard let context = binding.context else {
-            noteUnreadable()
+            reportUnreadable()
             return []
         }
         guard let slot = property.slot else {
@@ -65,11 +65,11 @@ extension ManagedObject {
             .map { id(of: $0, context) }
     }
 
-    /// Says that the object is asked for what it has not read and cannot read any more.
+    /// Reports that the object is asked for values that it has not read and can no longer read.
     ///
     /// An object whose context is gone stops a debug build. Otherwise, and for one from before a reset,
-    /// standard error is told, once for each entity.
-    func noteUnreadable() {
+    /// this writes to standard error, once for each entity.
+    func reportUnreadable() {
         let sentence = StoreError.noContext(binding.schema.name).message
         if binding.context == nil { stopDebugBuild(sentence) }
         Warning.once("without context: \(binding.schema.name)", sentence)

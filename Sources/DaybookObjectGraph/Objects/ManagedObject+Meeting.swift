@@ -1,10 +1,10 @@
 import DaybookObjectModel
 
 extension ManagedObject {
-    /// What a pending edit of a property comes to on top of a value that others have given it.
+    /// The result of a pending edit of a property on top of a value that others have given it.
     ///
     /// - Returns: The value to show and to save, which is ours unless the attribute merges; and the
-    ///   conflict, where there is one to tell of.
+    ///   conflict, if there is one to report.
     func meeting(
         of edit: Edit, in property: SchemaProperty, with theirs: Value, isByRule: Bool,
         under policy: MergePolicy

@@ -1,27 +1,27 @@
 import DaybookObjectModel
 public import Observation
 
-/// Reading a property inside `withObservationTracking` lets its `onChange` be called when the
-/// property changes: by being set, by name or by its own; by undo and rollback; by a refresh or merge;
-/// and when the object becomes a fault.
+/// Reading a property inside `withObservationTracking` lets its `onChange` be called when the property
+/// changes: when it is set, directly or by name; by undo and rollback; by a refresh or merge; and when
+/// the object becomes a fault.
 ///
 /// The context says whether its objects can be watched:
 /// ``ManagedObjectContext/tracksObservation``.
 extension ManagedObject: Observable {}
 
-/// What somebody watches of one object. An object that nobody watches has none.
+/// What is watched of one object. An object that nobody watches has no such record.
 final class ObjectObservation {
     fileprivate let registrar = ObservationRegistrar()
     /// The values that were seen, by slot.
     fileprivate var values: [Int: Value] = [:]
     /// The members that were seen.
     fileprivate var members: [PropertyNumber: [ObjectID: Double]] = [:]
-    /// Whether the object was seen to have been read, if somebody asked.
+    /// Whether somebody has seen the object's fault state, and what it was.
     fileprivate var wasRead: Bool?
 }
 
 extension ManagedObject {
-    /// Stands for a property where the observation library wants a key path.
+    /// Stands for a property where the observation library needs a key path.
     private subscript(watched property: PropertyNumber) -> Never? { nil }
 
     /// Stands for being a fault.
@@ -29,21 +29,21 @@ extension ManagedObject {
 
     // MARK: - Reading
 
-    /// Notes that an attribute or a stored to-one relationship is read.
+    /// Tracks a read of an attribute or a stored to-one relationship.
     @inline(__always)
-    func noteRead(ofSlot slot: Int) {
+    func trackRead(ofSlot slot: Int) {
         if binding.isWatched, ObservationProbe.isTracking { watch(slot) }
     }
 
-    /// Notes that a list of members is read.
+    /// Tracks a read of a list of members.
     @inline(__always)
-    func noteRead(of property: SchemaProperty) {
+    func trackRead(of property: SchemaProperty) {
         if binding.isWatched, ObservationProbe.isTracking { watch(property) }
     }
 
-    /// Notes that somebody asks whether the object is a fault.
+    /// Tracks a read of whether the object is a fault.
     @inline(__always)
-    func noteReadOfFault() {
+    func trackReadOfFault() {
         if binding.isWatched, ObservationProbe.isTracking { watchFault() }
     }
 
@@ -78,7 +78,7 @@ extension ManagedObject {
 
     // MARK: - Telling
 
-    /// Tells those who watch values that are not what they were.
+    /// Tells observers of values that have changed.
     func tellOfValues(_ observation: ObjectObservation) {
         for (slot, seen) in observation.values where !hasValues || value(inSlot: slot) != seen {
             observation.values[slot] = nil
@@ -92,7 +92,7 @@ extension ManagedObject {
         observation.registrar.didSet(self, keyPath: \.watchedFault)
     }
 
-    /// Tells those who watch members that are not what they were, or not known any more.
+    /// Tells observers of members that have changed or are no longer known.
     func tellOfMembers(_ observation: ObjectObservation) {
         for (number, seen) in observation.members {
             if case .many(let list)? = relations[number], list.orders == seen { continue }

@@ -2,9 +2,9 @@ public import DaybookObjectModel
 import DaybookStopping
 
 extension ManagedObject {
-    /// The place of a property by its wrapper; nil for a prototype, which has none.
+    /// The index of a property by its wrapper; nil for a prototype, which has none.
     ///
-    /// For attributes the slot, for relationships the index among the entity's properties.
+    /// For attributes this is the slot, for relationships the index among the entity's properties.
     func resolve<Object: ManagedObject, Wrapper>(
         _ storage: ReferenceWritableKeyPath<Object, Wrapper>,
         _ ordinal: (Object, ReferenceWritableKeyPath<Object, Wrapper>) -> DefinitionOrdinal
@@ -16,12 +16,12 @@ extension ManagedObject {
             require(binding.isPrototype, "The class of an object must be in its model.")
             return nil
         }
-        let place =
+        let index =
             property.attribute == nil
             ? binding.schema.properties.firstIndex { $0 === property } : property.slot
-        guard let place else { return nil }
-        binding.slots.note(place, for: storage)
-        return place
+        guard let index else { return nil }
+        binding.slots.set(index, for: storage)
+        return index
     }
 
     /// A declaration of a prototype; nil for other objects.
@@ -34,8 +34,8 @@ extension ManagedObject {
         binding.definitions.named(name)
     }
 
-    /// What a prototype's attribute reads as: something that code which follows a key path can go on
-    /// with. Notes that it was read.
+    /// The value of a prototype's attribute: one that code which follows a key path can continue with.
+    /// Records the read.
     func probed<Value: AttributeValue>(
         _ ordinal: DefinitionOrdinal, _ keyPath: AnyKeyPath
     ) -> Value {
@@ -44,7 +44,7 @@ extension ManagedObject {
         else {
             stop("A prototype has definitions.")
         }
-        KeyPathProbe.note(definition.name, keyPath)
+        KeyPathProbe.recordRead(of: definition.name, keyPath)
         if let sample = Value(storedValue: description.type.sample) { return sample }
         return empty(form.initial.next ?? .null) { .null }
     }
@@ -60,7 +60,7 @@ extension ManagedObject {
 
     final func makeReady(toReadSlot slot: Int) {
         if status.isFault { realizeIfNeeded() }
-        noteRead(ofSlot: slot)
+        trackRead(ofSlot: slot)
     }
 
     /// Sets an attribute and records the change.
@@ -72,14 +72,14 @@ extension ManagedObject {
         return true
     }
 
-    /// What an attribute reads as that has no value of its type.
+    /// The value of an attribute that has none of its type.
     @usableFromInline final func emptyValue<Value: AttributeValue>(
         inSlot slot: Int
     ) -> Value {
         let stored = value(inSlot: slot)
         if !stored.isNull {
             if let value = Value.unknownValue { return value }
-            noteUnreadable(stored, inSlot: slot)
+            reportUnreadable(stored, inSlot: slot)
         }
         return empty(binding.schema.defaults[slot]) {
             binding.entity.initialValue(inSlot: slot) ?? .null
@@ -114,8 +114,8 @@ extension ManagedObject {
     func realizeIfNeeded() -> Bool {
         guard status.isFault else { return true }
         guard let context = binding.context, !status.isDetached else {
-            // What was never read cannot be read any more; it reads as empty.
-            noteUnreadable()
+            // What was never read can no longer be read; it reads as empty.
+            reportUnreadable()
             if !hasValues { values = binding.schema.defaults.map { _ in .null } }
             return false
         }
@@ -128,8 +128,8 @@ extension ManagedObject {
     /// ``ManagedObject`` for a to-one relationship, an array of them for a to-many; nil for none.
     ///
     /// An attribute of an entity without a class is an `Int16`, `Int32`, `Int64`, `Float`, `URL` and so
-    /// on, as the model says; coded values are `Data`. A value that cannot be read as the declaration
-    /// says (``UnreadableValue``) is given as it is stored.
+    /// on, according to the model; coded values are `Data`. A value that the declared type cannot
+    /// represent (``UnreadableValue``) is returned as it is stored.
     ///
     /// - Precondition: The entity has a property of that name.
     public func value(forKey key: String) -> Any? {
@@ -138,7 +138,7 @@ extension ManagedObject {
             let stored = storedValue(forKey: key)
             guard let slot = property.slot else { return nil }
             if !binding.entity.isReadable(stored, inSlot: slot) {
-                noteUnreadable(stored, inSlot: slot)
+                reportUnreadable(stored, inSlot: slot)
             }
             return binding.entity.payload(stored, inSlot: slot)
         }
@@ -147,7 +147,7 @@ extension ManagedObject {
     }
 
     /// Sets a property by its name: an attribute to a value of its type, a to-one relationship to a
-    /// ``ManagedObject``, a to-many to an array or set of them; nil empties any of them.
+    /// ``ManagedObject``, a to-many to an array or set of them; nil clears any of them.
     ///
     /// - Precondition: The entity has a property of that name, and the value is of its type.
     public func setValue(_ value: Any?, forKey key: String) {
@@ -178,7 +178,7 @@ extension ManagedObject {
             stop("'\(binding.schema.name).\(key)' is not an attribute.")
         }
         realizeIfNeeded()
-        noteRead(ofSlot: slot)
+        trackRead(ofSlot: slot)
         return value(inSlot: slot)
     }
 

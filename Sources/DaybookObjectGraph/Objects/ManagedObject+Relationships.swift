@@ -2,8 +2,8 @@ import DaybookObjectModel
 import DaybookStopping
 
 extension ManagedObject {
-    /// What a prototype's relationship reads as: the prototype at the other end, so that a key path
-    /// through it can be followed on. Notes that it was read.
+    /// The value of a prototype's relationship: the prototype at the other end, so that a key path can
+    /// be followed through it. Records the read.
     func probedDestination(
         _ ordinal: DefinitionOrdinal, _ keyPath: AnyKeyPath
     ) -> [ManagedObject] {
@@ -12,7 +12,7 @@ extension ManagedObject {
         else {
             stop("A prototype has definitions.")
         }
-        KeyPathProbe.note(definition.name, keyPath)
+        KeyPathProbe.recordRead(of: definition.name, keyPath)
         return [ModelBuilder.makePrototype(of: destination)]
     }
 
@@ -24,13 +24,13 @@ extension ManagedObject {
     func destinations(of property: SchemaProperty) -> [ManagedObject] {
         guard let slot = property.slot else { return members(of: property) }
         realizeIfNeeded()
-        noteRead(ofSlot: slot)
+        trackRead(ofSlot: slot)
         guard let id = value(inSlot: slot).reference else { return [] }
         guard let context = binding.context else { return rememberedDestinations(of: property) }
         let target = GraphID(store: graphID.store, object: id)
         if case .one(let object)? = relations[property.number], object.graphID == target {
             if object.status.standing == .present { return [object] }
-            // Somebody else may have brought the record back, as another instance.
+            // Somebody else may have brought the record back as another instance.
             if let other = context.registry[target] {
                 guard other !== object else { return [] }
             } else if !context.isBack(target) {
@@ -48,7 +48,7 @@ extension ManagedObject {
     private func members(of property: SchemaProperty) -> [ManagedObject] {
         guard let context = binding.context else { return rememberedDestinations(of: property) }
         var list = memberList(of: property, context)
-        noteRead(of: property)
+        trackRead(of: property)
         if let objects = list.objects { return objects }
         let objects = list.sorted.compactMap {
             context.destination(GraphID(store: graphID.store, object: $0))
@@ -58,14 +58,14 @@ extension ManagedObject {
         return objects
     }
 
-    /// The objects that a relationship led to when it was last asked for: all that is known without a
+    /// The objects that a relationship led to when it was last read: all that is known without a
     /// context.
     private func rememberedDestinations(of property: SchemaProperty) -> [ManagedObject] {
         switch relations[property.number] {
         case .one(let object)?: return [object]
         case .many(let list)? where list.objects != nil: return list.objects ?? []
         default:
-            noteUnreadable()
+            reportUnreadable()
             return []
         }
     }
@@ -80,7 +80,7 @@ extension ManagedObject {
 
     /// Makes a relationship lead to these objects.
     func setDestinations(_ objects: [ManagedObject], ofPropertyAt index: Int) {
-        guard let context = binding.context else { return noteUnreadable() }
+        guard let context = binding.context else { return reportUnreadable() }
         for object in objects {
             require(
                 object.binding.context === context,
@@ -99,7 +99,7 @@ extension ManagedObject {
         }
     }
 
-    /// Sets a relationship at this end only: what `awakeFromFetch` sets is no edit.
+    /// Sets a relationship at this end only: what `awakeFromFetch` sets is not an edit.
     private func showDestinations(_ shown: [ManagedObject], of property: SchemaProperty) {
         let objects = shown.filter(\.isEditable)
         if let slot = property.slot {
@@ -130,7 +130,7 @@ extension ManagedObject {
         assignReference(to: destination, of: property, context)
     }
 
-    /// Sets a reference, and nothing but what is derived from it.
+    /// Sets a reference, and only what is derived from it.
     func assignReference(
         to destination: ManagedObject?, of property: SchemaProperty,
         _ context: ManagedObjectContext
@@ -142,7 +142,7 @@ extension ManagedObject {
         if !status.isOfEvent { context.recordEdit(of: self, slot: slot) }
         values[slot] = new
         relations[property.number] = destination.map { .one($0) }
-        context.noteReference(of: self, property, from: old.reference, to: new.reference)
+        context.followReference(of: self, property, from: old.reference, to: new.reference)
     }
 
     /// Where only one owner is allowed, takes this object away from any other.
@@ -174,13 +174,13 @@ extension ManagedObject {
             }
             return
         }
-        let places = MemberPlacing.places(
+        let positions = MemberOrder.positions(
             for: objects.map { current.orders[$0.graphID.object] })
-        for (object, place) in zip(objects, places) {
+        for (object, position) in zip(objects, positions) {
             if current.orders[object.graphID.object] == nil {
-                addMember(object, order: place, of: property, context)
+                addMember(object, order: position, of: property, context)
             } else {
-                setMembership(of: object.graphID.object, order: place, in: property, context)
+                setMembership(of: object.graphID.object, order: position, in: property, context)
             }
         }
     }
@@ -208,7 +208,7 @@ extension ManagedObject {
         let old = memberList(of: property, context).orders[member]
         guard old != order, isEditable else { return }
         context.recordMembership(of: self, property, member, from: old, to: order)
-        context.noteMembership(of: self, property, member, from: old, to: order)
+        context.followMembership(of: self, property, member, from: old, to: order)
         guard property.isSelfInverse else { return }
         // A relationship that is its own inverse is stored at both ends.
         let other = context.object(GraphID(store: graphID.store, object: member))
@@ -231,7 +231,7 @@ extension ManagedObject {
         for object in wanted where current.orders[object.graphID.object] == nil {
             object.own(self, through: inverse, context)
         }
-        // An owner may have been this object's already without being in the list read earlier.
+        // An owner may already belong to this object without being in the list read earlier.
         relations[property.number] = .many(
             MemberList(Dictionary(uniqueKeysWithValues: wantedIDs.map { ($0, 0) })))
     }
@@ -243,7 +243,7 @@ extension ManagedObject {
         if property.slot != nil {
             setReference(to: object, of: property)
         } else {
-            // It may be a member already where the other end was read before it became one.
+            // It may already be a member if the other end was read before it became one.
             let list = memberList(of: property, context)
             guard list.orders[object.graphID.object] == nil else { return }
             let isOrdered = property.relationship?.isOrdered == true

@@ -6,7 +6,7 @@ extension ManagedObject: Hashable {
         left === right
     }
 
-    /// Feeds the identity of the instance.
+    /// Hashes the identity of the instance.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(ObjectIdentifier(self))
     }
@@ -27,33 +27,33 @@ extension ManagedObject {
             number: graphID.object.number)
     }
 
-    /// The identifier as it is once the object is saved, which does not look whether it is.
+    /// The identifier that the object has once it is saved; this does not check whether it is.
     var lastingID: ManagedObjectID {
         ManagedObjectID(
             binding.identifiers(inStore: graphID.store, areTemporary: false),
             number: graphID.object.number)
     }
 
-    /// Whether the object is there under its context and in no store yet.
+    /// Whether the object exists in the parent context and in no store yet.
     private var isUnsavedAbove: Bool {
         guard since == 0, let context = binding.context else { return false }
         return context.isUnsavedAbove(graphID)
     }
 
-    /// The context, or nil after it has gone or the object has left it.
+    /// The context; nil after it has gone or the object has left it.
     public var managedObjectContext: ManagedObjectContext? {
         status.isDetached ? nil : binding.context
     }
 
-    /// What the model says of the object's entity.
+    /// The description of the object's entity in the model.
     public var entity: EntityDescription {
         binding.context?.coordinator.managedObjectModel.entitiesByName[binding.schema.name]
             ?? EntityDescription(name: binding.schema.name)
     }
 
-    /// Whether the values have not been read. Asking does not read them.
+    /// Whether the values have not been read. This does not read them.
     public var isFault: Bool {
-        noteReadOfFault()
+        trackReadOfFault()
         return status.isFault
     }
 
@@ -72,7 +72,7 @@ extension ManagedObject {
     /// Whether a step of undo may mention the object.
     var isJournaled: Bool { status.isJournaled }
 
-    /// Whether changes to the object mean something: it is in its context and not deleted.
+    /// Whether changes to the object take effect: it is in its context and not deleted.
     var isEditable: Bool { status.standing == .present && !status.isPendingDelete }
 
     /// Whether the object is inserted, updated or deleted.

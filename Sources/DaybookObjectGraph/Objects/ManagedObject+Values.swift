@@ -1,15 +1,15 @@
 public import DaybookObjectModel
 import DaybookStopping
 
-// What has changed is read off the context's journal; nothing is kept beside it.
+// What has changed comes from the context's journal; nothing else is kept about it.
 
 extension ManagedObject {
     /// The values of the properties that differ from what was last read or saved.
     ///
     /// A to-one relationship gives a ``ManagedObject``, a to-many one an array of them, as
-    /// ``value(forKey:)`` does; a property that has been emptied is there with nil. A new object's
-    /// values are compared with the defaults in the model of its entity, so that a default which is
-    /// evaluated for each object counts as changed. Transient properties are included.
+    /// ``value(forKey:)`` does; a property that has been cleared is included with nil. A new object's
+    /// values are compared with the defaults in the model, so that a default which is evaluated for each
+    /// object counts as changed. Transient properties are included.
     ///
     /// - Complexity: O(*p*), *p* the number of properties; relationships that have not changed are not
     ///   read.
@@ -95,7 +95,7 @@ extension ManagedObject {
     /// Whether a save of the object would change what the store has: whether any property but
     /// transient ones differs from what was last read or saved. Fires no relationship.
     ///
-    /// Differs from ``hasChanges``, which stays true until the save when a value was changed and
+    /// This differs from ``hasChanges``, which stays true until the save when a value was changed and
     /// changed back.
     public var hasPersistentChangedValues: Bool {
         guard hasChanges, !isFault else { return false }
@@ -116,17 +116,17 @@ extension ManagedObject {
         return isFault ? .null : value(inSlot: slot)
     }
 
-    /// Sets an attribute without recording a change: the object does not become dirty, no undo takes
-    /// it back, and a save does not save it on its account.
+    /// Sets an attribute without recording a change: the object does not become dirty, undo does not
+    /// take it back, and it alone does not make a save save the object.
     ///
-    /// Meant for transient attributes that follow from other values. Does nothing while the object is
-    /// a fault.
+    /// It is meant for transient attributes that are derived from other values. Does nothing while the
+    /// object is a fault.
     ///
     /// - Precondition: The entity has an attribute of that name.
     public func setPrimitiveValue(_ value: Value, forKey key: String) {
         let slot = attributeSlot(named: key)
         guard !isFault else { return }
-        binding.context?.noteStoredValue(of: self, slot: slot)
+        binding.context?.rememberStoredValue(of: self, slot: slot)
         values[slot] = value.normalized
     }
 
@@ -143,8 +143,8 @@ extension ManagedObject {
     /// The object's record in the event being recorded.
     private var currentRecord: EventRecord? { binding.context?.journal.record(of: self) }
 
-    /// All values as they were last read or saved: what stands there now with the event taken back,
-    /// and then what is pending.
+    /// All values as they were last read or saved: the current values with the event undone, and then
+    /// the pending changes.
     private var committedSlots: [Value] {
         if let deleted = currentRecord?.valuesDeleted { return deleted }
         var committed = values

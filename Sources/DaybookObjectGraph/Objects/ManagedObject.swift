@@ -1,5 +1,5 @@
 // The room of the objects: values, lists, faults and hooks of one object, and what a context does to a
-// single one. It records each edit before it makes it, and asks the registry for other objects and the
+// single one. It records each edit before making it, and asks the registry for other objects and the
 // parent store for what has not been read. It saves and merges nothing.
 
 import DaybookJournalLog
@@ -13,14 +13,14 @@ import Foundation
 /// it as it is with ``value(forKey:)`` for entities without a class. An object may be a *fault*: it
 /// then stands for its record without having read it, and reads it when a property is asked for.
 ///
-/// An object belongs to its context's queue and must not be used elsewhere; across queues go
-/// identifiers (``objectID``) and values.
+/// An object belongs to its context's queue and must not be used elsewhere; pass identifiers
+/// (``objectID``) and values to other queues.
 open class ManagedObject {
     final let binding: EntityBinding
     final var graphID: GraphID
     /// The row that the values are read from as long as none of them has been set.
-    // Unchecked, both, because each fault would pay for the checks; the values are set by plain
-    // assignments, and nobody is told before one is done.
+    // Both are unchecked because each fault would pay for the checks; the values are set by plain
+    // assignments, and observers are told only after one is done.
     @exclusivity(unchecked) private(set) final var held = BorrowedRow()
     /// The values otherwise.
     @exclusivity(unchecked) private final var list: [Value] = []
@@ -71,7 +71,8 @@ open class ManagedObject {
         }
     }
 
-    /// Whether there are values: those that were read, or that a fault shows which could not be.
+    /// Whether there are values: those that were read, or the empty ones that a fault shows when it
+    /// could not be read.
     final var hasValues: Bool { !held.isEmpty || !list.isEmpty }
 
     /// The value in a slot.
@@ -83,14 +84,14 @@ open class ManagedObject {
             ? held.value(inSlot: slot) : schema.defaults[slot]
     }
 
-    /// Whether the value in a slot is a certain one.
+    /// Whether a slot has a certain value.
     final func has(_ value: Value, inSlot slot: Int) -> Bool {
         held.isEmpty ? list[slot] == value : self.value(inSlot: slot) == value
     }
 
-    /// Takes edits back if the values are those to which they lead.
+    /// Takes edits back if the object still has their new values.
     ///
-    /// - Returns: The edits back; nil when nothing has changed.
+    /// - Returns: The inverse edits; nil when nothing has changed.
     final func takeBack(_ edits: [Edit]) -> [Edit]? {
         let entity = binding.schema
         if let packed {
@@ -106,7 +107,7 @@ open class ManagedObject {
         let back = [Edit](capacity: made.count) { back in
             for index in made.indices {
                 guard let slot = entity.slot(of: made[index].property) else { continue }
-                // The value that stands there moves into the edit, which costs less than a copy.
+                // The current value moves into the edit, which costs less than a copy.
                 var value = made[index].old
                 swap(&list[slot], &value)
                 back.append(Edit(property: made[index].property, old: value, new: list[slot]))
@@ -123,7 +124,7 @@ open class ManagedObject {
         if let observation { tellOfValues(observation) }
     }
 
-    /// Takes the row that the values will be read from once the object awakes; it is a fault until
+    /// Takes the row from which the values will be read once the object awakes; it is a fault until
     /// then.
     final func prepare(_ row: EncodedRow) {
         packed = row
@@ -131,7 +132,7 @@ open class ManagedObject {
         since = row.since.rawValue
     }
 
-    /// Makes a fault that was prepared an object with values.
+    /// Gives a prepared fault its values.
     ///
     /// - Returns: Whether it was one.
     final func becomePrepared() -> Bool {
@@ -141,16 +142,16 @@ open class ManagedObject {
         return true
     }
 
-    /// Takes back what ``prepare(_:)`` has done, unless the object is no fault any more.
+    /// Reverts ``prepare(_:)``, unless the object is no longer a fault.
     final func forgetPrepared() {
         guard status.isFault, !held.isEmpty else { return }
         packed = nil
         rowPage = nil
     }
 
-    /// Lets go of the values.
+    /// Drops the values.
     ///
-    /// Who watches the object is told when it is a fault already, as they may read it at once.
+    /// Observers are told when the object is already a fault, because they may read it at once.
     final func becomeFault(_ reason: ObjectStatus.FaultReason) {
         packed = nil
         if !list.isEmpty { list = [] }
@@ -171,7 +172,7 @@ open class ManagedObject {
     /// ``awakeFromInsert()`` rather than overriding it.
     ///
     /// - Parameters:
-    ///   - entity: The entity, which the context's coordinator must know and which is not abstract.
+    ///   - entity: The entity, which the context's coordinator must know and which must not be abstract.
     ///   - context: The context to insert into.
     public required init(entity: EntityDescription, insertInto context: ManagedObjectContext) {
         let binding = context.binding(forInserting: entity.name, as: Self.self)
@@ -182,8 +183,8 @@ open class ManagedObject {
         context.registerInsert(self)
     }
 
-    /// Makes the object that stands for a record of the store; only contexts have a seed to do it
-    /// with. Subclasses inherit it: initializers of their own are `convenience` initializers that call
+    /// Makes the object for a record of the store; only contexts have the seed for it. Subclasses
+    /// inherit it: initializers of their own are `convenience` initializers that call
     /// ``init(context:)``.
     public required init(_ seed: FaultSeed) {
         binding = seed.binding
@@ -193,17 +194,18 @@ open class ManagedObject {
 
     deinit { leave() }
 
-    /// Has everybody who knows of the object forget it.
-    // Not in the deinitializer, where each call would count references to what the object refers to.
+    /// Makes everything that knows the object forget it.
+    // This is not in the deinitializer, where each call would retain and release what the object refers
+    // to.
     @inline(never) private final func leave() {
         letGoOfRow()
-        let release = binding.noteEnd(of: self)
+        let release = binding.handleEnd(of: self)
         guard !relations.isEmpty else { return }
-        // Nobody is told that an object that goes leads nowhere any more.
+        // Observers are not told that an object that goes away no longer leads anywhere.
         observation = nil
         let held = relations
         relations = [:]
-        // Moved, or the last reference would be given up here.
+        // Moved, because otherwise the last reference would be released here.
         if let release {
             release.letGo(of: consume held)
         } else {
@@ -213,11 +215,11 @@ open class ManagedObject {
 
     // MARK: - What happens to it
 
-    /// Takes in what happens to the object; see ``ObjectStatus``. What changes values as well has a
-    /// function of its own.
+    /// Applies an event to the object's status; see ``ObjectStatus``. Events that also change values
+    /// have functions of their own.
     final func undergo(_ event: ObjectStatus.Event) { status.undergo(event) }
 
-    /// Whether the object is met for the first time since ``forgetCount()``.
+    /// Whether the object comes up for the first time since ``forgetCount()``.
     final func isFirstCount() -> Bool {
         guard !status.isCounted else { return false }
         status.isCounted = true
@@ -227,25 +229,25 @@ open class ManagedObject {
     /// Ends the counting.
     final func forgetCount() { status.isCounted = false }
 
-    /// Notes whether the object was just found to keep the rules of the model.
-    final func noteValid(_ isValid: Bool) { status.isValid = isValid }
+    /// Marks whether the object was just found to meet the rules of the model.
+    final func markValid(_ isValid: Bool) { status.isValid = isValid }
 
-    /// Notes that a step of undo mentions the object.
-    final func noteJournaled() { status.noteJournaled() }
+    /// Marks the object as one that an undo step mentions.
+    final func markJournaled() { status.markJournaled() }
 
-    /// Holds the row for other contexts by itself.
+    /// Holds the row for other contexts on its own.
     final func holdRow() {
         status.holdsRow = true
         rowPage = nil
     }
 
-    /// Holds the row for other contexts with those it was read together with.
+    /// Holds the row for other contexts together with the rows read along with it.
     final func holdRow(with page: RowPage) { rowPage = page }
 
-    /// Lets go of the rows that the object's was read together with.
+    /// Releases the rows that the object's was read together with.
     final func letGoOfPage() { rowPage = nil }
 
-    /// Lets others no longer have the row without reading it.
+    /// Stops sharing the row with other contexts.
     final func letGoOfRow() {
         rowPage = nil
         guard status.holdsRow else { return }
@@ -255,8 +257,8 @@ open class ManagedObject {
 
     // MARK: - Life cycle
 
-    /// Called once, after the object was inserted and given its default values; not when an insert is
-    /// made again by redo. Give properties their dynamic defaults here.
+    /// Called once, after the object was inserted and given its default values, but not when redo
+    /// repeats an insert. Give properties their dynamic defaults here.
     open func awakeFromInsert() {}
 
     /// Called after the object's values were read from the store. Changes made here are not
@@ -266,25 +268,25 @@ open class ManagedObject {
     /// Called after the object has taken values that the program did not set: by undo and redo, a
     /// rollback, a refresh, or a merge with what others have saved.
     ///
-    /// Transient properties have their values again by then, so this is the place to compute those
-    /// anew that follow from others. After a refresh that turned the object into a fault it is
-    /// called when the fault fires, after ``awakeFromFetch()``. Changes made here are not recorded.
+    /// Transient properties have their values again by then, so compute here again those that are
+    /// derived from others. After a refresh that turned the object into a fault it is called when the
+    /// fault fires, after ``awakeFromFetch()``. Changes made here are not recorded.
     open func awake(fromSnapshotEvents events: SnapshotEventType) {}
 
-    /// Called before a save for every object that is inserted, updated or deleted; may change this
-    /// object and others. Called again for those that were changed, until nothing is changed any
-    /// more; a save gives up with `unsettled` when there is no end to it.
+    /// Called before a save for every object that is inserted, updated or deleted; it may change this
+    /// object and others. Called again for those that were changed, until nothing changes any more; a
+    /// save gives up with `unsettled` when that does not end.
     ///
-    /// It cannot refuse the save. What is to refuse throws in ``validateForInsert()``,
+    /// It cannot refuse the save. To refuse it, throw in ``validateForInsert()``,
     /// ``validateForUpdate()`` or ``validateForDelete()``, which are called after it.
     open func willSave() {}
 
-    /// Called after a save, for every object that was saved. What is changed here is pending for the
-    /// next save.
+    /// Called after a save, for every object that was saved. Changes made here are pending for the next
+    /// save.
     open func didSave() {}
 
     /// Called before the object is deleted, by the program or by a delete rule, while it is still
-    /// whole and before delete rules are carried out. Called again when the object is deleted again.
+    /// complete and before delete rules are applied. Called again when the object is deleted again.
     open func prepareForDeletion() {}
 
     /// Called before a refresh turns the object into a fault, while it still has its values.
@@ -293,8 +295,8 @@ open class ManagedObject {
     /// Called after the object has become a fault.
     open func didTurnIntoFault() {}
 
-    /// Checks the value of an attribute before it is saved, and may put another one in its place;
-    /// throw to refuse the save.
+    /// Checks the value of an attribute before it is saved, and may replace it; throw to refuse the
+    /// save.
     ///
     /// Called for every attribute of an object that is inserted and for every changed one of an
     /// object that is updated, before the rules of the model are checked. The default does nothing.
@@ -311,15 +313,15 @@ open class ManagedObject {
     ///
     /// The default checks the rules of the model: every value, with ``validate(_:forKey:)`` first, and
     /// how many objects relationships lead to. A save checks them whether or not an override calls
-    /// `super`, and tells each failure once. May be called at any time.
+    /// `super`, and reports each failure once. May be called at any time.
     ///
     /// - Throws: ``StoreError`` with code `validation` and every failure, by default.
     open func validateForInsert() throws { try checkRules(for: .insert) }
 
     /// Checks the object before it is updated; throw to refuse the save.
     ///
-    /// The default checks the rules of the model, as ``validateForInsert()`` does. In a save it has
-    /// to do with the values that have changed.
+    /// The default checks the rules of the model, as ``validateForInsert()`` does. In a save it checks
+    /// the values that have changed.
     ///
     /// - Throws: ``StoreError`` with code `validation` and every failure, by default.
     open func validateForUpdate() throws { try checkRules(for: .update) }
@@ -334,8 +336,8 @@ open class ManagedObject {
     /// The name of the entity this class represents: the name of the class.
     open class var entityName: String { String(describing: self) }
 
-    /// Whether there are only objects of the subclasses, which inherit this: an abstract class returns
-    /// `self == Vehicle.self` with its own name, not `true`.
+    /// Whether only subclasses have objects. Subclasses inherit this: an abstract class returns `self ==
+    /// Vehicle.self` with its own name, not `true`.
     open class var isAbstractEntity: Bool { false }
 
     /// Attributes whose values together must be unique, by name: a list for each constraint. Use
@@ -343,7 +345,7 @@ open class ManagedObject {
     open class var uniquenessConstraints: [[String]] { [] }
 }
 
-/// What a context makes faults of.
+/// What a context makes faults from.
 public struct FaultSeed {
     let binding: EntityBinding
     let graphID: GraphID

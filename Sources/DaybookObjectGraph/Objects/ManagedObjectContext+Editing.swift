@@ -13,12 +13,12 @@ extension ManagedObjectContext {
 
     /// Deletes an object. The record stays in the store until the context is saved.
     ///
-    /// What becomes of related objects (the delete rules) is carried out when the event ends, or at
-    /// once when ``propagatesDeletesAtEndOfEvent`` is false.
+    /// The delete rules for related objects are applied when the event ends, or at once when
+    /// ``propagatesDeletesAtEndOfEvent`` is false.
     public func delete(_ object: ManagedObject) {
         requireQueue()
         require(object.binding.context === self, "An object is deleted in its own context.")
-        // Deleting a deleted object again does no more than ask it once more to prepare itself.
+        // Deleting a deleted object again only calls its hook once more.
         guard object.isEditable || object.isPendingDelete else { return }
         object.prepareForDeletion()
         guard object.isEditable else { return }
@@ -41,23 +41,23 @@ extension ManagedObjectContext {
         object.awakeFromInsert()
     }
 
-    /// Notes that an object is new; what is set in the same event needs no record of its own.
+    /// Records that an object is new; what is set in the same event needs no record of its own.
     func recordInsert(of object: ManagedObject) {
         journal.recordInsert(of: object)
     }
 
-    /// Notes that a property is about to change, before the new value is set.
+    /// Records that a property is about to change, before the new value is set.
     func recordEdit(of object: ManagedObject, slot: Int) {
         assertOnQueue()
         guard object.isEditable else { return }
         let property = object.binding.schema.slots[slot].number
         let key = RelationKey(owner: object.graphID, property: property)
-        guard !isRecordingSuspended else { return noteStoredValue(of: object, slot: slot) }
+        guard !isRecordingSuspended else { return rememberStoredValue(of: object, slot: slot) }
         let old = registry.storedValue(key) ?? object.value(inSlot: slot)
         journal.recordEdit(property, from: old, of: object)
     }
 
-    /// Notes that a member joins, leaves or moves.
+    /// Records that a member joins, leaves or moves.
     func recordMembership(
         of object: ManagedObject, _ property: SchemaProperty, _ member: ObjectID,
         from old: Double?, to new: Double?
@@ -76,12 +76,12 @@ extension ManagedObjectContext {
         for (property, list) in lists {
             for (member, order) in list.orders {
                 recordMembership(of: object, property, member, from: order, to: nil)
-                noteMembership(of: object, property, member, from: order, to: nil)
+                followMembership(of: object, property, member, from: order, to: nil)
             }
         }
         for property in schema.referenceSlots {
             let old = property.slot.flatMap { object.value(inSlot: $0).reference }
-            noteReference(of: object, property, from: old, to: nil)
+            followReference(of: object, property, from: old, to: nil)
         }
         let edits = journal.record(of: object)?.edits ?? []
         journal.recordDelete(of: object, valuesToDelete(of: object, edits), because: cause)
@@ -90,8 +90,7 @@ extension ManagedObjectContext {
 
     // MARK: - Events
 
-    /// Ends the event: carries out delete rules, and makes what was changed since the last event one
-    /// step for undo.
+    /// Ends the event: applies delete rules, and makes the changes since the last event one undo step.
     public func processPendingChanges() {
         requireQueue()
         endEvent()
@@ -99,14 +98,14 @@ extension ManagedObjectContext {
 
     /// Ends the event as ``processPendingChanges()`` does.
     ///
-    /// - Returns: What was changed in it, by delete rules as well.
+    /// - Returns: The changes of the event, including those by delete rules.
     @discardableResult
     func endEvent() -> [RecordedChange] {
         propagateDeletes()
         registry.sweepIfDue()
         defer { postChanges() }
         guard journal.hasEvent else { return [] }
-        noteRevision()
+        advanceRevision()
         var records = journal.endEvent()
         var changes: [RecordedChange] = []
         changes.reserveCapacity(records.count)
@@ -114,11 +113,11 @@ extension ManagedObjectContext {
             let object = records[index].object
             if records[index].kind == .nothing { detach(object) }
             if let change = records[index].takeChange() {
-                news.note(change, of: object)
+                news.record(change, of: object)
                 changes.append(RecordedChange(object: object, change: change, isNet: true))
             } else if records[index].kind == .update {
                 journal.touch(object)
-                news.note(object, as: .updated)
+                news.record(object, as: .updated)
             }
         }
         if !changes.isEmpty { append(changes) }
@@ -135,7 +134,7 @@ extension ManagedObjectContext {
         if isStep { undoManager?.post(.didCloseGroup) }
     }
 
-    /// Lets an object go that was inserted here and is no more.
+    /// Releases an object that was inserted here and no longer exists.
     func detach(_ object: ManagedObject) {
         registry.remove(object)
         object.undergo(.detached)
@@ -153,12 +152,13 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Takes back references without inverse to objects that were inserted and are deleted before
-    /// they were ever saved. The store takes back those to objects that it knows.
+    /// Takes back references without inverse to objects that were inserted and deleted without ever
+    /// being saved. The store takes back those to objects that it knows.
     private func releaseAnnihilated(_ objects: [ManagedObject]) {
         let lost = Set(objects.lazy.filter { $0.status.isTemporary }.map(\.graphID))
         guard !lost.isEmpty, coordinator.model.schema.hasOneWayRelationships else { return }
-        // Only who has changed since the last save can refer to what has never been saved.
+        // Only an object that has changed since the last save can refer to one that has never been
+        // saved.
         for holder in journal.net.map(\.object) + journal.records.map(\.object)
         where holder.isEditable {
             for property in holder.binding.schema.properties where property.isOneWay {
@@ -174,7 +174,7 @@ extension ManagedObjectContext {
         let object = deletion.object
         for (index, property) in object.binding.schema.properties.enumerated() {
             guard let relationship = property.relationship else { continue }
-            // Nobody else's reference has to be taken back where only this end is stored.
+            // Where only this end is stored, no other reference has to be taken back.
             let isStored =
                 property.end?.isStored == true && !property.isSelfInverse
             switch relationship.deleteRule {
@@ -214,8 +214,8 @@ extension Schema {
     }
 }
 
-/// A deleted object with the members its own lists had then: by the time its delete rules are carried
-/// out, the lists are empty.
+/// A deleted object with the members its own lists had then: by the time its delete rules are applied,
+/// the lists are empty.
 struct Deletion {
     let object: ManagedObject
     let members: [PropertyNumber: [ObjectID]]

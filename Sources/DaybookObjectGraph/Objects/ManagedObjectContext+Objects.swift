@@ -13,8 +13,8 @@ extension ManagedObjectContext {
         return parentStore.graphID(of: id).flatMap { registry[$0] }
     }
 
-    /// The instance for an identifier: the registered one or a new fault. Never reads the store; if
-    /// there is no such record, that shows when the fault fires.
+    /// The instance for an identifier: the registered one or a new fault. Never reads the store; a
+    /// missing record shows when the fault fires.
     ///
     /// - Returns: Nil when the identifier belongs to a store that the coordinator does not have.
     public func object(with id: ManagedObjectID) -> ManagedObject? {
@@ -37,7 +37,7 @@ extension ManagedObjectContext {
             do {
                 try realize(object)
             } catch {
-                // An instance without a record must not stay behind.
+                // An instance without a record must not stay registered.
                 if isNew { detach(object) }
                 throw error
             }
@@ -74,33 +74,33 @@ extension ManagedObjectContext {
         return binding
     }
 
-    /// What to make an object of a class of.
+    /// The binding from which to make an object of a class.
     func entity(for type: ManagedObject.Type) -> EntityDescription {
         let name = registry[type]?.schema.name ?? type.entityName
         return EntityDescription(name: name)
     }
 
-    /// An identifier for a new object. When the store has none to give, the object gets one that
-    /// cannot be saved, and the next save throws the reason.
+    /// An identifier for a new object. When the store cannot give one, the object gets one that cannot
+    /// be saved, and the next save throws the reason.
     func newID(of binding: EntityBinding) -> GraphID {
         let entity = binding.schema.number
         guard !isReadOnly else { return coordinator.provisionalID(of: entity) }
         do {
             return try coordinator.newID(of: entity)
         } catch {
-            terms.noteInsertFailure(error)
+            terms.rememberInsertFailure(error)
             return coordinator.provisionalID(of: entity)
         }
     }
 
     // MARK: - Faults
 
-    /// Reads a fault's record, as a property that is asked for does it.
+    /// Reads a fault's record, as reading a property does.
     ///
     /// - Parameters:
     ///   - object: The fault.
     ///   - origin: Whether a row that another context holds will do.
-    /// - Returns: Whether the record was there.
+    /// - Returns: Whether the record exists.
     func fire(_ object: ManagedObject, from origin: ReadSource = .anywhere) -> Bool {
         failure(firing: object, from: origin) == nil
     }
@@ -117,7 +117,7 @@ extension ManagedObjectContext {
         install(row, in: object)
     }
 
-    /// Makes a fault an object with the values of a row.
+    /// Gives a fault the values of a row.
     func install(_ row: Row, in object: ManagedObject) {
         if let packed = row.packed { return install(packed, in: object) }
         let schema = object.binding.schema
@@ -125,7 +125,7 @@ extension ManagedObjectContext {
         finishReading(object, of: row.since)
     }
 
-    /// Makes a fault an object with the values of a row as the store has it.
+    /// Gives a fault the values of a row from the store.
     func install(_ row: EncodedRow, in object: ManagedObject) {
         object.take(row)
         finishReading(object, of: row.since)
@@ -144,13 +144,13 @@ extension ManagedObjectContext {
         if isRefreshed { awake(object, .refresh) }
     }
 
-    /// Makes a fault that was prepared an object with values.
+    /// Gives a prepared fault its values.
     @usableFromInline func awakePrepared(_ object: ManagedObject) {
         let isRefreshed = object.status.isRefreshed
         if object.becomePrepared() { awakeFromFetch(object, isRefreshed: isRefreshed) }
     }
 
-    /// Makes a fault that was prepared one as before.
+    /// Reverts the preparation of a fault.
     @usableFromInline func forgetPrepared(_ object: ManagedObject) { object.forgetPrepared() }
 
     func withoutRecording(_ body: () -> Void) {
@@ -166,18 +166,17 @@ extension ManagedObjectContext {
     ///
     /// - Parameters:
     ///   - object: An object of this context that is not newly inserted.
-    ///   - mergeChanges: True keeps what has been edited here and takes everything else from the
-    ///     store: the edits then stand on the store's values, and the next save writes them over
-    ///     those without a conflict. An attribute with a ``MergeStrategy`` takes both changes. False
-    ///     drops what has been edited, turns the object into a fault and lets go of its related
-    ///     objects.
+    ///   - mergeChanges: True keeps what has been edited here and takes everything else from the store:
+    ///     the edits then start from the store's values, and the next save overwrites those without a
+    ///     conflict. An attribute with a ``MergeStrategy`` takes both changes. False drops what has been
+    ///     edited, turns the object into a fault and releases its related objects.
     public func refresh(_ object: ManagedObject, mergeChanges: Bool) {
         requireQueue()
         guard !object.status.isTemporary else { return }
         processPendingChanges()
         if mergeChanges { refreshMerging(object) } else { turnIntoFault(object) }
         forgetUntoldConflicts(of: object)
-        news.note(object, as: .refreshed)
+        news.record(object, as: .refreshed)
         postChanges()
     }
 
@@ -191,7 +190,7 @@ extension ManagedObjectContext {
             } else {
                 refreshMerging(object)
             }
-            news.note(object, as: .refreshed)
+            news.record(object, as: .refreshed)
         }
         registry.forgetBatches()
         terms.forgetConflicts()
@@ -199,7 +198,7 @@ extension ManagedObjectContext {
     }
 
     func turnIntoFault(_ object: ManagedObject) {
-        noteRevision()
+        advanceRevision()
         terms.forgetReferences(of: object)
         if let item = journal.net(of: object.graphID) {
             if let change = item.change { updateLists(touchedBy: change.inverse, of: object) }
@@ -208,7 +207,7 @@ extension ManagedObjectContext {
         let wasFault = object.isFault
         if !wasFault { object.willTurnIntoFault() }
         object.relations = [:]
-        // A refresh asks for what the store has now, also of the row that others share.
+        // A refresh reads what the store has now, without the row that others share.
         object.binding.rows?.forget(object.graphID)
         object.letGoOfRow()
         object.becomeFault(.refresh)
@@ -217,7 +216,7 @@ extension ManagedObjectContext {
 
     func refreshMerging(_ object: ManagedObject) {
         guard !object.isFault else { return }
-        noteRevision()
+        advanceRevision()
         let mine = object.values
         let change = journal.change(of: object.graphID)
         object.undergo(.outdated)
@@ -235,8 +234,8 @@ extension ManagedObjectContext {
         awake(object, .refresh)
     }
 
-    /// Puts pending edits on top of values that have just been read, and notes the values read as
-    /// what the edits start from.
+    /// Puts pending edits on top of values that have just been read, and makes the edits start from
+    /// these.
     private func rebase(_ change: Change, of object: ManagedObject) {
         let schema = object.binding.schema
         let read = UnderlyingObject(object: object, context: self)
@@ -267,8 +266,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// The members of a stored relationship as they stand under the context; none when they cannot be
-    /// read.
+    /// The members of a stored relationship in the parent store; none when they cannot be read.
     func readMembers(of property: SchemaProperty, in object: ManagedObject) -> [ObjectID: Double] {
         do {
             return try parentStore.members(of: property, in: object.graphID)
@@ -294,7 +292,7 @@ extension ManagedObjectContext {
     }
 
     /// Makes the inverse of a stored to-one relationship follow an edit.
-    func noteReference(
+    func followReference(
         of owner: ManagedObject, _ property: SchemaProperty, from old: ObjectID?, to new: ObjectID?
     ) {
         RelationLink.ofReference(property, of: owner.graphID, from: old, to: new) { link in
@@ -304,7 +302,7 @@ extension ManagedObjectContext {
     }
 
     /// Makes the owner's own list and the inverse of a stored to-many relationship follow an edit.
-    func noteMembership(
+    func followMembership(
         of owner: ManagedObject, _ property: SchemaProperty, _ member: ObjectID,
         from old: Double?, to new: Double?
     ) {
@@ -314,8 +312,8 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Makes lists follow what all pending changes do to relationships, after some of them have come
-    /// to stand on other values than they were made from.
+    /// Makes lists follow what all pending changes do to relationships, after some changes have got
+    /// other values to start from.
     func updateAllLists() {
         for item in journal.net {
             guard let change = item.change else { continue }
@@ -343,7 +341,7 @@ extension ManagedObjectContext {
 }
 
 extension ManagedObject {
-    /// Keeps a list that has been read up to date; one that has not will be read right.
+    /// Keeps a list that has been read up to date; one that has not will be read correctly.
     fileprivate func updateList(of property: PropertyNumber, _ member: ObjectID, order: Double?) {
         guard case .many(var list)? = relations[property] else { return }
         if let order { list.add(member, order: order) } else { list.remove(member) }

@@ -1,22 +1,22 @@
 import DaybookObjectModel
 
-// A change starts from what the store has, or what an earlier change has led to. An instance may show
-// something else: what a hook has set, a primitive value, an edit of what is deleted already.
+// A change starts from what the store has, or from the result of an earlier change. An instance may show
+// something else: what a hook has set, a primitive value, an edit of a deleted object.
 
 extension ManagedObjectContext {
-    /// Notes what the store has of an attribute that is about to be set without being recorded.
-    func noteStoredValue(of object: ManagedObject, slot: Int) {
+    /// Remembers the stored value of an attribute that is about to be set without being recorded.
+    func rememberStoredValue(of object: ManagedObject, slot: Int) {
         let schema = object.binding.schema
-        // Of a new object the store has nothing, and what is set without a record is saved.
+        // The store has nothing of a new object, and what is set without a record is saved.
         guard slot < schema.storedSlotCount, object.isEditable,
             !object.status.isTemporary
         else { return }
         let key = RelationKey(owner: object.graphID, property: schema.slots[slot].number)
-        registry.noteStoredValue(object.value(inSlot: slot), for: key)
+        registry.rememberStoredValue(object.value(inSlot: slot), for: key)
     }
 
-    /// Forgets what was noted of attributes that have been saved, unless the object still shows
-    /// something else than was saved.
+    /// Forgets the remembered values of attributes that have been saved, unless the object still shows
+    /// something other than was saved.
     func settleStoredValues(of object: ManagedObject, _ edits: [Edit]) {
         guard registry.hasStoredValues else { return }
         let schema = object.binding.schema
@@ -26,11 +26,11 @@ extension ManagedObjectContext {
                 !object.has(edit.new, inSlot: slot)
             else { continue }
             let key = RelationKey(owner: object.graphID, property: edit.property)
-            registry.noteStoredValue(edit.new, for: key)
+            registry.rememberStoredValue(edit.new, for: key)
         }
     }
 
-    /// The values that a delete of an object takes away, where edits were made before it in the event.
+    /// The values that a delete of an object removes, when it was edited earlier in the event.
     func valuesToDelete(of object: ManagedObject, _ edits: [Edit] = []) -> [Value] {
         let schema = object.binding.schema
         var values = object.values

@@ -1,15 +1,15 @@
 /// What an object is to its context, and everything that can happen to it.
 ///
-/// Three questions are answered side by side: where the object stands, whether its values are there, and
-/// what the next save will make of it. Each answer is a case of an enumeration, so two that exclude each
-/// other cannot be given at once; and the answers change only with an ``Event``, in ``undergo(_:)``.
+/// It answers three separate questions: where the object is, whether its values have been read, and what
+/// the next save will do with it. Each answer is a case of an enumeration, so contradictory answers are
+/// impossible; and the answers change only with an ``Event``, in ``undergo(_:)``.
 ///
 /// ```
 ///   new ──inserted──▶ insertOfEvent ──eventEnded──▶ insert ──saved──▶ nothing ──edited──▶ update
 ///                          └────────────deleted────────┴──▶ insertAndDelete     └deleted─▶ delete
 /// ```
 struct ObjectStatus {
-    /// Where an object stands.
+    /// Where an object is.
     enum Standing: UInt8 {
         /// In its context.
         case present
@@ -20,13 +20,13 @@ struct ObjectStatus {
         case detached
     }
 
-    /// Whether the values are there.
+    /// Whether there are values.
     enum Reading: UInt8 {
         /// They have been read, or set.
         case read
         /// They have not been read.
         case fault
-        /// They have not been read since a refresh let go of them.
+        /// They have not been read since a refresh dropped them.
         case refreshedFault
     }
 
@@ -45,21 +45,21 @@ struct ObjectStatus {
 
     /// What happens to an object.
     enum Event {
-        /// It was made, or is made again by a child that saves it.
+        /// It was made, or made again by a child that saves it.
         case inserted
         /// One of its properties is about to change.
         case edited
         /// It was deleted here, by the program or a delete rule.
         case deleted
-        /// The event in which it has changed is over.
+        /// The event in which it changed has ended.
         case eventEnded
-        /// What is pending for it is known anew, after undo, redo or a rollback.
+        /// Its pending change is known again, after undo, redo or a rollback.
         case settled(Pending)
-        /// It agrees with what lies under the context.
+        /// It agrees with the parent store.
         case saved
-        /// What is pending for it is dropped: all of it, or only edits.
+        /// Its pending changes are dropped: all of them, or only edits.
         case changesDropped, editsDropped
-        /// Its values are to be read anew.
+        /// Its values are to be read again.
         case outdated
         /// It has values that were read.
         case read
@@ -69,25 +69,25 @@ struct ObjectStatus {
         case broughtBack
         /// A child has made it and saves it into this context.
         case arrived
-        /// Its values are let go of.
+        /// Its values are dropped.
         case turnedIntoFault(FaultReason)
         /// It leaves its context.
         case detached
-        /// Its identifier is to count as permanent before it is saved.
+        /// Its identifier counts as permanent before it is saved.
         case promisedIdentifier
     }
 
-    /// Why an object lets go of its values.
+    /// Why an object drops its values.
     enum FaultReason {
         /// Its record is to be read as if for the first time.
         case anew
-        /// The program has asked for what the store has.
+        /// The program has asked for the stored values.
         case refresh
         /// The context forgets all its objects.
         case reset
     }
 
-    /// What can be said of an object whatever else holds.
+    /// What may hold for an object in any state.
     private struct Marks: OptionSet {
         let rawValue: UInt8
         static let temporary = Marks(rawValue: 1)
@@ -96,7 +96,7 @@ struct ObjectStatus {
         static let valid = Marks(rawValue: 8)
         static let holdsRow = Marks(rawValue: 16)
         static let journaled = Marks(rawValue: 32)
-        /// What does not tell of the record but of those who remember the object.
+        /// Marks that are not about the record but about who remembers the object.
         static let ofOthers: Marks = [.holdsRow, .journaled]
     }
 
@@ -148,7 +148,7 @@ struct ObjectStatus {
         }
     }
 
-    /// Begins a new life, with nothing pending.
+    /// Starts over, with nothing pending.
     private mutating func become(
         _ standing: Standing, _ reading: Reading, _ marks: Marks = []
     ) {
@@ -160,7 +160,7 @@ struct ObjectStatus {
 
     /// Whether the values have not been read.
     var isFault: Bool { reading != .read }
-    /// Whether a refresh has let go of the values, which have not been read since.
+    /// Whether a refresh has dropped the values, which have not been read since.
     var isRefreshed: Bool { reading == .refreshedFault }
     /// Whether the record has been deleted by someone else.
     var isGone: Bool { standing == .gone }
@@ -176,24 +176,24 @@ struct ObjectStatus {
     var isPendingDelete: Bool { pending == .delete || pending == .insertAndDelete }
     /// Whether the object has never been in the store.
     var isTemporary: Bool { marks.contains(.temporary) }
-    /// Whether the identifier counts as permanent whatever else holds.
+    /// Whether the identifier counts as permanent in any case.
     var isPromisedIdentifier: Bool { marks.contains(.permanent) }
 
     // MARK: - Marks
 
-    /// Whether the object has come up in a list that is looked through for duplicates.
+    /// Whether the object has come up in a list that is being searched for duplicates.
     var isCounted: Bool {
         get { marks.contains(.counted) }
         set { set(.counted, newValue) }
     }
 
-    /// Whether a save that calls the object's hooks has just found that it keeps the rules of the model.
+    /// Whether a save that calls the object's hooks has just found that it meets the rules of the model.
     var isValid: Bool {
         get { marks.contains(.valid) }
         set { set(.valid, newValue) }
     }
 
-    /// Whether the row that the values come from is kept for other contexts by itself.
+    /// Whether the row that the values come from is kept for other contexts on its own.
     var holdsRow: Bool {
         get { marks.contains(.holdsRow) }
         set { set(.holdsRow, newValue) }
@@ -202,8 +202,8 @@ struct ObjectStatus {
     /// Whether a step of undo may mention the object.
     var isJournaled: Bool { marks.contains(.journaled) }
 
-    /// Notes that a step of undo mentions the object, which is never taken back.
-    mutating func noteJournaled() { marks.insert(.journaled) }
+    /// Marks the object as one that an undo step may mention; the mark stays.
+    mutating func markJournaled() { marks.insert(.journaled) }
 
     private mutating func set(_ mark: Marks, _ isSet: Bool) {
         if isSet { marks.insert(mark) } else { marks.remove(mark) }

@@ -3,17 +3,17 @@ import Synchronization
 
 /// Tells whether the current thread is inside `withObservationTracking`.
 ///
-/// The library does not say, and an object needs a registrar to note a read with, which would cost
-/// every object memory that is read at all. But a read that is noted inside is kept in a set, so its
-/// key path is hashed; outside nothing happens. So a read of a probe, with a key path that counts how
-/// often it is hashed, tells the two apart. Another thread may count in between: then an object gets
-/// a registrar without need, and nothing worse.
+/// The library does not tell, and an object needs a registrar to track a read, which would cost memory
+/// in every object that is read. But a read that is tracked inside is kept in a set, so its key path is
+/// hashed; outside nothing happens. So a read of a probe, with a key path that counts how often it is
+/// hashed, tells the two apart. If another thread counts in between, an object gets a registrar that it
+/// does not need, and nothing worse happens.
 ///
-/// That is how the library works and not what it promises, so it is tried once in each process. Where it
-/// works otherwise, every read counts as tracked: the same is told, at the price of the memory.
+/// That is how the library works and not what it promises, so it is tested once in each process. If it
+/// works differently, every read counts as tracked: observers learn the same, at the cost of the memory.
 enum ObservationProbe {
-    /// Whether reads are being tracked here and now, or may be.
-    @inline(never)  // Inlined, a registrar would be made room for at every read of a property.
+    /// Whether reads are, or may be, tracked on the current thread.
+    @inline(never)  // Inlined, every read of a property would reserve space for a registrar.
     static var isTracking: Bool { isReliable ? isCounted : true }
 
     /// Whether a count of hashes tells the two apart.
@@ -22,7 +22,7 @@ enum ObservationProbe {
         return withObservationTracking({ isCounted }, onChange: {})
     }()
 
-    /// Set before anything is read, has every read count as tracked.
+    /// If set before anything is read, every read counts as tracked.
     static let isSwitchedOff = Atomic<Bool>(false)
 
     private static var isCounted: Bool {

@@ -1,6 +1,6 @@
 import DaybookObjectModel
 
-/// Related objects that have been asked for.
+/// Related objects that have been read.
 ///
 /// Holding the objects strongly is what keeps a destination alive while its source is realized; a
 /// refresh drops the cache and so breaks the cycle of a two-way relationship.
@@ -11,10 +11,10 @@ enum RelationCache {
     case many(MemberList)
 }
 
-/// The members of a relationship with their order, and the objects once they have been asked for.
+/// The members of a relationship with their order, and the objects once they have been read.
 struct MemberList {
     private(set) var orders: [ObjectID: Double]
-    /// The objects in order; nil until they are asked for and after a change.
+    /// The objects in order; nil until they are read and after a change.
     var objects: [ManagedObject]?
 
     init(_ orders: [ObjectID: Double]) {
@@ -26,7 +26,7 @@ struct MemberList {
         orders.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map(\.key)
     }
 
-    /// Adds a member or gives it another place.
+    /// Adds a member or gives it another position.
     mutating func add(_ object: ObjectID, order: Double) {
         orders[object] = order
         objects = nil

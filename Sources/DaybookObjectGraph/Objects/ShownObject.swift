@@ -1,11 +1,11 @@
 import DaybookObjectModel
 
-/// An object as its context shows it, with what is pending.
+/// An object as its context shows it, with its pending changes.
 struct ShownObject: StandingObject {
     let object: ManagedObject
     let context: ManagedObjectContext
 
-    /// What a delete takes out: not what was set after it.
+    /// What a delete removes: not what was set after it.
     var values: [Value] { context.valuesToDelete(of: object) }
 
     func value(inSlot slot: Int) -> Value { object.value(inSlot: slot) }
@@ -15,7 +15,7 @@ struct ShownObject: StandingObject {
     }
 }
 
-/// An object whose values have just been read, as it stands under its context.
+/// An object whose values have just been read, as it is in the parent store.
 struct UnderlyingObject: StandingObject {
     let object: ManagedObject
     let context: ManagedObjectContext

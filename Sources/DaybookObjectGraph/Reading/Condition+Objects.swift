@@ -1,6 +1,6 @@
 import DaybookObjectModel
 
-// Conditions about which object it is: the object itself, or one that a relationship leads to.
+// Conditions on identity: the object itself, or one that a relationship leads to.
 
 /// Relationships that lead to the object with an identifier.
 public func == <Object: ManagedObject, Destination: ManagedObject>(
@@ -9,7 +9,7 @@ public func == <Object: ManagedObject, Destination: ManagedObject>(
     Condition(.reference(ModelKeyPath(keyPath: keyPath), .equal, id))
 }
 
-/// Relationships that lead elsewhere than to the object with an identifier.
+/// Relationships that do not lead to the object with an identifier.
 public func != <Object: ManagedObject, Destination: ManagedObject>(
     keyPath: KeyPath<Object, Destination?>, id: ManagedObjectID
 ) -> Condition<Object> {

@@ -10,11 +10,11 @@ public import Foundation
 /// Condition(#Predicate<Employee> { $0.lastName == "Lovelace" })
 /// ```
 ///
-/// All become the same filter, which picks indexes. A Foundation predicate with an expression that
-/// no filter stands for is evaluated on the objects in memory instead;
+/// All become the same filter, which chooses indexes. A Foundation predicate with an expression that no
+/// filter can represent is evaluated on the objects in memory instead;
 /// ``ManagedObjectContext/explain(_:)`` tells which.
 ///
-/// A condition is a value and may cross threads: of an object it keeps the identifier.
+/// A condition is a value and may cross threads: it keeps the identifiers of objects.
 public struct Condition<Object: ManagedObject>: Sendable {
     indirect enum Form: Sendable {
         case text(String, [ConditionArgument])
@@ -42,10 +42,10 @@ public struct Condition<Object: ManagedObject>: Sendable {
     /// ```
     ///
     /// - Parameters:
-    ///   - text: The predicate. It is read when the request is carried out.
-    ///   - arguments: What stands for each `%@`: a value of a type that attributes have, an object, an
-    ///     identifier, nil, or a list of them behind `IN` and `BETWEEN`. What stands for `%K` is the
-    ///     text of a key path.
+    ///   - text: The predicate. It is parsed when the request is executed.
+    ///   - arguments: The value of each `%@`: a value of a type that attributes have, an object, an
+    ///     identifier, nil, or a list of them after `IN` and `BETWEEN`. The value of a `%K` is the text
+    ///     of a key path.
     public init(_ text: String, _ arguments: Any?...) {
         self.init(text, arguments: arguments)
     }
@@ -53,8 +53,8 @@ public struct Condition<Object: ManagedObject>: Sendable {
     /// A condition in the predicate language whose arguments are in a list.
     ///
     /// - Parameters:
-    ///   - text: The predicate. It is read when the request is carried out.
-    ///   - arguments: What stands for each `%@` and `%K`.
+    ///   - text: The predicate. It is parsed when the request is executed.
+    ///   - arguments: The values of each `%@` and `%K`.
     public init(_ text: String, arguments: [Any?]) {
         form = .text(text, arguments.map { ConditionArgument($0) })
     }
@@ -220,8 +220,8 @@ public prefix func ! <Object>(condition: Condition<Object>) -> Condition<Object>
 }
 
 extension KeyPath where Root: ManagedObject, Value: AttributeValue {
-    /// Values that are among others: `(\Employee.firstName).isIn(["Ada", "Grace"])`, the parentheses
-    /// because a key path would otherwise go on.
+    /// Values that are among others: `(\Employee.firstName).isIn(["Ada", "Grace"])`. Without the
+    /// parentheses the key path would go on.
     public func isIn(_ values: some Sequence<Value>) -> Condition<Root> {
         Condition(.membership(ModelKeyPath(keyPath: self), values.map(\.storedValue)))
     }

@@ -1,15 +1,15 @@
 import DaybookObjectModel
 import Foundation
 
-/// What a program gives a condition to compare with.
+/// A value that a program gives a condition to compare with.
 ///
-/// Objects are kept by their identifiers, so that a condition may be carried out on another queue.
+/// Objects are kept by their identifiers, so that a condition may be evaluated on another queue.
 enum ConditionArgument: Sendable {
     case value(Value)
     case object(ManagedObjectID)
     /// Several. A list of values may itself be the coded value of an attribute.
     case list([ConditionArgument], coded: Value?)
-    /// A value of a type that nothing can be compared with.
+    /// A value of a type that cannot be compared.
     case unusable(typeName: String)
 
     init(_ argument: Any?) {
@@ -31,22 +31,24 @@ enum ConditionArgument: Sendable {
         }
     }
 
-    /// What stands for the argument in a predicate; `place` tells which argument it is.
+    /// The argument's value in a predicate; `position` tells which argument it is.
     ///
-    /// - Throws: ``QueryError`` when nothing can be compared with it.
+    /// - Throws: ``QueryError`` when it cannot be compared.
     func predicateArgument(
-        at place: Int, for target: QueryTarget
+        at position: Int, for target: QueryTarget
     ) throws(QueryError) -> PredicateArgument {
         switch self {
         case .list(let arguments, let coded):
             var values: [Value] = []
-            for argument in arguments { values.append(try argument.value(at: place, for: target)) }
+            for argument in arguments {
+                values.append(try argument.value(at: position, for: target))
+            }
             return .list(values, coded: coded)
-        default: return .value(try value(at: place, for: target))
+        default: return .value(try value(at: position, for: target))
         }
     }
 
-    /// The value of a single argument; nil for a list and for what nothing can be compared with.
+    /// The value of a single argument; nil for a list and for what cannot be compared.
     func constant(for target: QueryTarget) -> Value? {
         switch self {
         case .value(let value): value
@@ -55,13 +57,13 @@ enum ConditionArgument: Sendable {
         }
     }
 
-    private func value(at place: Int, for target: QueryTarget) throws(QueryError) -> Value {
+    private func value(at position: Int, for target: QueryTarget) throws(QueryError) -> Value {
         if let constant = constant(for: target) { return constant }
         guard case .unusable(let typeName) = self else {
-            throw QueryError("Argument \(place) is a list in a list. Give one list of values.")
+            throw QueryError("Argument \(position) is a list in a list. Give one list of values.")
         }
         throw QueryError(
-            "Argument \(place) is of type '\(typeName)', which no property has. Give a value, an "
+            "Argument \(position) is of type '\(typeName)', which no property has. Give a value, an "
                 + "object, an identifier or a list of them.")
     }
 }

@@ -5,13 +5,13 @@ import DaybookStopping
 import Foundation
 
 extension CoordinatedStores: RowFinder {
-    var sharedRows: RowCache? { coordinator.rows }
+    var sharedRows: RowCache? { rows }
     var rowFinder: (any RowFinder)? { self }
 
     // MARK: - Rows
 
     func row(of id: GraphID, within interval: Double) throws -> Row? {
-        if !isHeld, let row = coordinator.rows.row(id, within: interval, isHeld: false) {
+        if !isHeld, let row = rows.row(id, within: interval, isHeld: false) {
             return Row(row)
         }
         return try storedRow(of: id).map { Row($0) }
@@ -22,7 +22,7 @@ extension CoordinatedStores: RowFinder {
     ) throws -> Row? {
         let id = object.graphID
         guard !isHeld else { return try storedRow(of: id).map { Row($0) } }
-        let rows = coordinator.rows
+        let rows = rows
         let isNewHolder = !object.status.holdsRow && object.rowPage == nil
         if source == .anywhere, let row = rows.row(id, within: interval, isHeld: isNewHolder) {
             if isNewHolder { object.holdRow() }
@@ -131,7 +131,7 @@ extension CoordinatedStores: RowFinder {
 
     /// Where an identifier leads.
     private func place(of id: ManagedObjectID) throws -> (ObjectID, PersistentStore) {
-        guard let graphID = coordinator.graphID(of: id) else {
+        guard let graphID = graphID(of: id) else {
             throw StoreError.noSuchObject(id.description)
         }
         return (graphID.object, try store(of: graphID))

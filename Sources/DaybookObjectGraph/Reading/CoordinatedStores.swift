@@ -12,7 +12,7 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
     // @unchecked Sendable because all mutable state is confined to the queue of the one context that
     // has this under it.
 
-    let coordinator: PersistentStoreCoordinator
+    private let coordinator: PersistentStoreCoordinator
     /// Whether the context reads a point in the past for good.
     private let isPast: Bool
     /// How far the context has followed each store, by the store's number.
@@ -25,8 +25,9 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
     /// The store that was asked for last, and what tells it from others.
     @exclusivity(unchecked) private var storeInUse: PersistentStore?
     @exclusivity(unchecked) private var storeMark = StoreMark()
-    private(set) var isSpeculative = false
-    private(set) var isFollowing = false
+    /// Whether what is changed starts from a point in the past.
+    private var speculates = false
+    private var follows = false
     /// By the number of the store.
     private var subscriptions: [UInt32: Subscription] = [:]
     /// The last entry of each store when the context began to follow it, by the store's number.
@@ -58,7 +59,7 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
     ) {
         self.coordinator = coordinator
         isPast = false
-        isSpeculative = true
+        speculates = true
         startAtHeads()
         held = QueryGenerationToken(sequences: [:])
         for (store, sequence) in sequences {
@@ -76,6 +77,8 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
     var context: ManagedObjectContext? { nil }
     var keepsEntries: Bool { true }
     var mayHaveNews: Bool { true }
+    var isSpeculative: Bool { speculates }
+    var isFollowing: Bool { follows }
 
     func hasMoved() throws -> Bool {
         try coordinator.persistentStores.contains { store in
@@ -87,6 +90,20 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
 
     // MARK: - Stores
 
+    /// The stores, in the order in which they were added.
+    var stores: [PersistentStore] { coordinator.persistentStores }
+
+    /// The rows that objects share with those of other contexts.
+    var rows: RowCache { coordinator.rows }
+
+    /// The store of a number; nil when it was removed.
+    func store(numbered number: UInt32) -> PersistentStore? { coordinator.store(number) }
+
+    /// Why there is no store of a number.
+    func absence(ofStore number: UInt32) -> StoreError {
+        .noSuchStore(coordinator.storeName(number))
+    }
+
     func store(of id: GraphID) throws -> PersistentStore {
         if storeMark.number == id.store, storeMark.attachments == coordinator.attachmentCount,
             let store = storeInUse
@@ -95,7 +112,7 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
         }
         let attachments = coordinator.attachmentCount
         guard let store = coordinator.store(id.store) else {
-            throw StoreError.noSuchStore(coordinator.storeName(id.store))
+            throw absence(ofStore: id.store)
         }
         storeInUse = store
         storeMark = StoreMark(of: store, attachments: attachments)
@@ -120,7 +137,7 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
             positions[store.number] = StorePosition(
                 base: head, pinned: known.pinned.map { min($0, head) })
         }
-        guard isFollowing, subscriptions[store.number] == nil else { return }
+        guard follows, subscriptions[store.number] == nil else { return }
         follow(store, for: context)
     }
 
@@ -174,7 +191,7 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
 
     func hold(to token: QueryGenerationToken?) throws {
         guard !isPast else { throw StoreError.noGeneration(isChild: false) }
-        isSpeculative = false
+        speculates = false
         held = token
         isHeldAtNextRead = token == .current
         for store in coordinator.persistentStores {
@@ -192,14 +209,10 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
         }
     }
 
-    /// Reads on from an entry that the context has just saved.
-    func moveOn(toRead sequence: SequenceNumber, in store: PersistentStore) {
-        positions[store.number]?.notePinned(sequence)
-    }
-
-    /// Notes an entry that the context has saved, now that the context agrees with it.
-    func noteSave(_ sequence: SequenceNumber, in store: PersistentStore) {
-        positions[store.number]?.noteSave(sequence)
+    /// Records an entry that the context has saved, and reads on from there: what the context reads
+    /// again has to be what was saved.
+    func recordSave(_ sequence: SequenceNumber, in store: PersistentStore) {
+        positions[store.number]?.recordSave(sequence)
     }
 
     func unmergedTouches(
@@ -223,7 +236,10 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
         do {
             try store.store.entries(from: position.base.next, through: target) { entry in
                 if position.ownEntries.remove(entry.sequence) == nil {
-                    try body(entry.sequence, entry.changes)
+                    // A program with another model may have saved it.
+                    let schema = store.store.schema
+                    try body(
+                        entry.sequence, entry.changes.compactMap { $0.shown(by: schema) })
                 }
                 position.base = entry.sequence
                 positions[store.number] = position
@@ -232,15 +248,15 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
         } catch {
             // Reading stays where merging has come to.
             let reached = self.position(in: store).base
-            positions[store.number]?.notePinned(reached)
+            positions[store.number]?.advancePin(to: reached)
             throw error
         }
     }
 
     /// Lets go of the past, now that everything since has been merged.
     func endSpeculation() {
-        guard isSpeculative else { return }
-        isSpeculative = false
+        guard speculates else { return }
+        speculates = false
         held = nil
         for number in Array(positions.keys) { positions[number]?.pinned = nil }
     }
@@ -248,8 +264,8 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
     // MARK: - Following
 
     func follow(_ isFollowing: Bool, for context: ManagedObjectContext) {
-        guard isFollowing != self.isFollowing else { return }
-        self.isFollowing = isFollowing
+        guard isFollowing != follows else { return }
+        follows = isFollowing
         subscriptions = [:]
         guard isFollowing else { return }
         for store in coordinator.persistentStores { follow(store, for: context) }

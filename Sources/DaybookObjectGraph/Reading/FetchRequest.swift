@@ -10,9 +10,9 @@ public import Foundation
 /// let employees = try context.fetch(request)
 /// ```
 ///
-/// Where a fetch reads values along, neighbouring objects share the memory of their records, at most
-/// about 16 KB at a time, which goes when none of them needs it any more: one object that is kept may
-/// keep it all, until it has been saved with changes or is turned into a fault.
+/// When a fetch also reads values, neighbouring objects share the memory of their records, at most about
+/// 16 KB at a time, which is freed when none of them needs it any more: one object that is kept may keep
+/// all of it, until it is saved with changes or turned into a fault.
 ///
 /// A request is a value and may cross threads.
 public struct FetchRequest<Object: ManagedObject>: Sendable {
@@ -20,33 +20,33 @@ public struct FetchRequest<Object: ManagedObject>: Sendable {
     public var entityName: String
     /// The condition the objects meet; nil for all.
     public var condition: Condition<Object>?
-    /// What to sort by: the first decides, the next among equals. Without any, and among equals in
-    /// all, objects come in the order in which they were made.
+    /// What to sort by: the first decides, the next among equals. Without any, and among objects equal
+    /// in all, objects come in the order in which they were made.
     public var order: [FetchOrder<Object>] = []
-    /// How many objects at most; nil or 0 for all. A request with a limit below 0 is refused.
+    /// The largest number of objects; nil or 0 for all. A request with a limit below 0 is refused.
     public var limit: Int?
-    /// How many of the first ones to leave out.
+    /// How many objects to skip at the start.
     public var offset = 0
-    /// Whether what has changed in the context counts, or only what is in the store.
+    /// Whether pending changes of the context count, or only what is in the store.
     public var includesPendingChanges = true
-    /// Whether objects of sub-entities are meant, too.
+    /// Whether to include objects of sub-entities.
     public var includesSubentities = true
-    /// The stores to look into; nil for all that hold the entity.
+    /// The stores to search; nil for all that hold the entity.
     public var affectedStores: [PersistentStore]?
-    /// Whether what is found stays faults until a property is asked for. When false, what is found is
-    /// read by the read of the store that finds it: the fastest way to many objects' values.
+    /// Whether the objects stay faults until a property is read. When false, the read of the store that
+    /// finds the objects also reads their values: the fastest way to the values of many objects.
     public var returnsObjectsAsFaults = true
-    /// Whether the rows of what is found are read along, so that the faults fire without reading the
-    /// store. Off by default: a fetch then costs what it finds, and a row is read when it is needed.
-    /// Without effect in a child and in a context that is held to a query generation.
+    /// Whether the rows of the objects are read as well, so that the faults fire without reading the
+    /// store. Off by default: a fetch then only finds objects, and a row is read when it is needed. Has
+    /// no effect in a child and in a context that is held to a query generation.
     public var includesPropertyValues = false
-    /// How many faults are read together as soon as one of them fires; 0 for each by itself.
+    /// How many faults are read together as soon as one of them fires; 0 reads each by itself.
     public var fetchBatchSize = 0
-    /// Relationships to follow from what is found, as names joined by dots: what is found and what
-    /// they lead to is read in one read of the store.
+    /// Relationships to follow from the objects found, as names joined by dots: one read of the store
+    /// reads the objects and those that the relationships lead to.
     public var relationshipKeyPathsForPrefetching: [String] = []
-    /// Whether objects that have been read before take the values that the store has now, under what
-    /// is pending for them. When false, a fetch changes no object that has been read.
+    /// Whether objects that have been read before take the values that the store has now, under their
+    /// pending changes. When false, a fetch changes no object that has been read.
     public var shouldRefreshRefetchedObjects = false
 
     /// A request for objects of a class.
@@ -67,44 +67,44 @@ public struct FetchRequest<Object: ManagedObject>: Sendable {
     }
 }
 
-/// One order by which a fetch sorts.
+/// A sort order of a fetch.
 public struct FetchOrder<Object: ManagedObject>: Sendable {
-    enum Place: Sendable {
+    enum Key: Sendable {
         case keyPath(ModelKeyPath)
         case name(String)
     }
 
-    let place: Place
+    let key: Key
     let isAscending: Bool
 
-    /// From the least to the greatest; objects without a value first.
+    /// From the smallest to the largest; objects without a value first.
     public static func ascending(
         _ keyPath: KeyPath<Object, some AttributeValue>
     ) -> FetchOrder<Object> {
-        FetchOrder(place: .keyPath(ModelKeyPath(keyPath: keyPath)), isAscending: true)
+        FetchOrder(key: .keyPath(ModelKeyPath(keyPath: keyPath)), isAscending: true)
     }
 
-    /// From the greatest to the least; objects without a value last.
+    /// From the largest to the smallest; objects without a value last.
     public static func descending(
         _ keyPath: KeyPath<Object, some AttributeValue>
     ) -> FetchOrder<Object> {
-        FetchOrder(place: .keyPath(ModelKeyPath(keyPath: keyPath)), isAscending: false)
+        FetchOrder(key: .keyPath(ModelKeyPath(keyPath: keyPath)), isAscending: false)
     }
 
-    /// By a property, or a path of to-one relationships to one, by name: from the least.
+    /// By a property, or a path of to-one relationships to one, by name: from the smallest.
     public static func ascending(_ name: String) -> FetchOrder<Object> {
-        FetchOrder(place: .name(name), isAscending: true)
+        FetchOrder(key: .name(name), isAscending: true)
     }
 
-    /// By a property, or a path of to-one relationships to one, by name: from the greatest.
+    /// By a property, or a path of to-one relationships to one, by name: from the largest.
     public static func descending(_ name: String) -> FetchOrder<Object> {
-        FetchOrder(place: .name(name), isAscending: false)
+        FetchOrder(key: .name(name), isAscending: false)
     }
 
     /// - Throws: ``QueryError`` when the path does not fit the model, or leads to many values.
     func sorting(of entity: GraphEntity, in schema: Schema) throws(QueryError) -> Sorting {
         let path: FilterPath
-        switch place {
+        switch key {
         case .keyPath(let keyPath): path = try entity.filterPath(keyPath, in: schema)
         case .name(let name):
             let names = name.split(separator: ".", omittingEmptySubsequences: false)
@@ -148,12 +148,12 @@ extension FetchRequest {
         return query
     }
 
-    /// How many objects at most; nil for all.
+    /// The largest number of objects; nil for all.
     func countMaximum() throws(QueryError) -> Int? {
         guard let limit, limit != 0 else { return nil }
         guard limit > 0 else {
             throw QueryError(
-                "A limit of \(limit) finds nothing. Give the greatest number of objects, or 0 or "
+                "A limit of \(limit) finds nothing. Give the largest number of objects, or 0 or "
                     + "nil for all.")
         }
         return limit

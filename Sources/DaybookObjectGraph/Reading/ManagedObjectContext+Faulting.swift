@@ -4,8 +4,8 @@ import DaybookSnapshotStore
 extension ManagedObjectContext {
     // MARK: - One fault
 
-    /// Reads a fault's record; when there is none, the object counts as deleted and reads as empty
-    /// unless the program wants it otherwise. When the store cannot be read, it reads as empty this
+    /// Reads a fault's record. Without a record, the object counts as deleted and reads as empty unless
+    /// the program wants it otherwise. When the store cannot be read, the object reads as empty this
     /// time and stays a fault.
     ///
     /// - Returns: Why the record could not be read; nil when it was.
@@ -21,9 +21,9 @@ extension ManagedObjectContext {
                 object.undergo(.read)
                 object.undergo(.foundGone)
                 object.letGoOfRow()
-                news.note(object, as: .deleted)
+                news.record(object, as: .deleted)
             } else {
-                news.note(object, as: .invalidated)
+                news.record(object, as: .invalidated)
             }
             inaccessibleFaultHandler?(object.objectID, error)
             return error
@@ -39,19 +39,19 @@ extension ManagedObjectContext {
         shouldHandleInaccessibleFault?(object, error) ?? shouldDeleteInaccessibleFaults
     }
 
-    /// Lets an object that was found gone be read again where it is there after all: somebody has
-    /// brought it back, and what a save comes to depends on it.
+    /// Lets an object that was found deleted be read again if it exists after all: somebody has brought
+    /// it back, and the outcome of a save depends on it.
     func lookAgain(for id: GraphID) {
         guard let object = registry[id], object.status.isGone, isBack(id) else {
             return
         }
         object.relations = [:]
         object.becomeFault(.anew)
-        news.note(object, as: .refreshed)
+        news.record(object, as: .refreshed)
     }
 
-    /// Whether an object that was found gone is there again: what cannot be read stays gone, and of
-    /// a row that another context still holds nothing follows.
+    /// Whether an object that was found deleted exists again. What cannot be read stays deleted, and a
+    /// row that another context still holds proves nothing.
     func isBack(_ id: GraphID) -> Bool {
         do {
             return try parentStore.exists(id)
@@ -61,7 +61,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Keeps a row that was read for the other contexts.
+    /// Keeps a row that was read, for the other contexts.
     func share(_ row: EncodedRow, of object: ManagedObject, _ ticket: RowCache.Ticket) {
         guard !parentStore.isHeld, let rows = object.binding.rows else { return }
         rows.hold(row, of: object.graphID, ticket, isNewHolder: !object.status.holdsRow)
@@ -72,22 +72,22 @@ extension ManagedObjectContext {
 
     /// Reads the records of all faults among some objects, in one read of each store.
     ///
-    /// Firing faults one by one costs a read each. Objects whose record has been deleted stay faults:
-    /// they say so when a property is asked for.
+    /// Firing faults one by one costs a read each. Objects whose record has been deleted stay faults
+    /// until a property is read.
     ///
-    /// - Throws: ``StoreError`` when a store cannot be read; all objects are then as they were.
+    /// - Throws: ``StoreError`` when a store cannot be read; the objects are unchanged then.
     /// - Complexity: O(*k* log *n*) page reads, *k* the number of faults and *n* of objects.
     public func realize(_ objects: some Sequence<ManagedObject>) throws {
         requireQueue()
         try readTogether(objects) { install($1, in: $0) }
     }
 
-    /// Reads the rows of faults and keeps them for the moment in which the faults fire.
+    /// Reads the rows of faults and keeps them until the faults fire.
     func readAhead(_ objects: some Sequence<ManagedObject>) throws {
         try readTogether(objects) { _, _ in }
     }
 
-    /// Reads the rows of all faults in one go, and hands them out when all have been read.
+    /// Reads the rows of all faults at once, and hands them out when all have been read.
     private func readTogether(
         _ objects: some Sequence<ManagedObject>, _ body: (ManagedObject, Row) -> Void
     ) throws {
@@ -108,7 +108,7 @@ extension ManagedObjectContext {
 
     /// Reads the whole batch that a fault is in.
     ///
-    /// - Returns: Whether the object is no fault any more.
+    /// - Returns: Whether the object is no longer a fault.
     func fireBatch(of object: ManagedObject) throws -> Bool {
         guard let batch = registry.takeBatch(of: object) else { return false }
         try realize(batch)

@@ -6,13 +6,13 @@ extension ManagedObjectContext {
     /// The objects that meet a request, what is pending in this context included.
     ///
     /// A fetch never changes the values of an object that has been read or edited here, unless the
-    /// request says so with ``FetchRequest/shouldRefreshRefetchedObjects``.
+    /// request asks for it with ``FetchRequest/shouldRefreshRefetchedObjects``.
     ///
     /// - Throws: ``QueryError`` when the request does not fit the model; ``StoreError`` when the store
     ///   cannot be read.
     /// - Complexity: O(*m* log *n*) page reads when an index serves the condition, *m* the number of
     ///   matches and *n* of objects; otherwise O(*n*).
-    @inlinable  // So the cast is specialized for the caller's class; else it is half of a fetch.
+    @inlinable  // So the caller specializes the cast, otherwise half of a fetch.
     public func fetch<Object>(_ request: FetchRequest<Object>) throws -> [Object] {
         var objects: [Object] = []
         let readiness: Readiness
@@ -21,29 +21,29 @@ extension ManagedObjectContext {
                 if let object = $0 as? Object { objects.append(object) }
             }
         } catch {
-            // What was found before stays as it was.
+            // Objects that were known before stay as they were.
             for object in objects { forgetPrepared(object) }
             throw error
         }
-        // Awaking calls the program, which may save: that must wait for the end of the read.
+        // Awaking calls the program, which may save, so it must wait until the read has ended.
         guard readiness == .prepared else { return objects }
         let found = objects.span
         for index in found.indices { awakePrepared(found[index]) }
         return objects
     }
 
-    // What is generic is called from other modules and so never specialized; what is done for each
-    // object is not in it.
+    // Generic code is called from other modules and so never specialized; what is done for each object
+    // is not in it.
 
-    /// What is left to do with the objects that a fetch has handed out.
+    /// What remains to be done with the objects that a fetch has handed out.
     @usableFromInline enum Readiness {
         /// Nothing.
         case ready
-        /// Those that were faults have their rows, and awake with ``awakePrepared(_:)``.
+        /// Former faults have their rows, and awake with ``awakePrepared(_:)``.
         case prepared
     }
 
-    /// Hands out the objects that meet a request. What is called must not use the context.
+    /// Hands out the objects that meet a request. The callback must not use the context.
     @usableFromInline func forEachFound<Object>(
         by request: FetchRequest<Object>, _ body: (ManagedObject) -> Void
     ) throws -> Readiness {
@@ -70,19 +70,19 @@ extension ManagedObjectContext {
         } else if request.includesPropertyValues {
             try readAhead(objects)
         } else if request.fetchBatchSize > 0 {
-            registry.noteBatches(of: objects, size: request.fetchBatchSize)
+            registry.rememberBatches(of: objects, size: request.fetchBatchSize)
         }
         return objects
     }
 
-    /// The instances for identifiers: those that are registered, or new faults.
+    /// The instances for identifiers: registered ones, or new faults.
     private func registeredObjects(for ids: [GraphID]) -> [ManagedObject] {
         registry.reserve(ids.count)
         return ids.map { object($0) }
     }
 
-    /// What to read for a request that asks for values, when one read brings both them and the
-    /// objects; nil where it takes more than that.
+    /// What to read for a request that asks for values, when one read brings both the values and the
+    /// objects; nil where one read is not enough.
     private func readOfRows<Object>(
         by request: FetchRequest<Object>
     ) throws -> (Query, PersistentStore)? {
@@ -100,8 +100,7 @@ extension ManagedObjectContext {
         return (query, store)
     }
 
-    /// Hands out the objects of a store that a query finds, with their rows at hand for those that
-    /// are faults.
+    /// Hands out the objects of a store that a query finds, with rows for those that are faults.
     private func forEachObjectWithRow(
         _ query: Query, _ store: PersistentStore, _ finder: any RowFinder,
         _ readiness: Readiness,
@@ -116,7 +115,7 @@ extension ManagedObjectContext {
                 rows.count < RowPage.leastCount
                 ? nil : cache.map { RowPage(rows, in: number, for: $0) }
             var isHeld = false
-            // An object is done with at once, as long as it is in the processor's cache.
+            // Each object is finished at once, while it is in the processor's cache.
             rows.forEach { object, row in
                 let id = GraphID(store: number, object: object)
                 let object = registry.object(id) { binding.makeFault(id) }
@@ -138,7 +137,7 @@ extension ManagedObjectContext {
     private func refreshRefetched(_ objects: [ManagedObject]) {
         for object in objects where !object.isFault && !object.status.isTemporary {
             refreshMerging(object)
-            news.note(object, as: .refreshed)
+            news.record(object, as: .refreshed)
         }
         postChanges()
     }
@@ -240,15 +239,15 @@ extension ManagedObjectContext {
         return try query.arranged(matches, in: source)
     }
 
-    /// Lays what is pending over what the store has: condition, order, limit and offset apply to the
+    /// Applies pending changes to what the store has: condition, order, limit and offset apply to the
     /// whole.
     func fetchOverPending(_ query: Query, _ store: PersistentStore) throws -> [ObjectID] {
         var candidates = query
         candidates.sortings = []
         candidates.limit = nil
         candidates.offset = 0
-        // A condition on related objects may hold or fail because of a change to one of those, so
-        // the store's own answer is of no use then.
+        // A condition on related objects may depend on a pending change to one of those, so the store's
+        // own answer is useless then.
         let isLocal = !query.crossesRelationships
         if !isLocal { candidates.filter = .constant(true) }
         let stored = try parentStore.find(candidates, in: store)
@@ -272,7 +271,7 @@ extension ManagedObjectContext {
     }
 }
 
-/// Values as a context sees them: its own where it has edited, the store's elsewhere.
+/// Values as a context sees them: its own where it has edits, the store's elsewhere.
 struct ContextSource: FilterSource {
     let context: ManagedObjectContext
     let store: PersistentStore
@@ -297,7 +296,7 @@ struct ContextSource: FilterSource {
 }
 
 extension Query {
-    /// Whether the condition or the order looks at objects other than the one at hand.
+    /// Whether the condition or the order depends on other objects.
     fileprivate var crossesRelationships: Bool {
         sortings.contains { $0.path.steps.count > 1 } || filter.crossesRelationships
     }

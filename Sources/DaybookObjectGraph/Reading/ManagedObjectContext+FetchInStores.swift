@@ -2,7 +2,7 @@ import DaybookObjectModel
 import Foundation
 
 extension ManagedObjectContext {
-    /// The stores that a request looks into.
+    /// The stores that a request searches.
     func stores<Object>(for request: FetchRequest<Object>) throws -> [PersistentStore] {
         let stores = coordinator.persistentStores
         if stores.count == 1, stores[0].configurationName == nil, request.affectedStores == nil {
@@ -15,13 +15,13 @@ extension ManagedObjectContext {
         }
     }
 
-    /// What a request is lowered for in each store that it looks into.
+    /// The query target for each store that a request searches.
     func targets(_ stores: [PersistentStore]) -> [QueryTarget] {
         stores.map { QueryTarget(model: coordinator.model, store: $0, stores: stores) }
     }
 
-    /// The objects that a request finds in several stores: each store sorts its own, and the whole is
-    /// put in order. Among equals those of a store that was added earlier come first.
+    /// The objects that a request finds in several stores: each store sorts its own, and the results are
+    /// merged in order. Among equals, those of a store that was added earlier come first.
     func objectIDs<Object>(
         _ request: FetchRequest<Object>, inAll targets: [QueryTarget]
     ) throws -> [GraphID] {
@@ -33,7 +33,7 @@ extension ManagedObjectContext {
             let (end, isTooGreat) = offset.addingReportingOverflow(limit)
             return isTooGreat ? .max : end
         }
-        var found: [(id: GraphID, keys: [Value], place: Int)] = []
+        var found: [(id: GraphID, keys: [Value], index: Int)] = []
         for target in targets {
             guard let store = target.store else { continue }
             let source = ContextSource(
@@ -44,14 +44,14 @@ extension ManagedObjectContext {
             }
         }
         found.sort { left, right in
-            for (index, sorting) in query.sortings.enumerated() {
-                switch sorting.order(ofKeys: left.keys[index], right.keys[index]) {
+            for (rank, sorting) in query.sortings.enumerated() {
+                switch sorting.order(ofKeys: left.keys[rank], right.keys[rank]) {
                 case .orderedAscending: return true
                 case .orderedDescending: return false
                 case .orderedSame: continue
                 }
             }
-            return left.place < right.place
+            return left.index < right.index
         }
         return found.dropFirst(offset).prefix(query.limit ?? .max).map(\.id)
     }

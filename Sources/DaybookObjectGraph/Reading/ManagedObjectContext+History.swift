@@ -3,11 +3,11 @@ import DaybookStopping
 extension ManagedObjectContext {
     /// What every entry that touched an object did to it, oldest first.
     ///
-    /// A context that reads at a point in the past knows what happened up to there. What is pending is
-    /// no part of it: see ``ManagedObject/changedValues()``. Why an object is not there any more is
-    /// told as well.
+    /// A context that reads at a point in the past sees what happened up to there. Pending changes are
+    /// not included: see ``ManagedObject/changedValues()``. Why an object is not there any more is told
+    /// as well.
     ///
-    /// - Returns: A revision for each entry; none when there never was such an object.
+    /// - Returns: A revision for each entry; none when there has never been such an object.
     /// - Throws: ``StoreError`` with code `noSuchObject` when the identifier belongs to a store that the
     ///   coordinator does not have.
     /// - Complexity: O(*k* log *n*) page reads, *k* the number of these entries.
@@ -18,11 +18,11 @@ extension ManagedObjectContext {
 
     // MARK: - Blame
 
-    /// Who made each property of an object what it is: one answer for each property that is kept, always
-    /// in the same order.
+    /// Who last changed each property of an object: one answer for each stored property, always in the
+    /// same order.
     ///
-    /// A context that reads at a point in the past tells who had made the object what it was then. What
-    /// is pending has not been saved by anybody and is no part of it.
+    /// A context that reads at a point in the past tells who had changed the object last by then.
+    /// Pending changes have not been saved by anybody and are not included.
     ///
     /// - Returns: The answers, without those for transient properties.
     /// - Throws: ``StoreError`` with code `noSuchObject` or `objectDeleted`, which names the entry,
@@ -35,34 +35,34 @@ extension ManagedObjectContext {
         return try parentStore.blame(of: id)
     }
 
-    /// Who made one property of an object what it is.
+    /// Who last changed one property of an object.
     ///
     /// - Parameters:
     ///   - id: The object.
     ///   - property: The name of an attribute or a relationship.
     /// - Returns: The entry, its author, note and time, the value and the one before.
     /// - Throws: As ``blame(of:)``.
-    /// - Complexity: As of ``blame(of:)``, for one property.
+    /// - Complexity: As for ``blame(of:)``, for one property.
     /// - Precondition: The entity has a property of that name, and it is not transient.
     public func blame(of id: ManagedObjectID, property: String) throws -> PropertyBlame {
         requireQueue()
         return try parentStore.blame(of: id, property: property)
     }
 
-    /// Who made one property of an object what it is.
+    /// Who last changed one property of an object.
     ///
     /// - Parameters:
     ///   - object: An object of this context.
     ///   - property: An attribute or a relationship of it, such as `\.name`.
     /// - Returns: The entry, its author, note and time, the value and the one before.
     /// - Throws: As ``blame(of:)``.
-    /// - Complexity: As of ``blame(of:)``, for one property.
+    /// - Complexity: As for ``blame(of:)``, for one property.
     /// - Precondition: The key path leads to one property that is not transient.
     public func blame<Object: ManagedObject>(
         of object: Object, _ property: PartialKeyPath<Object>
     ) throws -> PropertyBlame {
         let path = object.binding.entity.path(of: property)
-        require(path.count == 1, "The key path of one property says whose origin is meant.")
+        require(path.count == 1, "The key path must lead to one property.")
         return try blame(of: object.objectID, property: path[0])
     }
 }

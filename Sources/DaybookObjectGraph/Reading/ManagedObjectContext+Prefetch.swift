@@ -1,7 +1,7 @@
 import DaybookObjectModel
 import DaybookSnapshotStore
 
-/// What a prefetch has read, before any object is made of it.
+/// What a prefetch has read, before objects are made from it.
 private struct Prefetched {
     var rows: [GraphID: Row] = [:]
     var members: [RelationKey: [ObjectID: Double]] = [:]
@@ -10,7 +10,7 @@ private struct Prefetched {
 }
 
 extension ManagedObjectContext {
-    /// Realizes objects and what relationships lead to from them.
+    /// Realizes objects and the objects that relationships lead to.
     ///
     /// Everything is read first, in one read of each store, and handed out after that, since objects
     /// may do anything as they awake.
@@ -59,7 +59,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Where a relationship leads from an object, as this context has it.
+    /// Where a relationship leads from an object, as this context sees it.
     private func step(
         _ name: String, from id: GraphID, into found: inout Prefetched,
         _ members: (SchemaProperty, GraphID) throws -> [ObjectID: Double]

@@ -3,18 +3,18 @@ import DaybookObjectModel
 import DaybookSnapshotStore
 import Foundation
 
-// A context reads from what lies under it, its parent store. `current…` is what that has with the
-// context's own changes, and so what a child of the context has under it.
+// A context reads from its parent store. `current…` is what the parent store has with the context's own
+// changes, which is what a child of the context reads.
 
 extension ManagedObjectContext {
-    /// An object's row as it lies under the context; nil when there is no such object.
+    /// An object's row in the parent store; nil when there is no such object.
     func underlyingRow(of id: GraphID) throws -> Row? {
         try parentStore.row(of: id, within: stalenessInterval)
     }
 
     // MARK: - In the context
 
-    /// An object's stored values as the context has them.
+    /// An object's stored values as the context sees them.
     func currentRow(of id: GraphID) throws -> Row? {
         guard let object = registry[id], !object.isFault else {
             return try underlyingRow(of: id)
@@ -26,8 +26,7 @@ extension ManagedObjectContext {
             values: Array(object.values.prefix(object.binding.schema.storedSlotCount)))
     }
 
-    /// The members of a relationship: what lies under the context has, with what has joined and left
-    /// here.
+    /// The members of a relationship: those in the parent store, with what has joined and left here.
     func currentMembers(
         of property: SchemaProperty, in id: GraphID
     ) throws -> [ObjectID: Double] {
@@ -36,7 +35,8 @@ extension ManagedObjectContext {
         let isNew = owner?.status.isTemporary == true
         var members = isNew ? [:] : try parentStore.members(of: property, in: id)
         if !property.isStoredToMany, !journal.isAtBase {
-            // What is inserted here holds what it holds here, though others have brought it back, too.
+            // An object inserted here has the members it has here, though others have brought it back,
+            // too.
             members = members.filter { member, _ in
                 let owner = registry[GraphID(store: id.store, object: member)]
                 return owner?.status.isTemporary != true
@@ -46,7 +46,7 @@ extension ManagedObjectContext {
         return members
     }
 
-    /// A value as the context has it.
+    /// A value as the context sees it.
     func currentValue(of property: SchemaProperty, in id: GraphID) throws -> Value {
         if let item = journal.net(of: id) {
             guard !item.object.isDeleted,
@@ -70,7 +70,7 @@ extension ManagedObjectContext {
             ? try parentStore.find(query, in: store) : try fetchOverPending(query, store)
     }
 
-    /// Why an object is not there in the context.
+    /// Why an object does not exist in the context.
     func currentAbsence(of id: GraphID) throws -> StoreError {
         registry[id]?.status.isPendingDelete == true
             ? .deletedInParent(coordinator.model.schema.name(of: id.object))
@@ -79,18 +79,18 @@ extension ManagedObjectContext {
 
     // MARK: - Query generations
 
-    /// What the context reads, if it is held to a state; nil when it reads the newest.
+    /// The state to which the context is held; nil when it reads the newest.
     public var queryGenerationToken: QueryGenerationToken? {
         assertOnQueue()
         return parentStore.generation
     }
 
-    /// Holds the context to a state of its stores, until it saves, merges or is told otherwise. A
-    /// speculative context is one no more then.
+    /// Holds the context to a state of its stores, until it saves, merges or is set to another. A
+    /// speculative context stops being one.
     ///
-    /// Every fetch and every firing fault then reads that state, whatever others save. Objects that
-    /// have been read keep their values; refresh them to see the state. A store that is added later
-    /// is not seen before the generation is set anew.
+    /// Every fetch and every firing fault then reads that state, whatever others save. Objects that have
+    /// been read keep their values; refresh them to see the state. A store that is added later is not
+    /// seen until the generation is set again.
     ///
     /// - Parameter token: ``QueryGenerationToken/current`` for the state at the next read, another
     ///   context's token for the state that one reads, nil for always the newest.

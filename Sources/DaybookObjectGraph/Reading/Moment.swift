@@ -11,7 +11,7 @@ public enum Moment: Sendable, Hashable {
     case date(Date)
     /// Just after the entry that has a name; see ``PersistentContainer/setTag(_:at:author:note:existing:)``.
     case tag(String)
-    /// Just after the last entry there is when the moment is used.
+    /// Just after the newest entry at the time of use.
     case head
 }
 

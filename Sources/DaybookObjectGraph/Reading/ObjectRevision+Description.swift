@@ -2,14 +2,14 @@ import DaybookJournalLog
 import DaybookObjectModel
 import Foundation
 
-// What history, blame and differences say on a screen. All of it has the same form wherever a program
-// runs: times are in UTC, and nothing depends on a language.
+// The text of history, blame and differences for a screen. It has the same form wherever a program runs:
+// times are in UTC, and nothing depends on a language.
 
 extension ObjectChangeKind: CustomStringConvertible {
     /// `inserted`, `updated` or `deleted`.
     public var description: String { rawValue }
 
-    /// What of a property's change there is to be told.
+    /// The parts of a property's change that are shown.
     fileprivate var sides: ReadableText.Sides {
         switch self {
         case .inserted: .new
@@ -20,7 +20,7 @@ extension ObjectChangeKind: CustomStringConvertible {
 }
 
 extension PropertyChange: CustomStringConvertible {
-    /// The name, and what has become of the value or of the objects that the property leads to:
+    /// The name, and the change of the value or of the objects that the property leads to:
     ///
     /// ```
     /// name: "Turkey" → "Türkiye"
@@ -59,7 +59,7 @@ extension ObjectRevision: CustomStringConvertible {
 }
 
 extension ObjectDifference: CustomStringConvertible {
-    /// What has become of the object, and a line for each property:
+    /// What happened to the object, and a line for each property:
     ///
     /// ```
     /// updated Country/1
@@ -72,7 +72,7 @@ extension ObjectDifference: CustomStringConvertible {
 }
 
 extension PropertyBlame: CustomStringConvertible {
-    /// The value, what it was before, and whose it is, and who brought it back if it was gone:
+    /// The value, the one before, who wrote it, and who brought it back if it was gone:
     ///
     /// ```
     /// name is "Türkiye", was "Turkey": entry 3 by 'registry' at 2022-07-11T00:00:00Z: "Newsletter VI-8"

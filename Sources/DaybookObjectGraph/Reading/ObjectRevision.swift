@@ -12,7 +12,7 @@ public enum ObjectChangeKind: String, Sendable, Hashable {
     /// It ceased to be.
     case deleted
 
-    /// What leads from one state to another; nil when the object is in neither.
+    /// What leads from one state to the other; nil when the object is in neither.
     init?(from before: ObjectState?, to after: ObjectState?) {
         switch (before, after) {
         case (nil, nil): return nil
@@ -25,8 +25,8 @@ public enum ObjectChangeKind: String, Sendable, Hashable {
 
 /// What happened to one property of an object.
 ///
-/// Of the two sides of a relationship only one is kept in the journal, and only that one is told of:
-/// the to-one side where there is one.
+/// Of the two sides of a relationship only one is kept in the journal and reported: the to-one side
+/// where there is one.
 public struct PropertyChange: Sendable, Hashable {
     /// The property's name.
     public let name: String
@@ -36,10 +36,10 @@ public struct PropertyChange: Sendable, Hashable {
     /// The value after: null when there is none, for an object that was deleted, and for a to-many
     /// relationship.
     public let new: Value
-    /// The objects that a relationship leads to no more, in its order.
+    /// The objects that a relationship no longer leads to, in its order.
     public let removed: [ManagedObjectID]
-    /// The objects that a relationship has come to lead to, in its order. One that is in ``removed`` as
-    /// well has another place now.
+    /// The objects that a relationship newly leads to, in its order. One that is also in ``removed`` has
+    /// moved.
     public let added: [ManagedObjectID]
     /// Whether the values are bytes that hold the JSON of a coded value.
     var isCoded = false
@@ -61,18 +61,18 @@ public struct ObjectRevision: Sendable, Hashable {
     public let changes: [PropertyChange]
 }
 
-/// An object that is not the same at two moments.
+/// An object that differs between two moments.
 public struct ObjectDifference: Sendable, Hashable {
     /// The object.
     public let objectID: ManagedObjectID
-    /// What leads from the one moment to the other.
+    /// What leads from one moment to the other.
     public let kind: ObjectChangeKind
     /// The properties that differ, always in the same order.
     public let changes: [PropertyChange]
 }
 
 extension PersistentStore {
-    /// What tells an object of this store from all others.
+    /// The identity of an object of this store.
     func objectID(_ object: ObjectID) -> ManagedObjectID {
         ManagedObjectID(
             storeIdentifier: identifier, object: object,

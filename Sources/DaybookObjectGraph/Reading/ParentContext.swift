@@ -13,7 +13,7 @@ final class ParentContext: ParentStore, @unchecked Sendable {
     private let parent: ManagedObjectContext
     /// What the parent's revision was when the child last agreed with it.
     private var agreedRevision: UInt64
-    private(set) var isFollowing = false
+    private var follows = false
 
     /// A context, with whose present state the child agrees.
     init(_ parent: ManagedObjectContext) {
@@ -22,6 +22,7 @@ final class ParentContext: ParentStore, @unchecked Sendable {
     }
 
     var context: ManagedObjectContext? { parent }
+    var isFollowing: Bool { follows }
     var sharedRows: RowCache? { nil }
     var rowFinder: (any RowFinder)? { nil }
 
@@ -116,16 +117,14 @@ final class ParentContext: ParentStore, @unchecked Sendable {
         _ items: [NetChange], of child: ManagedObjectContext,
         _ attribution: Attribution, at time: Int64?,
         undoing undone: ClosedRange<SequenceNumber>?
-    ) throws -> [SavedEntry] {
+    ) throws -> SaveOutcome {
         let save = child.childSave(of: items, attribution, readAt: agreedRevision)
-        let (isAsSent, merged) = try parent.performForChild {
-            let acceptance = try parent.accept(save, from: child)
+        return try parent.performForChild {
+            let (isAsSent, merged) = try parent.accept(save, from: child)
             // What has changed there besides is still to be taken in.
-            if acceptance.isAsSent { noteAgreement() }
-            return acceptance
+            if isAsSent { noteAgreement() }
+            return .takenIn(isAsSent: isAsSent, merged: merged)
         }
-        child.finishSave(of: items, isAsSent: isAsSent, merged)
-        return []
     }
 
     func saveNothing() {}
@@ -168,8 +167,8 @@ final class ParentContext: ParentStore, @unchecked Sendable {
     }
 
     func follow(_ isFollowing: Bool, for child: ManagedObjectContext) {
-        guard isFollowing != self.isFollowing else { return }
-        self.isFollowing = isFollowing
+        guard isFollowing != follows else { return }
+        follows = isFollowing
         parent.performForChild { parent.news.setFollowing(isFollowing, of: child) }
     }
 

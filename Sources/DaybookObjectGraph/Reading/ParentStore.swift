@@ -1,5 +1,5 @@
-// The room of reading: what lies under a context, the rows that contexts share, and requests with their
-// conditions. It makes objects of what it reads and changes nothing that is pending.
+// The room of reading: the parent stores of contexts, the rows that contexts share, and requests with
+// their conditions. It makes objects from what it reads and changes nothing that is pending.
 
 import DaybookJournalLog
 import DaybookObjectModel
@@ -8,41 +8,41 @@ import DaybookSnapshotStore
 /// What lies under a context: what it reads from, saves to and follows.
 ///
 /// There are two: the stores of a coordinator (``CoordinatedStores``) and another context
-/// (``ParentContext``). Nobody else knows which of them a context has. Past and present are no
-/// matter of this seam: ``Snapshot`` answers for both.
+/// (``ParentContext``). No other code knows which of them a context has. Past and present make no
+/// difference here: ``Snapshot`` serves both.
 ///
-/// Each context has its own, which keeps what only that context knows: how far it has followed, and
-/// which state it is held to. It is used on the queue of its context.
+/// Each context has its own parent store, which keeps what is particular to that context: how far it has
+/// followed, and which state it is held to. It is used on the queue of its context.
 protocol ParentStore: AnyObject, Sendable {
-    /// The context that this is, if it is one.
+    /// The parent context; nil when this is not one.
     var context: ManagedObjectContext? { get }
 
     // MARK: - Reading
 
-    /// The rows that objects share with those of other contexts; nil where they share none.
+    /// The rows shared with other contexts; nil where none are shared.
     var sharedRows: RowCache? { get }
-    /// What finds objects together with their rows; nil where rows are asked for one by one.
+    /// Finds objects together with their rows; nil where rows are read one by one.
     var rowFinder: (any RowFinder)? { get }
 
-    /// An object's row; nil when there is no such object. A shared row will do that is no older than
-    /// so many seconds, or of any age when that is negative.
+    /// An object's row; nil when there is no such object. A shared row will do if it is not older than
+    /// the interval in seconds; a negative interval allows any age.
     func row(of id: GraphID, within interval: Double) throws -> Row?
 
-    /// The row to make an object of, kept for others as well where rows are shared.
+    /// The row to make an object from, kept for others as well where rows are shared.
     func row(
         for object: ManagedObject, from source: ReadSource, within interval: Double
     ) throws -> Row?
 
-    /// Whether there is such an object, whatever rows are shared.
+    /// Whether there is such an object, without regard to shared rows.
     func exists(_ id: GraphID) throws -> Bool
 
-    /// Whether an object is there that is in no store yet. May be asked on any thread.
+    /// Whether there is an object that is in no store yet. May be called on any thread.
     func isUnsaved(_ id: GraphID) throws -> Bool
 
     /// The members of a relationship with their order.
     func members(of property: SchemaProperty, in id: GraphID) throws -> [ObjectID: Double]
 
-    /// The value of a property that is kept.
+    /// The value of a stored property.
     func value(of property: SchemaProperty, in id: GraphID) throws -> Value
 
     /// The objects of a store that a query finds.
@@ -51,34 +51,34 @@ protocol ParentStore: AnyObject, Sendable {
     /// How many objects of a store a query finds.
     func count(_ query: Query, in store: PersistentStore) throws -> Int
 
-    /// Why an object's row is not there.
+    /// Why an object has no row.
     func absence(of id: GraphID) throws -> StoreError
 
     /// Reads for several objects: `body` is called for as many of them as can be read at once.
     func readTogether(_ objects: [ManagedObject], _ body: CommonReading) throws
 
-    /// Runs what reads several times, while nobody changes what is read but by a save to a store.
+    /// Runs code that reads several times, while nothing but a save to a store changes what it reads.
     func inOneTurn<Result>(_ body: () throws -> Result) throws -> Result
 
-    /// An identifier among all stores; nil when it belongs to none of them.
+    /// The identifier among all stores; nil when it belongs to none of them.
     func graphID(of id: ManagedObjectID) -> GraphID?
 
     /// What every entry that touched an object did to it, oldest first.
     func history(of id: ManagedObjectID) throws -> [ObjectRevision]
 
-    /// Who made each property of an object what it is.
+    /// Who last changed each property of an object.
     func blame(of id: ManagedObjectID) throws -> [PropertyBlame]
 
-    /// Who made one property of an object what it is.
+    /// Who last changed one property of an object.
     func blame(of id: ManagedObjectID, property: String) throws -> PropertyBlame
 
     // MARK: - Positions
 
-    /// The state to which reading is held; nil when the newest is read.
+    /// The state to which reading is held; nil when it reads the newest.
     var generation: QueryGenerationToken? { get }
     /// Whether reading is held to a state.
     var isHeld: Bool { get }
-    /// Whether what is changed starts from a point in the past.
+    /// Whether changes start from a point in the past.
     var isSpeculative: Bool { get }
 
     /// Holds reading to a state; nil for always the newest.
@@ -86,69 +86,68 @@ protocol ParentStore: AnyObject, Sendable {
     /// - Throws: ``StoreError`` with code `generation` where that cannot be chosen.
     func hold(to token: QueryGenerationToken?) throws
 
-    /// Begins anew at what there is now.
+    /// Starts again from the newest state.
     func reset()
 
     // MARK: - Saving
 
-    /// Whether what is saved becomes entries, which can be undone.
+    /// Whether saves become entries, which can be undone.
     var keepsEntries: Bool { get }
 
-    /// What others have saved to the same as some changes and the context has not merged.
+    /// What others have saved to the same objects as some changes, and the context has not merged.
     func unmergedTouches(
         of changes: [Change], in store: PersistentStore
     ) throws -> [UndoObstacle]
 
-    /// Saves what is pending in a context, which then agrees with what has become of it.
+    /// Saves what is pending in a context, and changes nothing there.
     ///
     /// - Parameters:
-    ///   - items: What is pending.
-    ///   - context: The context that has this under it.
+    ///   - items: The pending changes.
+    ///   - context: The context that this belongs to.
     ///   - attribution: Who saves and why.
     ///   - time: When it happened, in microseconds since 1970; nil for now.
-    ///   - undone: The entries that the new one says it undoes; nil for none.
-    /// - Returns: The entries, in the order of the stores; none where no store was saved to.
-    /// - Throws: As ``ManagedObjectContext/save(author:note:at:)``, with what was not saved pending.
+    ///   - undone: The entries that the new one undoes; nil for none.
+    /// - Returns: What has become of it.
+    /// - Throws: As ``ManagedObjectContext/save(author:note:at:)``, where nothing was saved.
     func save(
         _ items: [NetChange], of context: ManagedObjectContext,
         _ attribution: Attribution, at time: Int64?,
         undoing undone: ClosedRange<SequenceNumber>?
-    ) throws -> [SavedEntry]
+    ) throws -> SaveOutcome
 
-    /// Writes what is kept about stores and waits for a save, though nothing is pending.
+    /// Writes metadata of stores that waits for a save, though nothing is pending.
     func saveNothing() throws
 
-    /// Looks what a save of a context would come to.
+    /// Finds out what a save of a context would come to.
     func preview(_ context: ManagedObjectContext, into preview: inout SavePreview) throws
 
     // MARK: - What others have changed
 
-    /// Whether others may have changed something that the context has not taken in.
+    /// Whether others may have changed something that the context has not merged.
     var mayHaveNews: Bool { get }
 
-    /// Whether anything has changed here, or in what lies under this, that has not been taken in above
-    /// it.
+    /// Whether anything has changed here, or further down, that has not been merged above it.
     func hasMoved() throws -> Bool
 
-    /// Lets the context take in what others have changed, up to an entry of the first store; all of
-    /// it when nil.
+    /// Merges what others have changed into the context, up to an entry of the first store; all of it
+    /// when nil.
     ///
-    /// - Returns: Pending edits that collided, with those of which nobody was told before.
+    /// - Returns: Pending edits that collided, with those that have not been reported before.
     func merge(
         through sequence: SequenceNumber?, into context: ManagedObjectContext
     ) throws -> [MergeConflict]
 
-    /// Lets the context take in what a notification tells of the save of another.
+    /// Merges the save that a notification reports into the context.
     ///
     /// - Returns: As ``merge(through:into:)``.
     func merge(
         saved information: [AnyHashable: Any], into context: ManagedObjectContext
     ) throws -> [MergeConflict]
 
-    /// Whether the context takes in what others change as they change it.
+    /// Whether the context merges what others change as they change it.
     var isFollowing: Bool { get }
 
-    /// Begins or ends to let the context take in what others change as they change it.
+    /// Starts or stops merging what others change as they change it.
     func follow(_ isFollowing: Bool, for context: ManagedObjectContext)
 
     /// Whether an object that is a fault here was known before an entry of others inserted it.
@@ -156,18 +155,18 @@ protocol ParentStore: AnyObject, Sendable {
 
     // MARK: - Stores that come and go
 
-    /// Takes in a store that was added.
+    /// Follows a store that was added.
     func add(_ store: PersistentStore, for context: ManagedObjectContext)
 
-    /// Follows a store no more that was removed.
+    /// Stops following a store that was removed.
     func remove(_ store: PersistentStore)
 
-    /// Goes on with a store at another place.
+    /// Continues with a store at another location.
     func replace(
         _ old: PersistentStore, with store: PersistentStore, for context: ManagedObjectContext)
 }
 
-/// What reads rows and members of several objects at once, and of those to which they lead.
+/// Reads rows and members of several objects at once, and of the objects that they lead to.
 typealias CommonReading = (
     _ objects: [ManagedObject], _ row: (GraphID) throws -> Row?,
     _ members: (SchemaProperty, GraphID) throws -> [ObjectID: Double]
@@ -184,7 +183,7 @@ enum ReadSource {
     case store
 }
 
-/// What finds objects together with their rows, so that one read brings both.
+/// Finds objects together with their rows, so that one read brings both.
 protocol RowFinder: AnyObject {
     /// Hands out the rows of a store that a query finds, many at a time.
     func forEachRows(

@@ -1,16 +1,16 @@
 import DaybookObjectModel
 import Foundation
 
-/// Why a Foundation predicate has no filter: the expression that none stands for.
+/// Why a Foundation predicate has no filter: the expression that no filter can represent.
 struct NotLowerable: Error {
     let expression: String
 }
 
-/// What an expression of a Foundation predicate becomes.
+/// What an expression of a Foundation predicate is lowered to.
 enum Lowered {
     case filter(Filter)
     case expression(FilterExpression)
-    /// Several constants, to be searched.
+    /// Several constants, to search in.
     case values([Value])
     /// The objects at the end of a path, and their entity.
     case path(FilterPath, GraphEntity)
@@ -18,21 +18,21 @@ enum Lowered {
     case null
 }
 
-/// The variables of a predicate: which object each stands for.
+/// The variables of a predicate: the object that each stands for.
 struct LoweringScope {
     let target: QueryTarget
-    private var places: [PredicateExpressions.VariableID: (path: FilterPath, entity: GraphEntity)]
+    private var bindings: [PredicateExpressions.VariableID: (path: FilterPath, entity: GraphEntity)]
 
     init(_ target: QueryTarget) {
         self.target = target
-        places = [:]
+        bindings = [:]
     }
 
     var model: GraphModel { target.model }
 
     subscript(variable: PredicateExpressions.VariableID) -> (path: FilterPath, entity: GraphEntity)?
     {
-        places[variable]
+        bindings[variable]
     }
 
     /// The same scope with a variable for the object at the end of a path.
@@ -40,25 +40,27 @@ struct LoweringScope {
         _ variable: PredicateExpressions.VariableID, to path: FilterPath, _ entity: GraphEntity
     ) -> LoweringScope {
         var scope = self
-        scope.places[variable] = (path, entity)
+        scope.bindings[variable] = (path, entity)
         return scope
     }
 
-    /// The scope inside a quantifier: its variable is the object at hand, the others lie one further
+    /// The scope inside a quantifier: its variable is the current object, the others lie one further
     /// out.
     func entering(
         _ variable: PredicateExpressions.VariableID, _ entity: GraphEntity
     ) -> LoweringScope {
         var scope = self
-        for (other, place) in places { scope.places[other] = (place.path.fromInside, place.entity) }
-        scope.places[variable] = (FilterPath(), entity)
+        for (other, binding) in bindings {
+            scope.bindings[other] = (binding.path.fromInside, binding.entity)
+        }
+        scope.bindings[variable] = (FilterPath(), entity)
         return scope
     }
 }
 
-/// An expression of a Foundation predicate that a filter can stand for.
+/// An expression of a Foundation predicate that a filter can represent.
 ///
-/// The types of the expressions tell the shape of the predicate, so each is taught its own form.
+/// The types of the expressions tell the shape of the predicate, so each type lowers itself.
 protocol LowerableExpression {
     func lowered(_ scope: LoweringScope) throws -> Lowered
 }
@@ -115,8 +117,8 @@ private func compare(
 
 extension PredicateExpressions.Variable: LowerableExpression {
     func lowered(_ scope: LoweringScope) throws -> Lowered {
-        guard let place = scope[key] else { throw NotLowerable(expression: "a variable") }
-        return .path(place.path, place.entity)
+        guard let binding = scope[key] else { throw NotLowerable(expression: "a variable") }
+        return .path(binding.path, binding.entity)
     }
 }
 

@@ -5,12 +5,12 @@ public import Foundation
 
 /// Who wrote the value that a property has, when and why, and what it was before.
 ///
-/// Who brings an object back has not written its values. After the undo of a delete each property is
-/// credited to whoever wrote its value, and ``broughtBackBy`` says which entry brought it back.
+/// Bringing an object back does not write its values. After the undo of a delete, each property is
+/// credited to the author of its value, and ``broughtBackBy`` says which entry brought it back.
 ///
-/// The same holds for objects that were restored or made again, and for the references to them that went
-/// with them. The undo of an update is credited to whoever made it: it has changed the value, and
-/// ``previous`` says from what.
+/// The same holds for objects that were restored or redone, and for references to them that were removed
+/// and restored with them. The undo of an update is credited to its author: it has changed the value,
+/// and ``previous`` says from what.
 public struct PropertyBlame: Sendable, Hashable {
     /// An entry that brought a value back.
     public struct Return: Sendable, Hashable {
@@ -34,7 +34,7 @@ public struct PropertyBlame: Sendable, Hashable {
     public let note: String?
     /// When that entry happened.
     public let time: Date
-    /// Whether that entry inserted the object, so that there was nothing before it.
+    /// Whether that entry inserted the object, so that there was nothing before.
     public let isInsert: Bool
     /// The value; null for a to-many relationship.
     public let value: Value

@@ -4,8 +4,8 @@ public import Foundation
 /// A state of the stores that a context can be held to, so that it sees nothing that others save
 /// until it asks for it.
 ///
-/// A token names an entry of each store's journal. It holds no lock and no reader of the store open,
-/// so a context may stay at it for as long as it likes.
+/// A token names an entry of each store's journal. It keeps no lock and no reader open, so a context may
+/// stay at it for as long as it likes.
 public struct QueryGenerationToken: Sendable, Hashable {
     /// The last entry that is seen, by the identifier of the store; nil in ``current``.
     let sequences: [UUID: SequenceNumber]?

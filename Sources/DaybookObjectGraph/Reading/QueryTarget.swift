@@ -1,27 +1,27 @@
 import DaybookObjectModel
 import Foundation
 
-/// What a request is lowered for: the model, and the store that is asked.
+/// What a request is lowered for: the model, and the store that is searched.
 ///
-/// Objects of different stores may have the same number, and filters know numbers only. So what a
-/// condition says of an object of another store is lowered to one that this store does not have.
+/// Objects of different stores may have the same number, and filters know numbers only. So an object of
+/// another store in a condition is lowered to one that this store does not have.
 struct QueryTarget {
     let model: GraphModel
-    /// The store that is asked; nil where none can be.
+    /// The store that is searched; nil where there is none.
     let store: PersistentStore?
-    /// All stores that the request looks into.
+    /// All stores that the request searches.
     let stores: [PersistentStore]
 
     var schema: Schema { model.schema }
 
-    /// What stands for an object in a filter.
+    /// The object of a filter.
     func value(of id: ManagedObjectID) -> Value {
         .object(
             id.storeIdentifier == store?.identifier ? id.object : .elsewhere(id.object.entity))
     }
 
-    /// What names in predicate text stand for: `Country/17` for an object of the only store that may
-    /// have it, an address for an object of any.
+    /// Resolves names in predicate text: `Country/17` is an object of the only store that may have it;
+    /// an address names an object of any store.
     var names: PredicateNames {
         let (schema, store, stores) = (schema, store, stores)
         return PredicateNames(in: schema) { text throws(QueryError) in
@@ -45,9 +45,9 @@ extension QueryError {
     }
 }
 
-/// A key path in what crosses threads.
+/// A key path in a value that crosses threads.
 struct ModelKeyPath: @unchecked Sendable {
-    // @unchecked Sendable because a key path is never changed once it is made, and it is followed only
-    // on prototypes, whose properties read nothing but declarations.
+    // @unchecked Sendable because a key path never changes, and it is followed only on prototypes, whose
+    // properties read nothing but declarations.
     let keyPath: AnyKeyPath
 }

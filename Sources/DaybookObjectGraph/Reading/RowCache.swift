@@ -4,35 +4,35 @@ import DaybookSnapshotStore
 import DaybookStopping
 import Synchronization
 
-/// Rows that objects of some context hold, for the other contexts of the coordinator: a fault whose
-/// row is here fires without reading its store.
+/// The rows that objects hold, shared by the contexts of a coordinator: a fault whose row is here fires
+/// without reading its store.
 ///
 /// Invariants:
-/// - A row is kept only while an object holds it: one that was made of it or is a fault for which it
-///   was read ahead, or one whose row was read together with it.
-/// - Of the rows of an object that are held, whoever holds them, only the latest is served: that of
-///   the latest entry, in whichever order they were handed in.
+/// - A row is kept only while an object holds it: one that was made from it, a fault for which it was
+///   read ahead, or one whose row was read together with it.
+/// - Of the rows of an object that are held, only the latest is served: that of the latest entry, in
+///   whichever order they were handed in.
 /// - A row that was saved through this coordinator is never served as it was before: while a save is
-///   under way nothing is served or taken in, and after it what it changed is read again.
-/// - A row is never older than what a context is known to have followed: as soon as anybody here
-///   learns of an entry that came from elsewhere, nothing that was kept is served any more.
-/// - Of one object, a row of a later entry is a later row, between two times that the store is
-///   forgotten: ``forgetAll(of:)`` comes after every change of the file a store's number stands for.
+///   running nothing is served or taken in, and what it changed is read again afterwards.
+/// - A row is never older than what a context is known to have followed: as soon as an entry from
+///   elsewhere becomes known here, nothing kept before is served any more.
+/// - Between two calls of ``forgetAll(of:)``, a row of a later entry is a later row of its object; that
+///   is called after every change of the file behind a store's number.
 ///
-/// So only what other processes have saved, and nobody here has heard of, goes unseen; the
-/// staleness interval of a context bounds for how long.
+/// So only saves of other processes that are not known here go unseen; the staleness interval of a
+/// context limits for how long.
 final class RowCache: Sendable {
     private struct State {
         /// Rows that were read one by one.
         var rows = RowTable()
-        /// Rows that were read together. There are several batches of a key when several fetches have
-        /// met the same objects and the objects of each live; the last one read is the last one.
+        /// Rows that were read together. A key has several batches when several fetches have found the
+        /// same objects and the objects of each are alive; the last one read comes last.
         var batches: [RowPage.Key: [CachedPage]] = [:]
-        /// How many saves are under way.
+        /// How many saves are running.
         var writers = 0
-        /// The last entry of each store of which everything kept is known to be abreast.
+        /// The last entry of each store that everything kept is known to include.
         var known: [UInt32: SequenceNumber] = [:]
-        /// Later entries saved here, while those between are still to come, as saves that share a sync
+        /// Later entries saved here, while those between are missing, because saves that share a sync
         /// end in any order.
         var ahead: [UInt32: Set<SequenceNumber>] = [:]
         var clock: @Sendable () -> Int64 = RowCache.uptime
@@ -40,50 +40,50 @@ final class RowCache: Sendable {
         /// How many rows and keys of batches there are.
         var count: Int { rows.count + batches.count }
 
-        /// A row that was read together with others, and what holds it, which must not be let go of
-        /// under the lock.
+        /// A row that was read together with others, and the batch that holds it, which must not be
+        /// released under the lock.
         func batched(_ id: GraphID, within interval: Double) -> (RowPage, EncodedRow, Int64)? {
             guard !batches.isEmpty, let batches = batches[RowPage.Key(for: id)] else { return nil }
-            let place = EncodedRows.place(of: id.object.number)
+            let bit = EncodedRows.place(of: id.object.number)
             for shared in batches.reversed()
-            where shared.places & place != 0 && isYoung(shared.readAt, interval) {
+            where shared.freshRows & bit != 0 && isYoung(shared.readAt, interval) {
                 guard let batch = shared.reference.object else { continue }
                 guard let row = batch.rows.row(of: id.object) else {
-                    stop("A batch has the rows of its places.")
+                    stop("A batch has every row that its bits name.")
                 }
                 return (batch, row, shared.readAt)
             }
             return nil
         }
 
-        /// Has batches no longer serve an object's row that is older than one that was read.
+        /// Stops batches from serving an object's row that is older than one that was read.
         ///
-        /// - Returns: Whether no batch serves a later one, and the batches looked at, which must
-        ///   not be let go of under the lock.
+        /// - Returns: Whether no batch serves a later one, and the batches examined, which must not be
+        ///   released under the lock.
         mutating func outdate(_ id: GraphID, by row: EncodedRow) -> (isLatest: Bool, [RowPage]) {
             guard !batches.isEmpty, let index = batches.index(forKey: RowPage.Key(for: id)) else {
                 return (true, [])
             }
-            let place = EncodedRows.place(of: id.object.number)
+            let bit = EncodedRows.place(of: id.object.number)
             var isLatest = true
             var seen: [RowPage] = []
             for number in batches.values[index].indices {
                 let shared = batches.values[index][number]
-                guard shared.places & place != 0, let batch = shared.reference.object else {
+                guard shared.freshRows & bit != 0, let batch = shared.reference.object else {
                     continue
                 }
                 seen.append(batch)
                 guard let kept = batch.rows.row(of: id.object) else { continue }
-                if kept.since < row.since { batches.values[index][number].places &= ~place }
+                if kept.since < row.since { batches.values[index][number].freshRows &= ~bit }
                 if kept.since > row.since { isLatest = false }
             }
             return (isLatest, seen)
         }
 
-        /// Has the batches of a key no longer serve rows that are older than some that were read.
+        /// Stops the batches of a key from serving rows that are older than some that were read.
         ///
-        /// - Returns: Of which objects a batch serves a later row: a bit for each; and the batches
-        ///   looked at, which must not be let go of under the lock.
+        /// - Returns: The objects of which a batch serves a later row, a bit for each; and the batches
+        ///   examined, which must not be released under the lock.
         mutating func outdate(
             _ key: RowPage.Key, by rows: EncodedRows
         ) -> (later: UInt64, [RowPage]) {
@@ -94,45 +94,45 @@ final class RowCache: Sendable {
                 let shared = batches.values[index][number]
                 guard let batch = shared.reference.object else { continue }
                 seen.append(batch)
-                later |= rows.places(olderThan: batch.rows) & shared.places
-                batches.values[index][number].places &= ~batch.rows.places(olderThan: rows)
+                later |= rows.places(olderThan: batch.rows) & shared.freshRows
+                batches.values[index][number].freshRows &= ~batch.rows.places(olderThan: rows)
             }
             return (later, seen)
         }
 
-        /// Whether what was read at a time may be served.
+        /// Whether a row that was read at a time may be served.
         func isYoung(_ readAt: Int64, _ interval: Double) -> Bool {
             interval < 0 || (readAt > 0 && Double(clock() - readAt) < interval * 1_000_000)
         }
 
-        /// Has a row brought anew.
+        /// Makes the next fault of an object read its row again.
         mutating func forget(_ id: GraphID) {
             rows.forget(id)
             guard !batches.isEmpty, let index = batches.index(forKey: RowPage.Key(for: id)) else {
                 return
             }
-            let place = EncodedRows.place(of: id.object.number)
+            let bit = EncodedRows.place(of: id.object.number)
             for number in batches.values[index].indices {
-                batches.values[index][number].places &= ~place
+                batches.values[index][number].freshRows &= ~bit
             }
         }
 
-        /// Has the rows of a store brought anew.
+        /// Makes all rows of a store be read again.
         mutating func forgetAll(of store: UInt32) {
             rows.forgetAll(of: store)
             var index = batches.startIndex
             while index != batches.endIndex {
                 if batches.keys[index].store == UInt64(store) {
                     for number in batches.values[index].indices {
-                        batches.values[index][number].places = 0
+                        batches.values[index][number].freshRows = 0
                     }
                 }
                 batches.formIndex(after: &index)
             }
         }
 
-        /// Notes an entry saved here.
-        mutating func noteSave(_ sequence: SequenceNumber, in store: UInt32) {
+        /// Records an entry that was saved here.
+        mutating func recordSave(_ sequence: SequenceNumber, in store: UInt32) {
             let last = known[store] ?? .zero
             guard sequence > last else { return }
             guard sequence != last.next || !ahead.isEmpty else {
@@ -143,7 +143,7 @@ final class RowCache: Sendable {
             followAhead(in: store)
         }
 
-        /// Moves on over entries without a gap.
+        /// Advances over entries without a gap.
         mutating func followAhead(in store: UInt32) {
             var last = known[store] ?? .zero
             while ahead[store]?.remove(last.next) != nil { last = last.next }
@@ -151,7 +151,7 @@ final class RowCache: Sendable {
             if ahead[store]?.isEmpty == true { ahead[store] = nil }
         }
 
-        /// When no save is under way: what was not saved here came from elsewhere.
+        /// When no save is running: what was not saved here came from elsewhere.
         mutating func closeGaps() {
             guard writers == 0, !ahead.isEmpty else { return }
             for (store, sequences) in ahead {
@@ -163,14 +163,14 @@ final class RowCache: Sendable {
     }
 
     private let state = Mutex(State())
-    /// How many rows there are, to be asked without the lock.
+    /// How many rows there are, readable without the lock.
     private let count = Atomic<Int>(0)
-    /// Moves on with every save, so that a row that was read before it is not taken in after it.
+    /// Advances with every save, so that a row that was read before it is not taken in after it.
     private let generation = Atomic<UInt64>(0)
-    /// Whether some context has asked for the age of rows; until then nobody looks at the clock.
+    /// Whether some context has asked for the age of rows; until then the clock is not read.
     private let isTimed = Atomic<Bool>(false)
 
-    /// A right to hand in a row that is read after it was given.
+    /// The right to hand in a row that is read after the ticket was given.
     struct Ticket {
         fileprivate let generation: UInt64
         fileprivate let readAt: Int64
@@ -183,26 +183,26 @@ final class RowCache: Sendable {
     /// - Parameters:
     ///   - id: The object.
     ///   - interval: How old, in seconds, the row may be at most; any age when negative.
-    ///   - isHeld: Whether the asker becomes a holder, who has to call ``release(_:)``.
-    /// - Returns: The row; nil when it is not here, too old or not to be served now.
+    ///   - isHeld: Whether the caller becomes a holder, which must call ``release(_:)``.
+    /// - Returns: The row; nil when it is not here, too old or must not be served now.
     func row(_ id: GraphID, within interval: Double, isHeld: Bool) -> EncodedRow? {
         guard interval != 0, count.load(ordering: .acquiring) > 0 else { return nil }
         let (row, batch) = state.withLock { state -> (EncodedRow?, RowPage?) in
             guard state.writers == 0 else { return (nil, nil) }
-            let place = state.rows.place(of: id)
-            if let place, let row = state.rows.row(at: place),
-                state.isYoung(state.rows.time(at: place), interval)
+            let slot = state.rows.slot(of: id)
+            if let slot, let row = state.rows.row(at: slot),
+                state.isYoung(state.rows.time(at: slot), interval)
             {
-                if isHeld { state.rows.addHolder(at: place) }
+                if isHeld { state.rows.addHolder(at: slot) }
                 return (row, nil)
             }
             guard let (batch, row, readAt) = state.batched(id, within: interval) else {
                 return (nil, nil)
             }
             if isHeld {
-                if let place {
-                    state.rows.addHolder(at: place)
-                    state.rows.set(row, readAt: readAt, at: place)
+                if let slot {
+                    state.rows.addHolder(at: slot)
+                    state.rows.set(row, readAt: readAt, at: slot)
                 } else {
                     state.rows.insert(row, readAt: readAt, for: id)
                     count.store(state.count, ordering: .releasing)
@@ -210,12 +210,12 @@ final class RowCache: Sendable {
             }
             return (row, batch)
         }
-        // The last one to let go of a batch takes the lock.
+        // The last release of a batch takes the lock.
         withExtendedLifetime(batch) {}
         return row
     }
 
-    /// To be asked for before a row is read that is to be handed in.
+    /// A ticket, to be taken before reading a row that is to be handed in.
     func ticket() -> Ticket {
         let readAt = isTimed.load(ordering: .relaxed) ? state.withLock { $0.clock() } : 0
         return Ticket(generation: generation.load(ordering: .acquiring), readAt: readAt)
@@ -226,7 +226,7 @@ final class RowCache: Sendable {
     /// - Parameters:
     ///   - row: The row.
     ///   - id: The object.
-    ///   - ticket: What was asked for before the row was read.
+    ///   - ticket: The ticket taken before the row was read.
     ///   - isNewHolder: Whether the reader did not hold the object's row yet.
     func hold(_ row: EncodedRow, of id: GraphID, _ ticket: Ticket, isNewHolder: Bool) {
         let batches = state.withLock { state in
@@ -234,10 +234,10 @@ final class RowCache: Sendable {
                 state.writers == 0 && ticket.generation == generation.load(ordering: .relaxed)
             let (isLatest, batches) = state.outdate(id, by: row)
             let isTakenIn = isCurrent && isLatest
-            if let place = state.rows.place(of: id) {
-                if isNewHolder { state.rows.addHolder(at: place) }
-                if state.rows.outdate(by: row, at: place), isTakenIn {
-                    state.rows.set(row, readAt: ticket.readAt, at: place)
+            if let slot = state.rows.slot(of: id) {
+                if isNewHolder { state.rows.addHolder(at: slot) }
+                if state.rows.outdate(by: row, at: slot), isTakenIn {
+                    state.rows.set(row, readAt: ticket.readAt, at: slot)
                 }
             } else if isNewHolder {
                 state.rows.insert(isTakenIn ? row : nil, readAt: ticket.readAt, for: id)
@@ -245,7 +245,7 @@ final class RowCache: Sendable {
             }
             return batches
         }
-        // The last one to let go of a batch takes the lock.
+        // The last release of a batch takes the lock.
         withExtendedLifetime(batches) {}
     }
 
@@ -253,7 +253,7 @@ final class RowCache: Sendable {
     ///
     /// - Parameters:
     ///   - batch: The rows.
-    ///   - ticket: What was asked for before they were read.
+    ///   - ticket: The ticket taken before they were read.
     func hold(_ batch: RowPage, _ ticket: Ticket) {
         let batches = state.withLock { state in
             let isCurrent =
@@ -262,24 +262,24 @@ final class RowCache: Sendable {
             if state.rows.count > 0 {
                 batch.rows.forEach { object, row in
                     let id = GraphID(store: UInt32(batch.key.store), object: object)
-                    guard let place = state.rows.place(of: id) else { return }
+                    guard let slot = state.rows.slot(of: id) else { return }
                     let bit = EncodedRows.place(of: object.number)
-                    if !state.rows.outdate(by: row, at: place) { later |= bit }
+                    if !state.rows.outdate(by: row, at: slot) { later |= bit }
                     if isCurrent, later & bit == 0 {
-                        state.rows.set(row, readAt: ticket.readAt, at: place)
+                        state.rows.set(row, readAt: ticket.readAt, at: slot)
                     }
                 }
             }
             if isCurrent {
                 let shared = CachedPage(
                     reference: ObjectReference(to: batch), readAt: ticket.readAt,
-                    places: batch.rows.places & ~later)
+                    freshRows: batch.rows.places & ~later)
                 state.batches[batch.key, default: []].append(shared)
                 count.store(state.count, ordering: .releasing)
             }
             return others
         }
-        // The last one to let go of a batch takes the lock.
+        // The last release of a batch takes the lock.
         withExtendedLifetime(batches) {}
     }
 
@@ -297,7 +297,7 @@ final class RowCache: Sendable {
         }
     }
 
-    /// Lets go of a row; the last one to do so removes it.
+    /// Releases a row; the last release removes it.
     func release(_ id: GraphID) {
         state.withLock { state in
             state.rows.removeHolder(of: id)
@@ -305,7 +305,7 @@ final class RowCache: Sendable {
         }
     }
 
-    /// Lets the next fault of an object that fires read the store.
+    /// Makes the next fault of an object that fires read the store.
     func forget(_ id: GraphID) {
         guard count.load(ordering: .acquiring) > 0 else { return }
         state.withLock { $0.forget(id) }
@@ -333,7 +333,7 @@ final class RowCache: Sendable {
             generation.add(1, ordering: .releasing)
             defer { state.closeGaps() }
             guard let sequence else { return }
-            state.noteSave(sequence, in: store)
+            state.recordSave(sequence, in: store)
             guard state.count > 0 else { return }
             for change in changes {
                 state.forget(GraphID(store: store, object: change.object))
@@ -341,7 +341,7 @@ final class RowCache: Sendable {
         }
     }
 
-    /// Notes that an entry exists, whoever saved it.
+    /// Records that an entry exists, whoever saved it.
     func learn(of sequence: SequenceNumber, in store: UInt32) {
         state.withLock { state in
             guard sequence > state.known[store] ?? .zero else { return }
@@ -355,8 +355,8 @@ final class RowCache: Sendable {
 
     // MARK: - Age
 
-    /// Forgets a store that was added or removed, or whose number now stands for another file: the
-    /// last entry as well, as in a backup that was put in its place others may come after an earlier.
+    /// Forgets a store that was added or removed, or whose number now stands for another file: the last
+    /// entry as well, because in a backup that replaced it other entries may follow an earlier one.
     func forgetAll(of store: UInt32) {
         state.withLock { state in
             generation.add(1, ordering: .releasing)
@@ -366,12 +366,12 @@ final class RowCache: Sendable {
         }
     }
 
-    /// Lets rows that are read from now on have an age.
+    /// Starts recording when rows are read.
     func startTiming() {
         isTimed.store(true, ordering: .relaxed)
     }
 
-    /// Takes the time, in microseconds, from somewhere else.
+    /// Takes the time, in microseconds, from another clock.
     func setClock(_ clock: @escaping @Sendable () -> Int64) {
         state.withLock { $0.clock = clock }
     }

@@ -1,12 +1,12 @@
 import DaybookObjectModel
 import DaybookSnapshotStore
 
-/// Rows that a fetch has read together. The objects made of them hold it, and as long as one of them
-/// does the rows serve other contexts: see ``RowCache``.
+/// Rows that a fetch has read together. The objects made from them hold it, and as long as one of them
+/// does, the rows serve other contexts: see ``RowCache``.
 ///
 /// So a fetch enters and leaves the cache once for up to 64 objects.
 final class RowPage: Sendable {
-    /// Where a batch is looked for: what the identifiers of its objects have in common.
+    /// The key of a batch: what the identifiers of its objects have in common.
     struct Key: Hashable, Sendable {
         private let page: UInt64
         private let entity: EntityNumber
@@ -46,11 +46,11 @@ final class RowPage: Sendable {
     }
 }
 
-/// A batch whose rows other contexts are served.
+/// A batch whose rows serve other contexts.
 struct CachedPage {
     let reference: ObjectReference<RowPage>
-    /// When the rows were read; 0 when nobody looked at the clock.
+    /// When the rows were read; 0 when the clock was not read.
     let readAt: Int64
-    /// Which of the rows are still what was saved last.
-    var places: UInt64
+    /// Which of the rows are still the last saved ones, a bit for each.
+    var freshRows: UInt64
 }

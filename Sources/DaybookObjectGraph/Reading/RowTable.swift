@@ -4,83 +4,83 @@ import DaybookSnapshotStore
 /// Rows by object, with how many hold each: what a ``RowCache`` keeps under its lock.
 struct RowTable {
     private struct Kept {
-        /// Nil when somebody has saved another since: the next object to fire brings it.
+        /// Nil when somebody has saved a newer one: the next object to fire brings it.
         var row: EncodedRow?
-        /// Tells an identifier that names another entity for the same number.
+        /// Detects an identifier that names another entity for the same number.
         let entity: EntityNumber
         var holders: Int32
     }
 
     private var table = ObjectTable<Kept>()
-    /// When rows were read, by the words of their objects; none as long as nobody looks at the clock.
+    /// When rows were read, by the words of their objects; none as long as the clock is not read.
     private var times: [UInt64: Int64] = [:]
 
     var count: Int { table.count }
 
-    /// Where an object's row is kept; nil when none is.
-    func place(of id: GraphID) -> Int? {
-        guard let place = table.place(of: id.word), table[place]?.entity == id.object.entity else {
+    /// The slot of an object's row; nil when there is none.
+    func slot(of id: GraphID) -> Int? {
+        guard let slot = table.slot(of: id.word), table[slot]?.entity == id.object.entity else {
             return nil
         }
-        return place
+        return slot
     }
 
-    /// The row at a place; nil when it is not what was saved last.
-    func row(at place: Int) -> EncodedRow? { table[place]?.row }
+    /// The row in a slot; nil when it is not the last saved one.
+    func row(at slot: Int) -> EncodedRow? { table[slot]?.row }
 
-    /// When the row at a place was read; 0 when nobody looked at the clock.
-    func time(at place: Int) -> Int64 { times.isEmpty ? 0 : times[table.key(at: place)] ?? 0 }
+    /// When the row in a slot was read; 0 when the clock was not read.
+    func time(at slot: Int) -> Int64 { times.isEmpty ? 0 : times[table.key(at: slot)] ?? 0 }
 
     /// Keeps a row, in place of an older one.
-    mutating func set(_ row: EncodedRow?, readAt time: Int64, at place: Int) {
-        table[place]?.row = row
-        note(time, of: table.key(at: place))
+    mutating func set(_ row: EncodedRow?, readAt time: Int64, at slot: Int) {
+        table[slot]?.row = row
+        setTime(time, of: table.key(at: slot))
     }
 
-    /// Has a row brought anew where it is older than one that was read.
+    /// Drops a row that is older than one that was read.
     ///
-    /// - Returns: Whether the one that was read is as late as the one kept; as it is when none is.
-    mutating func outdate(by row: EncodedRow, at place: Int) -> Bool {
-        guard let kept = table[place]?.row?.since else { return true }
-        if kept < row.since { table[place]?.row = nil }
+    /// - Returns: Whether the one that was read is at least as late as the one kept, or none was kept.
+    mutating func outdate(by row: EncodedRow, at slot: Int) -> Bool {
+        guard let kept = table[slot]?.row?.since else { return true }
+        if kept < row.since { table[slot]?.row = nil }
         return kept <= row.since
     }
 
-    /// One more holds the row.
-    mutating func addHolder(at place: Int) { table[place]?.holders += 1 }
+    /// Adds a holder of the row.
+    mutating func addHolder(at slot: Int) { table[slot]?.holders += 1 }
 
-    /// Takes in a row with its first holder.
+    /// Adds a row with its first holder.
     mutating func insert(_ row: EncodedRow?, readAt time: Int64, for id: GraphID) {
         table.makeRoom()
         let kept = Kept(row: row, entity: id.object.entity, holders: 1)
         table.put(kept, for: id.word, at: table.home(of: id.word))
-        note(time, of: id.word)
+        setTime(time, of: id.word)
     }
 
-    private mutating func note(_ time: Int64, of key: UInt64) {
+    private mutating func setTime(_ time: Int64, of key: UInt64) {
         if time != 0 || !times.isEmpty { times[key] = time }
     }
 
-    /// One less holds a row; the last one takes it out.
+    /// Removes a holder of a row; without holders the row is removed.
     mutating func removeHolder(of id: GraphID) {
-        guard let place = place(of: id) else { return }
-        table[place]?.holders -= 1
-        guard let holders = table[place]?.holders, holders <= 0 else { return }
-        table.clear(place)
+        guard let slot = slot(of: id) else { return }
+        table[slot]?.holders -= 1
+        guard let holders = table[slot]?.holders, holders <= 0 else { return }
+        table.clear(slot)
         if !times.isEmpty { times[id.word] = nil }
     }
 
-    /// Has the rows of a store brought anew, and keeps their holders.
+    /// Drops the rows of a store, and keeps their holders.
     mutating func forgetAll(of store: UInt32) {
-        var places: [Int] = []
-        table.forEach { key, place in
-            if GraphID.store(ofWord: key) == UInt64(store) { places.append(place) }
+        var slots: [Int] = []
+        table.forEach { key, slot in
+            if GraphID.store(ofWord: key) == UInt64(store) { slots.append(slot) }
         }
-        for place in places { table[place]?.row = nil }
+        for slot in slots { table[slot]?.row = nil }
     }
 
-    /// Has a row brought anew.
+    /// Makes the next fault of an object read its row again.
     mutating func forget(_ id: GraphID) {
-        if let place = place(of: id) { table[place]?.row = nil }
+        if let slot = slot(of: id) { table[slot]?.row = nil }
     }
 }

@@ -1,7 +1,7 @@
 /// The binding used last for each class.
 struct ClassBindings {
     private var bindings: [ObjectIdentifier: EntityBinding] = [:]
-    // Objects of one class are mostly made one after the other.
+    // Objects of one class are usually made one after the other.
     private var latest: (type: ObjectIdentifier, binding: EntityBinding)?
 
     subscript(type: ManagedObject.Type) -> EntityBinding? {

@@ -2,7 +2,7 @@ import DaybookObjectModel
 
 /// Faults that were fetched together and are read together as soon as one of them fires.
 struct FaultBatches {
-    private var places: [GraphID: Int] = [:]
+    private var batchNumbers: [GraphID: Int] = [:]
     private var batches: [Int: [GraphID]] = [:]
     private var next = 0
     private var sweepCount = 64
@@ -16,32 +16,32 @@ struct FaultBatches {
             let batch = Array(faults[start..<min(start + max(1, size), faults.count)])
             next += 1
             batches[next] = batch
-            for id in batch { places[id] = next }
+            for id in batch { batchNumbers[id] = next }
         }
     }
 
-    /// The batch that a fault is in, which is none from now on.
+    /// Removes the batch that a fault is in, and returns it.
     mutating func take(_ id: GraphID) -> [GraphID]? {
-        guard let place = places[id], let batch = batches.removeValue(forKey: place) else {
+        guard let number = batchNumbers[id], let batch = batches.removeValue(forKey: number) else {
             return nil
         }
-        for id in batch where places[id] == place { places[id] = nil }
+        for id in batch where batchNumbers[id] == number { batchNumbers[id] = nil }
         return batch
     }
 
-    /// Drops batches of which nothing is needed, once there have come to be many.
+    /// Drops batches without needed faults, once there are many.
     mutating func sweep(keeping isNeeded: (GraphID) -> Bool) {
         guard batches.count > sweepCount else { return }
-        for (place, batch) in batches where !batch.contains(where: isNeeded) {
-            batches[place] = nil
-            for id in batch where places[id] == place { places[id] = nil }
+        for (number, batch) in batches where !batch.contains(where: isNeeded) {
+            batches[number] = nil
+            for id in batch where batchNumbers[id] == number { batchNumbers[id] = nil }
         }
         sweepCount = max(64, batches.count * 2)
     }
 
     /// Forgets all batches.
     mutating func removeAll() {
-        places.removeAll()
+        batchNumbers.removeAll()
         batches.removeAll()
     }
 }

@@ -3,27 +3,26 @@ import Synchronization
 
 /// The objects of a context by identity: one record, one instance.
 ///
-/// Objects are held loosely; a new one that has not been saved is pending, and lives for that. One
-/// that goes on the context's queue is taken out at once. What is left of those that have gone
-/// elsewhere is swept when they are about as many as those that live, so registering is O(1)
-/// amortized.
+/// Objects are held weakly; a new one that has not been saved is pending, which keeps it alive. One that
+/// goes away on the context's queue is removed at once. The remains of those that have gone elsewhere
+/// are swept when they are about as many as the live ones, so registering is O(1) amortized.
 ///
-/// Invariant: the map has one claim on the memory of the object at each place.
+/// Invariant: the map has one claim on the memory of the object at each slot.
 ///
-/// Confined to the context's queue, but for ``noteEnd()``.
+/// Confined to the context's queue, but for ``countEnd()``.
 final class IdentityMap {
-    // Unchecked because a fault would pay for the checks more than once, and nothing that is done here
-    // runs code of others while one of these is being changed.
+    // Unchecked because a fault would pay for the checks more than once, and no outside code runs while
+    // one of these is being changed.
     @exclusivity(unchecked) private var table = ObjectTable<ObjectReference<ManagedObject>>()
-    /// How many places there are.
+    /// How many slots there are.
     var capacity: Int { table.capacity }
-    /// How many places are taken.
+    /// How many slots are taken.
     var count: Int { table.count }
-    /// Changes with whatever is put in a place or moved to another.
+    /// Changes whenever something is put in a slot or moved to another.
     @exclusivity(unchecked) private var arrangement: UInt64 = 0
-    /// Lets go of what the objects hold that go on the context's queue.
+    /// Releases what objects hold that go away on the context's queue.
     let release = RelationRelease()
-    /// How many objects have gone since the last sweep and were not taken out, give or take those that
+    /// How many objects have gone since the last sweep and were not removed, give or take those that
     /// were in no map.
     private let ends = Atomic<Int>(0)
 
@@ -47,8 +46,8 @@ final class IdentityMap {
     func object(_ id: GraphID, orMake make: () -> ManagedObject) -> ManagedObject {
         makeRoom()
         let key = id.word
-        let place = table.home(of: key)
-        if let object = table[place]?.object {
+        let slot = table.home(of: key)
+        if let object = table[slot]?.object {
             if object.graphID == id { return object }
             let object = make()
             register(object)
@@ -60,7 +59,7 @@ final class IdentityMap {
             register(object)
             return object
         }
-        put(object, key, at: place)
+        put(object, key, at: slot)
         return object
     }
 
@@ -68,35 +67,35 @@ final class IdentityMap {
     func register(_ object: ManagedObject) {
         makeRoom()
         let key = object.graphID.word
-        let place = table.home(of: key)
-        let other = table[place]?.object
-        // An identifier that names the wrong entity stands for no record, and its fault must not take
-        // the place of the object whose number it has.
+        let slot = table.home(of: key)
+        let other = table[slot]?.object
+        // An identifier that names the wrong entity has no record, and its fault must not replace the
+        // object whose number it has.
         if let other,
             other === object || (other.graphID != object.graphID && !other.status.isFault)
         {
             return
         }
-        put(object, key, at: place)
-        // Whoever goes takes itself out, and must find the table whole.
+        put(object, key, at: slot)
+        // An object that goes away removes itself, and must find the table consistent.
         withExtendedLifetime(other) {}
     }
 
-    private func put(_ object: ManagedObject, _ key: UInt64, at place: Int) {
+    private func put(_ object: ManagedObject, _ key: UInt64, at slot: Int) {
         let reference = ObjectReference(to: object)
-        table[place]?.release()
-        table.put(reference, for: key, at: place)
+        table[slot]?.release()
+        table.put(reference, for: key, at: slot)
         arrangement &+= 1
     }
 
     /// Makes room for one more.
-    @inline(__always)  // As the looking, see ``ObjectTable``.
+    @inline(__always)  // Like the look-up, see ``ObjectTable``.
     private func makeRoom() {
         sweepIfDue()
         reserve(1)
     }
 
-    /// Makes room for so many more.
+    /// Makes room for a number of additional keys.
     func reserve(_ more: Int) {
         guard !table.hasRoom(for: more) else { return }
         table.makeRoom(for: more)
@@ -105,21 +104,21 @@ final class IdentityMap {
 
     /// Forgets an instance.
     func remove(_ id: GraphID) {
-        if let place = table.place(of: id.word) { clear(place) }
+        if let slot = table.slot(of: id.word) { clear(slot) }
     }
 
-    /// Forgets an instance that goes, unless another one has taken its place.
+    /// Forgets an instance that goes away, unless another one has replaced it.
     func forget(_ object: ManagedObject) {
-        guard let place = table.place(of: object.graphID.word),
-            table[place]?.refers(to: object) == true
+        guard let slot = table.slot(of: object.graphID.word),
+            table[slot]?.refers(to: object) == true
         else { return }
-        clear(place)
+        clear(slot)
         table.shrinkIfSparse()
     }
 
-    private func clear(_ place: Int) {
-        table[place]?.release()
-        table.clear(place)
+    private func clear(_ slot: Int) {
+        table[slot]?.release()
+        table.clear(slot)
         arrangement &+= 1
     }
 
@@ -132,35 +131,36 @@ final class IdentityMap {
     }
 
     private func releaseAll() {
-        table.forEach { _, place in table[place]?.release() }
+        table.forEach { _, slot in table[slot]?.release() }
     }
 
     /// The live instances, in no order.
     var objects: [ManagedObject] {
         var found: [ManagedObject] = []
         found.reserveCapacity(count)
-        table.forEach { _, place in
-            if let object = table[place]?.object { found.append(object) }
+        table.forEach { _, slot in
+            if let object = table[slot]?.object { found.append(object) }
         }
         return found
     }
 
-    /// Gives the memory of objects back that have gone, once they are many.
+    /// Gives back the memory of objects that have gone, once there are many.
     func sweepIfDue() {
         if ends.load(ordering: .relaxed) > max(Self.sweepMinimum, count / 2) { sweep() }
     }
 
-    /// Notes that an object goes that is not taken out; called on whatever thread lets go of it last.
-    func noteEnd() {
+    /// Counts an object that goes away without being removed; called on the thread that releases it
+    /// last.
+    func countEnd() {
         ends.wrappingAdd(1, ordering: .relaxed)
     }
 
     private static let sweepMinimum = 64
 
-    /// Leaves out what has gone.
+    /// Removes what has gone.
     private func sweep() {
         ends.store(0, ordering: .relaxed)
-        // What is alive stays so until the table is whole again: the last one to let go of an object
+        // What is alive stays alive until the table is consistent again: the last release of an object
         // runs its deinitializer, which may ask for another one.
         var alive: [ManagedObject] = []
         table.removeAll { reference in

@@ -3,21 +3,21 @@ private import CDaybookObjectLiveness
 /// A reference that does not keep its object alive and can tell whether it still is: a weak one at
 /// half the price.
 ///
-/// Swift's own weak references move the counts of their object into a table beside it, which costs an
-/// allocation for each object and makes every later retain and release of it dearer. This one keeps
-/// the *memory* of the object, as an unowned reference does, and asks the count itself.
+/// Swift's own weak references move their object's counts into a side table, which costs an allocation
+/// for each object and makes every later retain and release more expensive. This one keeps the *memory*
+/// of the object, as an unowned reference does, and asks the count itself.
 ///
-/// It is safe for the reason that a weak reference is: the memory stays an object's until
-/// ``release()``, so there is a count to look at, and looking and retaining are one atomic step. An
-/// object that is let go of elsewhere at the same moment is either retained before its count falls to
-/// zero, and lives, or found to be going.
+/// It is safe for the same reason as a weak reference: the memory stays the object's until
+/// ``release()``, so there is a count to check, and checking and retaining are one atomic step. An
+/// object that is released elsewhere at the same moment is either retained before its count falls to
+/// zero, and lives, or found to be going away.
 ///
-/// Copies share one claim on the memory; whoever made the first one releases it, once.
+/// Copies share one claim on the memory; the maker of the first one releases it, once.
 ///
-/// The functions are the runtime's and not the language's: `LivenessReferenceTests` says whether a
+/// The functions belong to the runtime and not to the language: `LivenessReferenceTests` checks that a
 /// toolchain still has them as they are used here. ``WeakReference`` does without them.
 struct LivenessReference<Object: AnyObject>: LooseReference {
-    // The one place above `LMDB` with a pointer: what the runtime's functions take.
+    // The only pointer above `LMDB`: the runtime's functions take one.
     private let pointer: UnsafeMutableRawPointer
 
     /// Refers to an object.
@@ -26,7 +26,7 @@ struct LivenessReference<Object: AnyObject>: LooseReference {
         swift_unownedRetain(pointer)
     }
 
-    /// The object; nil when it has gone or is about to.
+    /// The object; nil when it has gone or is about to go.
     var object: Object? {
         swift_tryRetain(pointer).map { Unmanaged<Object>.fromOpaque($0).takeRetainedValue() }
     }

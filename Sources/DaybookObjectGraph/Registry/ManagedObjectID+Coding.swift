@@ -1,15 +1,15 @@
 import DaybookObjectModel
 import Foundation
 
-// A predicate may hold only what can be coded, so identifiers can, too.
+// A predicate may hold only `Codable` values, so identifiers are codable.
 
 extension ManagedObjectID: Codable {
     private enum CodingKeys: String, CodingKey {
         case store, entity, entityNumber, number, isTemporary
     }
 
-    /// Reads an identifier that was coded. Whether there is such an object, and such an entity, turns
-    /// out when it is used: an identifier that does not fit the model leads nowhere.
+    /// Decodes an identifier. Whether there is such an object, and such an entity, shows when it is
+    /// used: an identifier that does not fit the model leads nowhere.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         let number = try values.decode(UInt64.self, forKey: .number)
@@ -28,7 +28,7 @@ extension ManagedObjectID: Codable {
             number: number)
     }
 
-    /// Codes the identifier: the store, the entity and the object's number.
+    /// Encodes the identifier: the store, the entity and the object's number.
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(storeIdentifier, forKey: .store)

@@ -2,10 +2,10 @@ public import DaybookObjectModel
 import DaybookStopping
 public import Foundation
 
-/// What identifies an object in every context, from its birth and for ever.
+/// Identifies an object in every context, from its creation on and for ever.
 ///
-/// An identifier is a value: it may cross threads, be kept, compared and hashed. It does not change
-/// when the object is saved; only ``isTemporaryID`` does, and that takes no part in equality.
+/// An identifier is a value: it may cross threads, be kept, compared and hashed. It does not change when
+/// the object is saved; only ``isTemporaryID`` does, and equality ignores that.
 public struct ManagedObjectID: Hashable, Sendable, CustomStringConvertible {
     // Two words, because programs keep long lists of identifiers.
     private let group: IdentifierGroup
@@ -17,7 +17,7 @@ public struct ManagedObjectID: Hashable, Sendable, CustomStringConvertible {
     public var object: ObjectID { ObjectID(entity: group.entity, number: number) }
     /// The name of the object's entity.
     public var entityName: String { group.entityName }
-    /// Whether the object had not been saved to its store when this identifier was asked for.
+    /// Whether the object had not been saved to its store when this identifier was read.
     public var isTemporaryID: Bool { group.isTemporary }
     /// Whether the identifier was decoded, and may not fit any model.
     var isDecoded: Bool { group.isDecoded }
@@ -35,7 +35,7 @@ public struct ManagedObjectID: Hashable, Sendable, CustomStringConvertible {
             number: object.number)
     }
 
-    /// Names an object among those that have the rest of their identifiers in common.
+    /// Names an object in a group that shares the rest of the identifier.
     init(_ group: IdentifierGroup, number: UInt64) {
         self.group = group
         self.number = number
@@ -46,7 +46,7 @@ public struct ManagedObjectID: Hashable, Sendable, CustomStringConvertible {
         left.number == right.number && left.group.names(sameAs: right.group)
     }
 
-    /// Feeds what equality looks at.
+    /// Hashes what equality compares.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(object)
         hasher.combine(storeIdentifier)
@@ -67,7 +67,7 @@ public struct ManagedObjectID: Hashable, Sendable, CustomStringConvertible {
     private static let scheme = "x-daybook://"
 
     /// Reads what ``uriRepresentation()`` has written; nil for text of another form, and for an entity
-    /// of which there are no objects.
+    /// without objects.
     init?(uri text: String, in schema: Schema) {
         guard text.hasPrefix(Self.scheme) else { return nil }
         let parts = text.dropFirst(Self.scheme.count)
@@ -117,7 +117,7 @@ final class IdentifierGroup: Sendable {
 }
 
 extension PersistentStoreCoordinator {
-    /// The identifier that ``ManagedObjectID/uriRepresentation()`` made the text of.
+    /// The identifier from which ``ManagedObjectID/uriRepresentation()`` made the text.
     ///
     /// - Returns: Nil when the text has another form, when the coordinator has no such store, or the
     ///   model no such entity. Whether there is such an object is not looked up.
@@ -130,11 +130,11 @@ extension PersistentStoreCoordinator {
     }
 }
 
-/// What identifies an object among all stores of one coordinator.
+/// Identifies an object among all stores of one coordinator.
 struct GraphID: Hashable, Sendable {
     /// The number of the store in its coordinator.
     let store: UInt32
-    // The parts of the object's identifier one by one, so that nothing is padded: every object, and
+    // The parts of the object's identifier are stored one by one to avoid padding: every object, and
     // every table of objects, has one of these.
     private let entity: EntityNumber
     private let number: UInt64

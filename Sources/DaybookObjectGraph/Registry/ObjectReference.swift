@@ -1,4 +1,4 @@
-/// What the registry and the row cache refer to their objects with.
+/// How the registry and the row cache refer to their objects.
 ///
 /// With `DAYBOOK_PLAIN_REFERENCES` set these are the language's own weak references, for a toolchain whose
 /// runtime does not have what ``LivenessReference`` calls.
@@ -15,20 +15,20 @@ protocol LooseReference<Object> {
     /// Refers to an object.
     init(to object: Object)
 
-    /// The object; nil when it has gone or is about to.
+    /// The object; nil when it has gone or is about to go.
     var object: Object? { get }
 
-    /// Gives up what the reference holds; it and its copies must not be used any more.
+    /// Releases what the reference holds; it and its copies must not be used any more.
     func release()
 
     /// Whether this refers to an object, alive or not.
     func refers(to object: Object) -> Bool
 }
 
-/// A reference in the language's own words.
+/// A weak reference of the language.
 final class WeakReference<Object: AnyObject>: LooseReference {
     private(set) weak var object: Object?
-    // Only compared, and only with an object that is still there: no other has its address as long as it
+    // Only compared, and only with an object that still exists: no other has its address as long as it
     // is.
     private let identity: ObjectIdentifier
 

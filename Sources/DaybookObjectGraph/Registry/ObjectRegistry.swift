@@ -1,33 +1,39 @@
-// The room of the registry: which instances there are and what they are called, one instance for one
-// record. It knows objects by their identity. It reads no store, records nothing and calls no hook.
+// The room of the registry: the instances and their identifiers, one instance for one record. It knows
+// objects by their identity. It reads no store, records nothing and calls no hook.
 
 import DaybookObjectModel
 
-/// The instances of a context, with what is known of them beside their values: one record, one
+/// The instances of a context, with what is known about them besides their values: one record, one
 /// instance.
 ///
-/// Objects are held loosely unless the program wants them kept. Confined to the context's queue.
+/// Objects are held weakly unless the program wants them kept. Confined to the context's queue.
 final class ObjectRegistry {
     private let map = IdentityMap()
-    // Unchecked because each fault would pay for the checks. Code of others never runs while one of
-    // these is being changed; it may after that, as when objects that were retained go and run their
+    // Unchecked because each fault would pay for the checks. Outside code never runs while one of these
+    // is being changed; it may after that, when objects that were retained go away and run their
     // deinitializers.
     @exclusivity(unchecked) private var retained: Set<ManagedObject> = []
     /// By the number of the entity.
     @exclusivity(unchecked) private var bindings: [EntityBinding?] = []
     /// The binding used last for each class, so that making an object needs no look-up by name.
     private var bindingsByType = ClassBindings()
-    /// What the store has where a hook has set something else.
+    /// The stored values of properties that a hook has set to something else.
     @exclusivity(unchecked) private var storedValues = StoredValues()
     /// Faults that were fetched in batches and have not fired yet.
     @exclusivity(unchecked) private var batches = FaultBatches()
 
-    /// Whether the objects are kept alive.
-    @exclusivity(unchecked) var retainsObjects = false {
-        didSet { retained = retainsObjects ? Set(map.objects) : [] }
-    }
+    @exclusivity(unchecked) private var isRetaining = false
 
     // MARK: - Instances
+
+    /// Whether the objects are kept alive.
+    var retainsObjects: Bool { isRetaining }
+
+    /// Begins or ends to keep the objects alive.
+    func retainObjects(_ isRetaining: Bool) {
+        self.isRetaining = isRetaining
+        retained = isRetaining ? Set(map.objects) : []
+    }
 
     /// The live instance for a record.
     subscript(id: GraphID) -> ManagedObject? { map[id] }
@@ -35,21 +41,21 @@ final class ObjectRegistry {
     /// The live instances, in no order.
     var objects: [ManagedObject] { map.objects }
 
-    /// How many instances are registered, with those that have gone and are not swept yet.
+    /// How many instances are registered, including those that have gone and are not swept yet.
     var count: Int { map.count }
 
     /// The live instance for a record, or a new one, which is registered.
-    @inline(__always)  // As what it calls, for the loop of a fetch.
+    @inline(__always)  // Like what it calls, for the loop of a fetch.
     func object(_ id: GraphID, orMake make: () -> ManagedObject) -> ManagedObject {
         let object = map.object(id, orMake: make)
-        if retainsObjects { retained.insert(object) }
+        if isRetaining { retained.insert(object) }
         return object
     }
 
     /// Registers an instance, in place of another one.
     func register(_ object: ManagedObject) {
         map.register(object)
-        if retainsObjects { retained.insert(object) }
+        if isRetaining { retained.insert(object) }
     }
 
     /// Forgets an instance.
@@ -65,17 +71,17 @@ final class ObjectRegistry {
         map.register(object)
     }
 
-    /// Makes room for so many more.
+    /// Makes room for a number of additional keys.
     func reserve(_ more: Int) {
         map.reserve(more)
     }
 
-    /// Gives the memory of objects back that have gone, once they are many.
+    /// Gives back the memory of objects that have gone, once there are many.
     func sweepIfDue() {
         map.sweepIfDue()
     }
 
-    /// Forgets all instances and what was known of them.
+    /// Forgets all instances and what was known about them.
     func reset() {
         map.removeAll()
         retained.removeAll()
@@ -85,12 +91,16 @@ final class ObjectRegistry {
 
     // MARK: - Bindings
 
+    private static let bindingsMaximum = 1 << 20
+
     /// What all objects of an entity share in a context.
     func binding(_ number: EntityNumber, in context: ManagedObjectContext) -> EntityBinding {
         let index = Int(number.rawValue)
         if index < bindings.count, let binding = bindings[index] { return binding }
         let binding = EntityBinding(
-            context.coordinator.model.entity(number), in: context, registry: map)
+            context.coordinator.modelForObjects.entity(number), in: context, registry: map)
+        // Numbers are small; one that is not comes from a damaged reference.
+        guard index < Self.bindingsMaximum else { return binding }
         if index >= bindings.count {
             bindings += Array(repeating: nil, count: index + 1 - bindings.count)
         }
@@ -104,30 +114,30 @@ final class ObjectRegistry {
         set { bindingsByType[type] = newValue }
     }
 
-    /// Whether reads of the objects' properties are looked for by observation.
+    /// Whether observation tracks reads of the objects' properties.
     func setWatched(_ isWatched: Bool) {
         for binding in bindings { binding?.isWatched = isWatched }
     }
 
     // MARK: - Stored values
 
-    /// Whether hooks have set anything else than the store has.
+    /// Whether hooks have set anything that differs from the store.
     var hasStoredValues: Bool { !storedValues.isEmpty }
 
-    /// What the store has of a property that a hook has set to something else.
+    /// The stored value of a property that a hook has set to something else.
     func storedValue(_ key: RelationKey) -> Value? { storedValues[key] }
 
-    /// Notes what a property was before a hook set it first.
-    func noteStoredValue(_ value: Value, for key: RelationKey) {
-        storedValues.note(value, for: key, in: map)
+    /// Remembers the value of a property before a hook first set it.
+    func rememberStoredValue(_ value: Value, for key: RelationKey) {
+        storedValues.remember(value, for: key, in: map)
     }
 
-    /// Forgets what was noted of a property that has been saved.
+    /// Forgets the remembered value of a property that has been saved.
     func forgetStoredValue(of property: PropertyNumber, in object: ManagedObject) {
         storedValues.forget(property, of: object)
     }
 
-    /// Forgets what was noted of an object that has been read again.
+    /// Forgets the remembered values of an object that has been read again.
     func forgetStoredValues(of object: ManagedObject) {
         storedValues.forget(object)
     }
@@ -137,13 +147,13 @@ final class ObjectRegistry {
     /// Whether there are faults that are read together.
     var hasBatches: Bool { !batches.isEmpty }
 
-    /// Notes that faults were fetched in batches.
-    func noteBatches(of objects: [ManagedObject], size: Int) {
+    /// Remembers which faults were fetched in batches.
+    func rememberBatches(of objects: [ManagedObject], size: Int) {
         batches.sweep { map[$0]?.isFault == true }
         batches.add(objects.filter(\.isFault).map(\.graphID), size: size)
     }
 
-    /// The live faults of the batch that an object is in, which is none from now on.
+    /// Removes the batch that an object is in, and returns its live faults.
     func takeBatch(of object: ManagedObject) -> [ManagedObject]? {
         batches.take(object.graphID)?.compactMap { map[$0] }
     }

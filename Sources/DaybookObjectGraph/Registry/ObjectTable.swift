@@ -1,19 +1,19 @@
-/// Something for each of many objects: a hash table made for keys that are consecutive numbers.
+/// A value for each of many objects: a hash table designed for keys that are consecutive numbers.
 ///
-/// Every object that a context makes, reads or changes goes through one of these, and hashing for
-/// strangers, which the standard dictionary does, is the dearest part of that. Keys are what
-/// ``GraphID/word`` gives.
+/// Every object that a context makes, reads or changes goes through one of these, and the standard
+/// dictionary's hashing, which withstands hostile keys, would be the most expensive part of that. Keys
+/// are what ``GraphID/word`` gives.
 ///
-/// Whoever looks for a key gets a *place*, which is right until the table changes.
+/// Looking up a key gives a *slot*, which is valid until the table changes.
 ///
-/// What looks and puts is inlined: a call would retain the table of an object that owns one, and making
-/// and reading an object took 7 to 10 % longer for that.
+/// The functions that look up and put are inlined: a call would retain the table of an object that owns
+/// one, and made making and reading an object take 7 to 10 % longer.
 ///
 /// Invariants:
-/// - Open addressing, see ``LocalityHash``: a place is empty when its key is 0, which no object has.
-/// - At least a fifth of the places are empty, so a search ends.
-/// - The places that a key passes on its way are taken, so it is found: what is taken out lets those
-///   behind it move up.
+/// - Open addressing, see ``LocalityHash``: a slot is empty when its key is 0, which no object has.
+/// - At least a fifth of the slots are empty, so a search ends.
+/// - The slots that a key passes on its way are taken, so it is found: removing a key moves up those
+///   behind it.
 struct ObjectTable<Payload> {
     private struct Slot {
         var key: UInt64 = 0
@@ -24,64 +24,64 @@ struct ObjectTable<Payload> {
     /// How many keys there are.
     private(set) var count = 0
 
-    /// How many places there are.
+    /// How many slots there are.
     var capacity: Int { slots.count }
 
     // MARK: - Looking
 
-    /// Where a key stands; nil when it is not there.
+    /// The slot of a key; nil when the table does not have it.
     @inline(__always)  // See above.
-    func place(of key: UInt64) -> Int? {
+    func slot(of key: UInt64) -> Int? {
         guard count > 0 else { return nil }
-        let place = home(of: key)
-        return slots[place].key == 0 ? nil : place
+        let slot = home(of: key)
+        return slots[slot].key == 0 ? nil : slot
     }
 
-    /// Where a key stands, or the empty place where it would.
+    /// The slot of a key, or the empty slot where it would go.
     ///
     /// There must be room: see ``makeRoom(for:)``.
     @inline(__always)  // See above.
     func home(of key: UInt64) -> Int {
         let mask = slots.count - 1
-        var place = LocalityHash.home(of: key, mask)
-        while slots[place].key != 0, slots[place].key != key {
-            place = LocalityHash.next(place, mask)
+        var slot = LocalityHash.home(of: key, mask)
+        while slots[slot].key != 0, slots[slot].key != key {
+            slot = LocalityHash.next(slot, mask)
         }
-        return place
+        return slot
     }
 
-    /// The key at a place; 0 when none stands there.
-    func key(at place: Int) -> UInt64 { slots[place].key }
+    /// The key in a slot; 0 when the slot is empty.
+    func key(at slot: Int) -> UInt64 { slots[slot].key }
 
-    /// What is kept for the key at a place; nil when none stands there. Lent, not copied: to look at a part
-    /// of it retains nothing.
-    subscript(place: Int) -> Payload? {
+    /// The value for the key in a slot; nil when the slot is empty. It is lent, not copied: looking at a
+    /// part of it retains nothing.
+    subscript(slot: Int) -> Payload? {
         @inline(__always)  // See above.
-        _read { yield slots[place].payload }
+        _read { yield slots[slot].payload }
         @inline(__always)  // See above.
-        _modify { yield &slots[place].payload }
+        _modify { yield &slots[slot].payload }
     }
 
-    /// Hands out every key with its place, in no order.
-    func forEach(_ body: (_ key: UInt64, _ place: Int) -> Void) {
-        for place in slots.indices where slots[place].key != 0 { body(slots[place].key, place) }
+    /// Hands out every key with its slot, in no order.
+    func forEach(_ body: (_ key: UInt64, _ slot: Int) -> Void) {
+        for slot in slots.indices where slots[slot].key != 0 { body(slots[slot].key, slot) }
     }
 
     // MARK: - Changing
 
-    /// Keeps something for a key, at the place that ``home(of:)`` has found for it.
+    /// Stores a value for a key, in the slot that ``home(of:)`` has found for it.
     @inline(__always)  // See above.
-    mutating func put(_ payload: Payload, for key: UInt64, at place: Int) {
-        if slots[place].key == 0 { count += 1 }
-        slots[place] = Slot(key: key, payload: payload)
+    mutating func put(_ payload: Payload, for key: UInt64, at slot: Int) {
+        if slots[slot].key == 0 { count += 1 }
+        slots[slot] = Slot(key: key, payload: payload)
     }
 
-    /// Takes out the key at a place.
-    mutating func clear(_ place: Int) {
+    /// Removes the key in a slot.
+    mutating func clear(_ slot: Int) {
         let mask = slots.count - 1
-        var hole = place
+        var hole = slot
         count -= 1
-        // The run behind is moved up, so that no search stops short at the hole.
+        // The keys behind it are moved up, so that no search stops at the hole.
         var next = LocalityHash.next(hole, mask)
         while slots[next].key != 0 {
             let home = LocalityHash.home(of: slots[next].key, mask)
@@ -96,17 +96,17 @@ struct ObjectTable<Payload> {
         slots[hole] = Slot()
     }
 
-    /// Takes out everything.
+    /// Removes everything.
     mutating func removeAll() {
         slots = []
         count = 0
     }
 
-    /// Takes out what is no longer wanted, and gives back the room it had.
+    /// Removes what is no longer wanted, and gives back its memory.
     mutating func removeAll(where isUnwanted: (Payload) -> Bool) {
-        for place in slots.indices {
-            guard let payload = slots[place].payload, isUnwanted(payload) else { continue }
-            slots[place] = Slot()
+        for slot in slots.indices {
+            guard let payload = slots[slot].payload, isUnwanted(payload) else { continue }
+            slots[slot] = Slot()
             count -= 1
         }
         resize(toHold: count + 1)
@@ -116,17 +116,17 @@ struct ObjectTable<Payload> {
 
     static var leastCapacity: Int { 64 }
 
-    /// Makes room for so many more, so that there is a place for each.
+    /// Makes room for a number of additional keys, so that there is a slot for each.
     @inline(__always)  // See above.
     mutating func makeRoom(for more: Int = 1) {
         if !hasRoom(for: more) { resize(toHold: count + more) }
     }
 
-    /// Whether there is a place for each of so many more.
+    /// Whether there is a slot for each of a number of additional keys.
     @inline(__always)  // See above.
     func hasRoom(for more: Int) -> Bool { (count + more) * 5 <= slots.count * 4 }
 
-    /// Gives room back that has not been needed for long.
+    /// Gives back memory that has not been needed for long.
     mutating func shrinkIfSparse() {
         if count * 8 < slots.count, slots.count > Self.leastCapacity { resize(toHold: count * 2) }
     }
@@ -137,9 +137,9 @@ struct ObjectTable<Payload> {
         var old: ContiguousArray<Slot> = []
         swap(&old, &slots)
         slots = ContiguousArray(repeating: Slot(), count: capacity)
-        for place in old.indices where old[place].key != 0 {
-            // Moved, which costs less than if what is kept were held twice for a moment.
-            swap(&slots[home(of: old[place].key)], &old[place])
+        for slot in old.indices where old[slot].key != 0 {
+            // Moved, which costs less than holding each value twice for a moment.
+            swap(&slots[home(of: old[slot].key)], &old[slot])
         }
     }
 }

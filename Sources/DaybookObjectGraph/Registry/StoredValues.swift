@@ -1,22 +1,22 @@
 import DaybookObjectModel
 
-/// What the store has of properties that a hook has set to something else.
+/// The stored values of properties that a hook has set to something else.
 ///
-/// What `awakeFromFetch` sets is no edit. But an edit of the same property starts from what the store
-/// has, or others would seem to have changed it.
+/// What `awakeFromFetch` sets is not an edit. But an edit of the same property starts from the stored
+/// value, because otherwise others would seem to have changed it.
 struct StoredValues {
     private var values: [RelationKey: Value] = [:]
     private var sweepCount = 64
 
-    /// Whether nothing is noted, as is usual.
+    /// Whether nothing is remembered, which is the usual case.
     var isEmpty: Bool { values.isEmpty }
 
     subscript(key: RelationKey) -> Value? {
         values.isEmpty ? nil : values[key]
     }
 
-    /// Notes what a property was before a hook set it first.
-    mutating func note(_ value: Value, for key: RelationKey, in objects: IdentityMap) {
+    /// Remembers the value of a property before a hook first set it.
+    mutating func remember(_ value: Value, for key: RelationKey, in objects: IdentityMap) {
         guard values[key] == nil else { return }
         values[key] = value
         guard values.count > sweepCount else { return }
@@ -24,13 +24,13 @@ struct StoredValues {
         sweepCount = max(64, values.count * 2)
     }
 
-    /// Forgets what was noted of a property that has been saved.
+    /// Forgets the remembered value of a property that has been saved.
     mutating func forget(_ property: PropertyNumber, of object: ManagedObject) {
         guard !values.isEmpty else { return }
         values[RelationKey(owner: object.graphID, property: property)] = nil
     }
 
-    /// Forgets what was noted of an object that has been read again.
+    /// Forgets the remembered values of an object that has been read again.
     mutating func forget(_ object: ManagedObject) {
         guard !values.isEmpty else { return }
         for property in object.binding.schema.slots {

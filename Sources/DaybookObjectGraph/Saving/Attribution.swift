@@ -1,7 +1,7 @@
 /// Who saved, why, and in which context.
 ///
 /// What children save into a context is credited to them in the entry that the context saves, unless
-/// that save says better.
+/// that save names its own author.
 struct Attribution {
     var author: String?
     var note: String?
@@ -10,7 +10,7 @@ struct Attribution {
     /// Whether there is anything to say.
     var isTelling: Bool { author != nil || note != nil || context != nil }
 
-    /// This attribution, with what it does not say taken from those of children.
+    /// This attribution, with missing parts taken from those of children.
     func completed(from attributions: [Attribution]) -> Attribution {
         Attribution(
             author: author ?? Self.joined(attributions.map(\.author)),
@@ -28,13 +28,13 @@ struct Attribution {
 
 /// The attributions of what children have saved into a context, until it is saved itself.
 ///
-/// An attribution counts as long as something is pending for one of the objects that it is for: what was
-/// rolled back, undone or refreshed away nobody has saved, and what is redone somebody has.
+/// An attribution counts as long as something is pending for one of its objects: what was rolled back,
+/// undone or refreshed away has not been saved by anybody, and what is redone has.
 struct ChildAttributions {
     private var attributions: [(attribution: Attribution, objects: [GraphID])] = []
 
-    /// Notes who has saved changes of some objects.
-    mutating func note(_ attribution: Attribution, for objects: [GraphID]) {
+    /// Records who has saved changes of some objects.
+    mutating func record(_ attribution: Attribution, for objects: [GraphID]) {
         guard attribution.isTelling, !objects.isEmpty else { return }
         attributions.append((attribution, objects))
     }
@@ -42,6 +42,14 @@ struct ChildAttributions {
     /// Forgets all.
     mutating func removeAll() {
         attributions.removeAll()
+    }
+
+    /// Forgets what some stores have saved.
+    mutating func remove(inStores stores: Set<UInt32>) {
+        attributions = attributions.compactMap { attribution, objects in
+            let left = objects.filter { !stores.contains($0.store) }
+            return left.isEmpty ? nil : (attribution, left)
+        }
     }
 
     /// Forgets the attributions that do not count, when nothing can be redone any more.

@@ -8,7 +8,7 @@ public import DaybookObjectModel
 /// row.relate(\.department, to: department)
 /// ```
 ///
-/// Setting what the entity does not have, or has no place for, makes the batch fail; the error
+/// Setting a property that the entity does not have or does not store makes the batch fail; the error
 /// names every such row and property.
 public struct BatchInsertRow<Object: ManagedObject> {
     @usableFromInline var cells: BatchInsertCells
@@ -22,7 +22,7 @@ public struct BatchInsertRow<Object: ManagedObject> {
 
     // MARK: - Attributes
 
-    // Inlined, so that the program's compiler knows the type: looked up at run time, it costs more
+    // Inlined, so that the program's compiler knows the type: looked up at run time, it would cost more
     // than all the rest of a row.
 
     /// An attribute; nil for no value.
@@ -57,20 +57,20 @@ public struct BatchInsertRow<Object: ManagedObject> {
 
     // MARK: - Relationships
 
-    /// Has a to-one relationship lead to a saved object; to nothing for nil.
+    /// Makes a to-one relationship lead to a saved object, or to nothing for nil.
     public mutating func relate<Destination: ManagedObject>(
         _ keyPath: KeyPath<Object, Destination?>, to id: ManagedObjectID?
     ) {
         cells.relate(along: keyPath, to: id)
     }
 
-    /// Has a to-one relationship, given by its name, lead to a saved object; to nothing for nil.
+    /// Makes a to-one relationship, given by its name, lead to a saved object, or to nothing for nil.
     public mutating func relate(_ name: String, to id: ManagedObjectID?) {
         cells.relate(name, to: id)
     }
 }
 
-/// What a row holds, whichever class it is for.
+/// The contents of a row, whichever class it is for.
 @usableFromInline struct BatchInsertCells {
     fileprivate(set) var index = 0
     /// What could not be set, by row.
@@ -79,9 +79,9 @@ public struct BatchInsertRow<Object: ManagedObject> {
     private(set) var values: [Value]
     private let entity: GraphEntity
     private let store: PersistentStore
-    /// The places of attributes, and of to-one relationships, that key paths lead to.
-    private var places = KeyPathPlaces()
-    private var ends = KeyPathPlaces()
+    /// The slots of attributes, and of to-one relationships, to which key paths lead.
+    private var attributeSlots = KeyPathSlots()
+    private var relationshipSlots = KeyPathSlots()
 
     init(_ entity: GraphEntity, in store: PersistentStore) {
         self.entity = entity
@@ -111,25 +111,25 @@ public struct BatchInsertRow<Object: ManagedObject> {
     }
 
     @usableFromInline func value(along keyPath: AnyKeyPath) -> Value {
-        if let slot = places[keyPath] { return values[slot] }
+        if let slot = attributeSlots[keyPath] { return values[slot] }
         let names = entity.path(of: keyPath)
         return names.count == 1 ? self[names[0]] : .null
     }
 
     @usableFromInline mutating func set(_ value: Value, along keyPath: AnyKeyPath) {
-        guard let slot = places[keyPath] ?? place(of: keyPath) else { return }
+        guard let slot = attributeSlots[keyPath] ?? attributeSlot(of: keyPath) else { return }
         values[slot] = value
     }
 
-    /// Finds the place of an attribute, and keeps it for the rows to come.
-    private mutating func place(of keyPath: AnyKeyPath) -> Int? {
+    /// Finds the slot of an attribute, and keeps it for the following rows.
+    private mutating func attributeSlot(of keyPath: AnyKeyPath) -> Int? {
         let names = entity.path(of: keyPath)
         guard names.count == 1 else {
             refuse(nil, "a key path leads to no property of '\(entity.schema.name)'")
             return nil
         }
         guard let slot = attributeSlot(named: names[0]) else { return nil }
-        places.note(slot, for: keyPath)
+        attributeSlots.set(slot, for: keyPath)
         return slot
     }
 
@@ -144,7 +144,7 @@ public struct BatchInsertRow<Object: ManagedObject> {
             return nil
         }
         guard let slot = property.slot, slot < values.count else {
-            refuse(name, "'\(name)' is transient and has no place in a store")
+            refuse(name, "'\(name)' is transient and is not stored")
             return nil
         }
         return slot
@@ -153,12 +153,12 @@ public struct BatchInsertRow<Object: ManagedObject> {
     // MARK: - Relationships
 
     mutating func relate(along keyPath: AnyKeyPath, to id: ManagedObjectID?) {
-        guard let slot = ends[keyPath] ?? end(of: keyPath) else { return }
+        guard let slot = relationshipSlots[keyPath] ?? relationshipSlot(of: keyPath) else { return }
         relate(slot, to: id)
     }
 
     mutating func relate(_ name: String, to id: ManagedObjectID?) {
-        guard let slot = endSlot(named: name) else { return }
+        guard let slot = relationshipSlot(named: name) else { return }
         relate(slot, to: id)
     }
 
@@ -171,20 +171,20 @@ public struct BatchInsertRow<Object: ManagedObject> {
         values[slot] = .object(id.object)
     }
 
-    /// Finds the place of a to-one relationship, and keeps it for the rows to come: to follow a key
+    /// Finds the slot of a to-one relationship, and keeps it for the following rows: following a key
     /// path takes longer than all the rest of a row.
-    private mutating func end(of keyPath: AnyKeyPath) -> Int? {
+    private mutating func relationshipSlot(of keyPath: AnyKeyPath) -> Int? {
         let names = entity.path(of: keyPath)
         guard names.count == 1 else {
             refuse(nil, "a key path leads to no property of '\(entity.schema.name)'")
             return nil
         }
-        guard let slot = endSlot(named: names[0]) else { return nil }
-        ends.note(slot, for: keyPath)
+        guard let slot = relationshipSlot(named: names[0]) else { return nil }
+        relationshipSlots.set(slot, for: keyPath)
         return slot
     }
 
-    private mutating func endSlot(named name: String) -> Int? {
+    private mutating func relationshipSlot(named name: String) -> Int? {
         guard let property = entity.schema.property(named: name), property.relationship != nil
         else {
             refuse(name, "'\(entity.schema.name)' has no relationship '\(name)'")

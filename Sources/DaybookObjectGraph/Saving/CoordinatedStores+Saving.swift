@@ -10,19 +10,12 @@ extension CoordinatedStores {
         let request: SaveRequest
     }
 
-    /// What a save to one store has come to.
-    struct StoreSave {
-        let store: PersistentStore
-        let items: [NetChange]
-        let result: SaveResult?
-    }
-
     /// Appends an entry to each store that the changes concern.
     func save(
         _ items: [NetChange], of context: ManagedObjectContext,
         _ attribution: Attribution, at time: Int64?,
         undoing undone: ClosedRange<SequenceNumber>?
-    ) throws -> [SavedEntry] {
+    ) throws -> SaveOutcome {
         var header = header(attribution, at: time)
         if undone != nil { (header.kind, header.undoes) = (.undo, undone) }
         let requests = try requests(of: items, in: context, header)
@@ -30,28 +23,15 @@ extension CoordinatedStores {
         do {
             for request in requests { saves.append(try save(request, of: context)) }
             try saveNothing()
+            return .saved(saves, refusal: nil)
         } catch {
-            context.finish(saves) { settle($0, in: context) }
-            throw error
+            return .saved(saves, refusal: error)
         }
-        var entries: [SavedEntry] = []
-        var origins: [UInt32: UndoneEntries] = [:]
-        for save in saves {
-            guard let result = save.result, let sequence = result.sequence else { continue }
-            entries.append((save.store.number, sequence))
-            origins[save.store.number] = UndoneEntries(
-                entries: sequence...sequence, saved: result.changes)
-        }
-        context.finishPending(savedAs: origins)
-        for save in saves { settle(save, in: context) }
-        context.journal.noteSettled()
-        followOwnSave(of: context)
-        return entries
     }
 
     /// Writes what is kept about stores that have no part in a save.
     func saveNothing() throws {
-        for store in coordinator.persistentStores { try store.writeKeptValues() }
+        for store in stores { try store.writeKeptValues() }
     }
 
     func preview(_ context: ManagedObjectContext, into preview: inout SavePreview) throws {
@@ -94,9 +74,9 @@ extension CoordinatedStores {
         of items: [NetChange], toStore number: UInt32,
         in context: ManagedObjectContext, _ header: EntryHeader
     ) throws -> StoreRequest? {
-        guard let store = coordinator.store(number) else {
+        guard let store = store(numbered: number) else {
             guard items.contains(where: { $0.kind != .nothing }) else { return nil }
-            throw StoreError.noSuchStore(coordinator.storeName(number))
+            throw absence(ofStore: number)
         }
         var header = header
         header.base = position(in: store).base
@@ -167,33 +147,16 @@ extension CoordinatedStores {
             let result = try context.commit(valued, to: store)
             return (result, result.sequence != nil)
         }
-        if result?.sequence != nil { context.terms.noteEntry() }
-        return StoreSave(store: store, items: request.items, result: result)
-    }
-
-    /// Makes the context agree with what a store has made of its changes.
-    private func settle(_ save: StoreSave, in context: ManagedObjectContext) {
-        guard let sequence = save.result?.sequence else {
-            // Where nothing was left to append of what was sent, others had saved the same before.
-            return context.settle(save, hasForeign: save.result != nil)
-        }
-        let hasForeign = position(in: save.store).hasForeignEntries(before: sequence)
-        // What is read again has to be what was saved.
-        moveOn(toRead: sequence, in: save.store)
-        context.settle(save, hasForeign: hasForeign)
-        noteSave(sequence, in: save.store)
-    }
-
-    /// Takes in everything that has been saved since the point that the context stood on, after its own
-    /// changes have been saved on top of that.
-    private func followOwnSave(of context: ManagedObjectContext) {
-        guard isSpeculative else { return }
-        do {
-            context.tell(of: try context.mergeChanges())
-        } catch {
-            // The save is done. The context stays where it is, and can be merged or saved again.
-            context.mergeFailureHandler?(error)
-        }
+        let hasForeign =
+            if let sequence = result?.sequence {
+                position(in: store).hasForeignEntries(before: sequence)
+            } else {
+                // Nothing was left to append of what was sent: others had saved the same before.
+                result != nil
+            }
+        if let sequence = result?.sequence { recordSave(sequence, in: store) }
+        return StoreSave(
+            store: store.number, items: request.items, result: result, hasForeign: hasForeign)
     }
 }
 

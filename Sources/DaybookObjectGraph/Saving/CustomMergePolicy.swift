@@ -1,12 +1,11 @@
 public import DaybookJournalLog
 public import DaybookObjectModel
 
-/// A program's own way of settling conflicts, for a context's
-/// ``ManagedObjectContext/customMergePolicy``.
+/// A program's own way to settle conflicts, for a context's ``ManagedObjectContext/customMergePolicy``.
 ///
-/// A save that meets conflicts asks the policy, on the queue of the context: first about objects
-/// that others have changed, then about values that must be unique and are taken. It then starts
-/// again with the answers. What the policy leaves open goes by the context's
+/// A save that meets conflicts asks the policy, on the queue of the context: first about objects that
+/// others have changed, then about values that must be unique and are taken. It then starts again with
+/// the answers. What the policy leaves open is settled by the context's
 /// ``ManagedObjectContext/mergePolicy``.
 ///
 /// ```swift
@@ -23,16 +22,16 @@ public import DaybookObjectModel
 /// }
 /// ```
 public protocol CustomMergePolicy: Sendable {
-    /// Settles conflicts with what others have saved, or leaves them.
+    /// Settles conflicts with what others have saved, or leaves them open.
     ///
-    /// - Parameter conflicts: The objects in conflict, each to be given its resolutions.
-    /// - Throws: Whatever ends the save; everything is still pending then.
+    /// - Parameter conflicts: The objects in conflict; resolve each one that is to be settled.
+    /// - Throws: Any error, which ends the save; everything is still pending then.
     func resolve(optimisticLockingConflicts conflicts: inout [ObjectConflict]) throws
 
-    /// Settles clashes of values that must be unique, or leaves them.
+    /// Settles clashes of values that must be unique, or leaves them open.
     ///
-    /// - Parameter conflicts: The clashes, each to be given its resolution.
-    /// - Throws: Whatever ends the save; everything is still pending then.
+    /// - Parameter conflicts: The clashes; resolve each one that is to be settled.
+    /// - Throws: Any error, which ends the save; everything is still pending then.
     func resolve(constraintConflicts conflicts: inout [ConstraintConflict]) throws
 }
 
@@ -56,8 +55,8 @@ public enum ConflictResolution: Sendable, Hashable {
     case value(Value)
 }
 
-/// One object that a save wants to change and that others have changed: its values as both sides
-/// started from them, as the store has them and as the context has them.
+/// An object that a save wants to change and that others have changed: its values where both sides
+/// started, in the store, and in the context.
 ///
 /// The values are those of attributes and to-one relationships, by the names of the properties;
 /// members of to-many relationships merge one by one and never collide.
@@ -77,7 +76,7 @@ public struct ObjectConflict: Sendable {
     /// The entry that has changed it last; zero when the object was deleted.
     public let newVersion: SequenceNumber
 
-    /// What the objects are called that the values refer to.
+    /// The identifiers of the objects that the values refer to.
     let names: [ObjectID: String]
 
     /// What to save, by the names of the properties.
@@ -102,7 +101,7 @@ public struct ObjectConflict: Sendable {
 
     /// Settles one property, in conflict or not.
     ///
-    /// For an object that one side has deleted only ``resolve(with:)`` counts.
+    /// For an object that one side has deleted, only ``resolve(with:)`` counts.
     ///
     /// - Parameters:
     ///   - property: The name of an attribute or of a to-one relationship.
@@ -119,6 +118,6 @@ public struct ObjectConflict: Sendable {
         self.side = side
     }
 
-    /// Whether the policy has said anything.
+    /// Whether the policy has settled anything.
     var isResolved: Bool { side != nil || !resolutions.isEmpty }
 }

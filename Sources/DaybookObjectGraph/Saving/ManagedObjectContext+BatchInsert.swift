@@ -6,10 +6,10 @@ public import Foundation
 extension ManagedObjectContext {
     /// Inserts objects straight into a store, as one entry and without managed objects.
     ///
-    /// What is pending in the context stays as it is. The context itself learns of the objects as
-    /// it learns of what others save: at the next fetch, by merging, or at once where it merges
-    /// automatically. Until it has merged the entry it cannot undo it. A child inserts into the store
-    /// as well, past its parents.
+    /// Pending changes of the context stay as they are. The context itself learns of the objects as of
+    /// what others save: at the next fetch, by merging, or at once where it merges automatically. It
+    /// cannot undo the entry until it has merged it. A child inserts into the store as well, past its
+    /// parents.
     ///
     /// - Parameters:
     ///   - request: What to insert.
@@ -17,11 +17,11 @@ extension ManagedObjectContext {
     ///   - note: Why, in words.
     ///   - date: When it happened, if not now.
     /// - Returns: The entry, how many objects were inserted and, if asked for, which.
-    /// - Throws: ``StoreError`` with code `validation` and every failure, which names row (from 1)
-    ///   and property; after a hundred rows that set what cannot be set no more are asked for; with
-    ///   `duplicate` for a value that must be unique and is taken and `conflict` for a reference to
-    ///   an object that is gone, or that another holds where only one can, which name the rows,
-    ///   unless the merge policy settles it; with `noSuchEntity`, `noSuchStore`, `readOnly`, `full` or
+    /// - Throws: ``StoreError`` with code `validation` and every failure, which names row (from 1) and
+    ///   property; after a hundred rows that set what cannot be set, no more rows are asked for; with
+    ///   `duplicate` for a value that must be unique and is taken and `conflict` for a reference to an
+    ///   object that is gone, or that another holds where only one can, which name the rows, unless the
+    ///   merge policy settles it; with `noSuchEntity`, `noSuchStore`, `readOnly`, `full` or
     ///   `inputOutput`; or what the request's closure throws. Nothing has been saved then.
     /// - Complexity: O(*k* log *n*), *k* the number of rows, *n* of objects in the store. All
     ///   values are in memory until the entry is saved: several entries of 100,000 rows take less
@@ -40,7 +40,7 @@ extension ManagedObjectContext {
             return BatchInsertResult(sequence: nil, count: 0, objectIDs: [])
         }
         guard refusals.isEmpty else {
-            // Nothing will be saved, so any numbers tell the rows apart.
+            // Nothing will be saved, so any numbers will do to distinguish the rows.
             let batch = InsertedBatch(entity: entity.schema, first: 1, count: rows.count)
             throw StoreError.validation(
                 batch.failures(in: rows, beside: refusals, of: coordinator.model.schema))
@@ -117,7 +117,7 @@ private struct InsertedBatch {
     let first: UInt64
     let count: Int
 
-    /// What is wrong with so many rows is wrong with most, and need not be told of all.
+    /// A mistake in so many rows is probably in most, and need not be reported for all.
     static let refusedRowsMaximum = 100
 
     private func object(ofRow index: Int) -> ObjectID {
@@ -142,7 +142,7 @@ private struct InsertedBatch {
         return changes
     }
 
-    /// Everything that is wrong with rows of which some set what cannot be set, row after row.
+    /// Everything that is wrong with the rows when some set what cannot be set, row by row.
     func failures(
         in rows: [[Value]], beside refusals: [Int: [ValidationFailure]], of schema: Schema
     ) -> [ValidationFailure] {
@@ -150,7 +150,7 @@ private struct InsertedBatch {
             let refused = refusals[index] ?? []
             let misfits = zip(entity.slots, rows[index]).compactMap {
                 property, value -> ValidationFailure? in
-                // What could not be set is not missing as well.
+                // A value that could not be set is not reported as missing as well.
                 guard !refused.contains(where: { $0.property == property.name }),
                     let misfit = property.misfit(of: value)
                 else { return nil }
@@ -178,7 +178,7 @@ private struct InsertedBatch {
             sequence: outcome.sequence, count: inserted.count, objectIDs: identifiers)
     }
 
-    /// The same error, with rows in place of objects that have never been.
+    /// The same error, with rows instead of objects that have never existed.
     func explained(_ error: StoreError) -> StoreError {
         switch error.code {
         case .validation:

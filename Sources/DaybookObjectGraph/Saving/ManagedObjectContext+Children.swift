@@ -7,7 +7,8 @@ struct GraphChange {
     let change: Change
 }
 
-/// What was saved, for those who ask: a save of many objects does not list them for nobody.
+/// What was saved, computed when asked for: a save of many objects is not listed unless somebody wants
+/// it.
 final class SavedChanges {
     private let items: [NetChange]
 
@@ -60,11 +61,11 @@ extension ManagedObjectContext {
             granularity: conflictGranularity, attribution: attribution, revision: revision)
     }
 
-    /// Makes the context agree with what its parent has made of its changes.
+    /// Makes the context agree with what became of its changes in the parent.
     func finishSave(
         of items: [NetChange], isAsSent: Bool, _ merged: [MergedValue]
     ) {
-        terms.noteMerged(merged)
+        terms.recordMerged(merged)
         finishPending()
         var sought: Set<GraphID> = []
         for index in items.indices where !items[index].isAnnihilated {
@@ -73,10 +74,10 @@ extension ManagedObjectContext {
         if !isAsSent { for item in items { forgetLists(of: item) } }
         forgetLists(
             holding: Set(items.filter { $0.change?.isDelete == true }.map(\.object.graphID)))
-        terms.noteEntry()
+        terms.countSave()
     }
 
-    /// Lets lists be read again that a merge has put deleted objects into.
+    /// Makes lists be read again into which a merge has put deleted objects.
     private func forgetLists(holding deleted: Set<GraphID>) {
         guard !deleted.isEmpty else { return }
         for object in registry.objects {
@@ -95,15 +96,16 @@ extension ManagedObjectContext {
 
     // MARK: - The parent's side
 
-    /// What a child's change has come to in the parent.
+    /// What a child's change became in the parent.
     private struct Arrival {
         let id: GraphID
-        /// Held, because nobody else may hold it until it has changed; nil when it is to be made.
+        /// A strong reference, because there may be no other until it has changed; nil when it is to be
+        /// made.
         let object: ManagedObject?
         let change: Change
     }
 
-    /// Where what a child would save collides with what has changed here, whichever side its policy
+    /// The collisions of what a child would save with what has changed here, whichever side its policy
     /// would let win.
     ///
     /// - Returns: The collisions, and what merges.
@@ -121,8 +123,8 @@ extension ManagedObjectContext {
     /// The changes are merged, property by property, under the child's policy with what the
     /// objects have become here since the child read them.
     ///
-    /// - Returns: Whether nothing has changed, here or under this context, since the child last agreed
-    ///   with it, so that everything came out as the child has it; and what has merged.
+    /// - Returns: Whether nothing has changed, here or further down, since the child last agreed with
+    ///   it, so that the result is what the child has; and what has merged.
     /// - Throws: ``StoreError`` with code `conflict`; nothing has changed then.
     func accept(
         _ save: ChildSave, from child: ManagedObjectContext
@@ -142,8 +144,8 @@ extension ManagedObjectContext {
         return (isAsRead && conflicts.isEmpty && merged.isEmpty, merged)
     }
 
-    /// Brings what a child saves onto what is here. No object changes yet, but those concerned are
-    /// read, and those that have come back are faults again.
+    /// Merges what a child saves with what is here. No object changes yet, but those concerned are read,
+    /// and those that have come back are faults again.
     ///
     /// - Throws: ``StoreError`` with code `conflict` where the child's policy is to refuse.
     private func merge(
@@ -155,9 +157,9 @@ extension ManagedObjectContext {
         var references = ArrivingReferences()
         var outcomes = try save.items.map { try merge($0, of: save) }
         for (item, outcome) in zip(save.items, outcomes) {
-            references.note(sent: item.change, of: item.id)
+            references.record(sent: item.change, of: item.id)
             if let change = outcome.change {
-                references.note(
+                references.record(
                     merged: change, of: item.id, binding(item.id.object.entity).schema)
             }
         }
@@ -192,7 +194,7 @@ extension ManagedObjectContext {
         var isMoved = false
         if let current {
             change.startTransients(from: current.values, of: schema)
-            // Nobody else's transient value is in conflict with ours.
+            // No other transient value is in conflict with ours.
             let count = schema.storedSlotCount
             isMoved =
                 !change.isInsert
@@ -206,7 +208,7 @@ extension ManagedObjectContext {
             merged: outcome.merged)
     }
 
-    /// Leaves out of a merged change what leads to objects that are gone or that others hold.
+    /// Drops from a merged change what leads to objects that are gone or that others hold.
     private func settleReferences(
         of outcome: inout ArrivalOutcome, _ id: GraphID, _ policy: MergePolicy,
         _ references: inout ArrivingReferences
@@ -242,12 +244,12 @@ extension ManagedObjectContext {
         _ = kept.leaveOut(
             of: schema,
             where: { held[$0.property.number]?.contains($0.destination) == true },
-            // Whoever takes what the reference led to before makes its owner let go.
+            // Taking the reference's former destination makes its owner let go.
             unlessTaken: { _, _ in false })
         outcome.change = kept.isEmpty ? nil : kept
     }
 
-    /// An object as it stands here, read; nil when there is no such object.
+    /// An object as it is here, read; nil when there is no such object.
     private func currentObject(_ id: GraphID) throws -> ManagedObject? {
         lookAgain(for: id)
         if registry[id] == nil, try underlyingRow(of: id) == nil { return nil }
@@ -296,7 +298,7 @@ extension ManagedObjectContext {
 
     private func takeInsert(_ id: GraphID, _ values: [Value]) -> ManagedObject {
         let binding = binding(id.object.entity)
-        // What was made and deleted here is held by what can be undone, and is the same object still.
+        // An object made and deleted here is held by the undo steps, and is still the same one.
         let object =
             registry[id] ?? journal.net(of: id)?.object
             ?? binding.entity.type.init(FaultSeed(binding: binding, graphID: id))
@@ -312,7 +314,7 @@ extension ManagedObjectContext {
         for property in binding.schema.referenceSlots {
             let new = property.slot.flatMap { values[$0].reference }
             takeFromOthers(new, property, for: object)
-            noteReference(of: object, property, from: nil, to: new)
+            followReference(of: object, property, from: nil, to: new)
         }
         return object
     }
@@ -328,7 +330,7 @@ extension ManagedObjectContext {
             takeFromOthers(
                 edit.new.reference, property, for: object, insteadOf: edit.old.reference)
             object.relations[property.number] = nil
-            noteReference(
+            followReference(
                 of: object, property, from: edit.old.reference, to: edit.new.reference)
         }
     }
@@ -348,12 +350,12 @@ extension ManagedObjectContext {
     ) {
         if old == nil { takeFromOthers(member, property, for: object) }
         recordMembership(of: object, property, member, from: old, to: new)
-        noteMembership(of: object, property, member, from: old, to: new)
+        followMembership(of: object, property, member, from: old, to: new)
     }
 }
 
 extension Change {
-    /// Lets edits of transient properties start from where the object stands: nobody else's transient
+    /// Makes edits of transient properties start from the object's current values: no other transient
     /// value is in conflict with ours.
     fileprivate mutating func startTransients(from values: [Value], of entity: SchemaEntity) {
         switch kind {

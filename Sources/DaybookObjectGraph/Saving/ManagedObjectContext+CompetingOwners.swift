@@ -1,10 +1,10 @@
 import DaybookObjectModel
 
-// Objects that only one may hold, where a child's save makes two hold them.
+// Objects that only one owner may hold, when a child's save gives them two.
 
 extension ManagedObjectContext {
-    /// Who holds an object here over a relationship that only one may have to it, once what the save
-    /// itself makes others let go of is gone.
+    /// Who holds an object here over a relationship with only one owner, apart from owners that the save
+    /// itself makes let go.
     func holders(
         of member: ObjectID, over property: SchemaProperty, in store: UInt32,
         _ references: ArrivingReferences
@@ -12,7 +12,7 @@ extension ManagedObjectContext {
         let id = GraphID(store: store, object: member)
         var holders: [ObjectID] = []
         if property.isSelfInverse {
-            // Who is held holds in return.
+            // The one that is held holds in return.
             holders = try currentValue(of: property, in: id).reference.map { [$0] } ?? []
         } else if let inverse = property.opposite,
             let derived = binding(member.entity).schema.property(inverse)
@@ -24,7 +24,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Makes others let go of an object that only one may hold.
+    /// Makes others let go of an object that only one owner may hold.
     ///
     /// - Parameters:
     ///   - member: The object.
@@ -42,7 +42,7 @@ extension ManagedObjectContext {
             guard let inverse = property.opposite else { return }
             return held.leaveOtherOwners(of: inverse, through: property, except: owner, self)
         }
-        // Of a pair each holds the other, so both former partners are left alone.
+        // In a pair each holds the other, so both former partners are left without one.
         let rival = held.destinations(of: property).first
         for left in [rival, former.map { object(GraphID(store: store, object: $0)) }] {
             guard let left, left !== owner, left !== held,
@@ -54,7 +54,8 @@ extension ManagedObjectContext {
     }
 }
 
-/// What the references in a child's save lead to and leave, as far as the child's side has won.
+/// What the references in a child's save lead to and what they release, as far as the child's side has
+/// won.
 struct ArrivingReferences {
     private struct Link: Hashable {
         let owner: GraphID
@@ -64,17 +65,17 @@ struct ArrivingReferences {
 
     private var known: [GraphID: Bool] = [:]
     private var released: Set<Link> = []
-    /// What the save deletes holds nothing any more.
+    /// What the save deletes no longer holds anything.
     private var deleted: Set<GraphID> = []
 
-    /// Notes a change as the child has sent it.
-    mutating func note(sent change: Change, of id: GraphID) {
+    /// Records a change as the child has sent it.
+    mutating func record(sent change: Change, of id: GraphID) {
         // What the child makes and deletes itself is its own business.
         if change.isInsert || change.isDelete { known[id] = true }
     }
 
-    /// Notes what the merge has left of a change: what has lost to the parent lets go of nothing.
-    mutating func note(merged change: Change, of id: GraphID, _ entity: SchemaEntity) {
+    /// Records what the merge has left of a change: what has lost to the parent releases nothing.
+    mutating func record(merged change: Change, of id: GraphID, _ entity: SchemaEntity) {
         if change.isDelete { deleted.insert(id) }
         change.forEachReference(of: entity) { reference in
             guard reference.ends else { return }

@@ -2,23 +2,23 @@ import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore
 
-// A speculative context is one that is held to a state of the past as to a query generation, and whose
-// base is there, too. So a save of it is merged with everything after that state.
+// A speculative context is held to a state of the past as to a query generation, and its base is that
+// state, too. So its save is merged with everything after that state.
 
 extension ManagedObjectContext {
     /// What ``save(author:note:at:)`` would come to if it were called now, without saving.
     ///
     /// Looks for collisions with what others have saved since the context read what it changes: in a
-    /// speculative context, with everything after the point it stands on. The rules of the model are
+    /// speculative context, with everything after its point in the past. The rules of the model are
     /// checked before that, as in a save. The hooks of a save are not called, and a
-    /// ``customMergePolicy`` is not asked. An undo that was blocked is told of and stays to be thrown by
-    /// the save.
+    /// ``customMergePolicy`` is not asked. A blocked undo is reported and stays to be thrown by the
+    /// save.
     ///
-    /// For a child it tells what the save into its parent would come to, and looks at no store
-    /// beyond what the parent has to read. The parent gets no change and no step of undo by it. But
-    /// what is pending there is processed, as by ``processPendingChanges()``; objects that the child
-    /// changed are read there, with `awakeFromFetch`; and those known there to be deleted whose
-    /// records others have brought back become faults.
+    /// For a child it tells what the save into its parent would come to, and reads no store beyond what
+    /// the parent has to read. The parent gets no change and no undo step. But its pending changes are
+    /// processed, as by ``processPendingChanges()``; objects that the child changed are read there, with
+    /// `awakeFromFetch`; and objects known there as deleted become faults if others have brought their
+    /// records back.
     ///
     /// - Returns: What collides, and what the save would throw.
     /// - Throws: ``StoreError`` with code `readOnly` for a context that reads at a point in the past;

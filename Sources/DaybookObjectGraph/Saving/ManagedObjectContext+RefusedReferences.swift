@@ -1,10 +1,10 @@
 import DaybookObjectModel
 import DaybookSnapshotStore
 
-// What cannot be related is not related: the relationship stays as it is, so that nothing shows an
-// object that will not be there, and the next save says what was tried.
+// Objects that cannot be related are not related: the relationship stays as it is, so that nothing shows
+// an object that will not exist, and the next save reports the attempt.
 
-/// A relationship that was to lead where it cannot.
+/// An attempt to make a relationship lead where it cannot.
 struct RefusedReference {
     enum Reason {
         /// The objects are in different stores.
@@ -18,7 +18,8 @@ struct RefusedReference {
     let destination: ManagedObject
     let reason: Reason
 
-    /// Whether one that stays is still to be related to one that does not, or to a stranger.
+    /// Whether the attempt still matters: across stores, if both objects exist; otherwise if either
+    /// does.
     var counts: Bool {
         switch reason {
         case .otherStore: owner.isEditable && destination.isEditable
@@ -26,14 +27,14 @@ struct RefusedReference {
         }
     }
 
-    /// Whether undo or redo has brought the objects back: what was tried was at another time.
+    /// Whether undo or redo has brought the objects back, so that the attempt no longer matters.
     var isMended: Bool {
         reason == .gone && owner.isEditable && destination.isEditable
     }
 }
 
 extension ManagedObjectContext {
-    /// Notes an attempt to relate objects that cannot be related, for the next save to refuse, or
+    /// Records an attempt to relate objects that cannot be related, which the next save refuses, or
     /// forgets an earlier one of the same relationship.
     ///
     /// - Returns: Whether the relationship stays as it is.
@@ -58,16 +59,16 @@ extension ManagedObjectContext {
         return false
     }
 
-    /// The first object that a relationship does not lead to yet and cannot, because the object or
-    /// the owner is no more.
+    /// The first object that a relationship does not lead to yet and cannot, because the object or the
+    /// owner no longer exists.
     private func unrelatable(
         _ objects: [ManagedObject], _ property: SchemaProperty, _ owner: ManagedObject
     ) -> ManagedObject? {
-        // What a hook shows is no edit.
+        // What a hook sets is not an edit.
         guard !isRecordingSuspended else { return nil }
         if owner.isEditable, objects.allSatisfy(\.isEditable) { return nil }
         for object in objects { lookAgain(for: object.graphID) }
-        // A member that is deleted stays one until the delete rules are carried out.
+        // A deleted member stays a member until the delete rules are carried out.
         let members = Set(currentDestinations(of: property, in: owner))
         let joining = objects.filter { !members.contains($0.graphID.object) }
         guard !owner.isEditable else { return joining.first { !$0.isEditable } }
@@ -84,7 +85,7 @@ extension ManagedObjectContext {
         return owner.value(inSlot: slot).reference.map { [$0] } ?? []
     }
 
-    /// Refuses a save while a relationship is to lead where it cannot.
+    /// Refuses a save after attempts to make relationships lead where they cannot.
     ///
     /// - Throws: ``StoreError`` with code `crossStoreRelationship`, or `validation` where objects are
     ///   no more.

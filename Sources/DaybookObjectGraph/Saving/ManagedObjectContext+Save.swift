@@ -1,6 +1,6 @@
-// The room of saving: the way of what is pending to the entries of stores or into a parent context, with
-// the terms on which that is done. It may ask every part of the context. It is the only room that changes
-// a store, and does so by requests.
+// The room of saving: how pending changes become entries of stores or go into a parent context, and the
+// terms of a save. It may ask every part of the context. It is the only room that changes a store, and
+// does so by requests.
 
 public import DaybookJournalLog
 import DaybookObjectModel
@@ -10,26 +10,26 @@ public import Foundation
 extension ManagedObjectContext {
     /// Saves everything that has changed since the last save.
     ///
-    /// A context that works with stores appends one entry to the journal of each store in which
-    /// something has changed, store after store. A child puts its changes into its parent, as
-    /// one step of undo there; nothing reaches a store before the context at the root is saved.
+    /// A context that works with stores appends one entry to the journal of each store with changes, one
+    /// store after the other. A child puts its changes into its parent, as one step of undo there;
+    /// nothing reaches a store before the context at the root is saved.
     ///
-    /// Where the save takes back exactly what one saved entry, or several in a row, had changed, as
-    /// after an undo across a save, the new entry says that it undoes them.
+    /// If the save takes back exactly what one saved entry, or several in a row, had changed, as after
+    /// an undo across a save, the new entry says that it undoes them.
     ///
     /// - Parameters:
     ///   - author: Who saves; the context's ``author`` when nil, and when that is nil as well, the
     ///     authors of what children have saved into the context.
     ///   - note: Why, in words; when nil, the notes of what children have saved into the context.
-    ///   - date: When it happened, if not now. The store keeps its own recording time beside it.
+    ///   - date: When it happened, if not now. The store also keeps its own recording time.
     /// - Returns: The number of the entry, the last one where several stores were saved; nil when
     ///   nothing was left to append, and for a child.
     /// - Throws: ``StoreError`` with code `validation` and every failure, `duplicate`, `conflict` with
-    ///   every ``MergeConflict``, also of those that an automatic merge has met and nobody was told of,
-    ///   `crossStoreRelationship`, `readOnly`, `noSuchStore`, `full` or `io`;
-    ///   with `undoBlocked`, once, when an undo or redo was blocked and there is no
-    ///   ``undoFailureHandler``. Everything is then still pending, except in stores that were saved
-    ///   before the one that refused: mend it and save again.
+    ///   every ``MergeConflict``, including those that an automatic merge has met and that have not been
+    ///   reported, `crossStoreRelationship`, `readOnly`, `noSuchStore`, `full` or `io`; with
+    ///   `undoBlocked`, once, when an undo or redo was blocked and there is no ``undoFailureHandler``.
+    ///   Everything is then still pending, except in stores that were saved before the one that refused:
+    ///   fix the problem and save again.
     /// - Complexity: O(*k* log *n*), *k* the number of changes, *n* of objects in the store.
     @discardableResult
     public func save(
@@ -67,10 +67,11 @@ extension ManagedObjectContext {
         let attribution = Attribution(author: author ?? self.author, note: note, context: name)
         let items = journal.net
         let summary = ChangeSummary(items.map(\.object))
-        let entries = try parentStore.save(
+        let outcome = try parentStore.save(
             items, of: self, terms.credited(attribution, in: journal),
             at: time, undoing: undone)
-        news.noteSave()
+        let entries = try agree(with: outcome, on: items)
+        news.recordSave()
         let told = items.span
         for index in told.indices where !told[index].isAnnihilated { told[index].object.didSave() }
         let saved = SavedChanges(items)
@@ -79,47 +80,78 @@ extension ManagedObjectContext {
         return entries.last?.sequence
     }
 
-    /// Forgets what was pending, now that it is saved.
-    ///
-    /// - Parameter saves: In which entry of each store, and what it changed.
-    func finishPending(savedAs saves: [UInt32: UndoneEntries] = [:]) {
-        journal.markSaved(as: saves)
-        terms.noteSave()
-    }
-
     // MARK: - What has become of it
 
-    /// Agrees with what stores have taken of what is pending, before the one that has refused.
-    func finish(
-        _ saves: [CoordinatedStores.StoreSave], _ settle: (CoordinatedStores.StoreSave) -> Void
-    ) {
-        guard !saves.isEmpty else { return }
-        for save in saves {
-            for item in save.items { journal.clear(item.object) }
-            settle(save)
+    /// Makes the context agree with what has become of a save.
+    ///
+    /// - Returns: The entries, in the order of the stores.
+    /// - Throws: Why a store has refused.
+    private func agree(
+        with outcome: SaveOutcome, on items: [NetChange]
+    ) throws -> [SavedEntry] {
+        switch outcome {
+        case .takenIn(let isAsSent, let merged):
+            finishSave(of: items, isAsSent: isAsSent, merged)
+            return []
+        case .saved(let saves, let refusal):
+            for save in saves where save.entry != nil { terms.countSave() }
+            if let refusal {
+                finish(saves)
+                throw refusal
+            }
+            finishPending(savedAs: saves.origins)
+            for save in saves { settle(save) }
+            journal.noteSettled()
+            followOwnSave()
+            return saves.compactMap(\.entry)
         }
+    }
+
+    /// Forgets what was pending, now that it is saved.
+    ///
+    /// - Parameter saves: The entry of each store, and what it changed.
+    func finishPending(savedAs saves: [UInt32: UndoneEntries] = [:]) {
+        journal.markSaved(as: saves)
+        terms.finishSave()
+    }
+
+    /// Makes the context agree with the stores that were saved before one refused.
+    private func finish(_ saves: [StoreSave]) {
+        guard !saves.isEmpty else { return }
+        let stores = Set(saves.map(\.store))
+        terms.finishSave(inStores: stores)
+        journal.markSaved(saves.flatMap(\.items), inStores: stores, as: saves.origins)
+        for save in saves { settle(save) }
         updateAllLists()
     }
 
-    /// Makes the context agree with what a store has made of its changes.
-    ///
-    /// - Parameters:
-    ///   - save: What was saved.
-    ///   - hasForeign: Whether others have saved to the store what has not been merged here.
-    func settle(_ save: CoordinatedStores.StoreSave, hasForeign: Bool) {
+    /// Takes in everything that has been saved since the point in the past that the context stood on,
+    /// after its own changes have been saved on top of that.
+    private func followOwnSave() {
+        guard isSpeculative else { return }
+        do {
+            tell(of: try mergeChanges())
+        } catch {
+            // The save is done. The context stays where it is, and can be merged or saved again.
+            mergeFailureHandler?(error)
+        }
+    }
+
+    /// Makes the context agree with what became of its changes in a store.
+    private func settle(_ save: StoreSave) {
         let items = save.items
         let result = save.result
         let sequence = result?.sequence
-        terms.noteMerged(result?.merged ?? [])
+        terms.recordMerged(result?.merged ?? [])
         lazy var saved = Set((result?.changes ?? []).map(\.object))
-        let isAsSent = result?.isAsSent != false && !hasForeign
+        let isAsSent = result?.isAsSent != false && !save.hasForeign
         let isUntouched = result?.isUntouched == true
-        if !isAsSent { noteRevision() }
+        if !isAsSent { advanceRevision() }
         if let result {
-            followNullifiedReferences(result.changes, inStore: save.store.number)
+            followNullifiedReferences(result.changes, inStore: save.store)
         }
         let replaced = result?.replaced ?? [:]
-        // A reference without inverse to a deleted object is taken back by the store alone.
+        // Only the store removes a reference without inverse to a deleted object.
         var sentCount = 0
         var sought: Set<GraphID> = []
         journal.gatheringRebases {
@@ -135,7 +167,7 @@ extension ManagedObjectContext {
                 let wasSaved =
                     (isAsSent || isUntouched) && items[index].isWhollyPersistent
                     || saved.contains(object.graphID.object)
-                // Nobody else can have changed what was not there before.
+                // Nobody else can have changed what did not exist before.
                 let isAsStored = isAsSent || isUntouched && items[index].kind == .insert
                 settleSaved(items, index, wasSaved: wasSaved, sequence, isAsStored, &sought)
             }
@@ -144,12 +176,12 @@ extension ManagedObjectContext {
             mergeAdditions(of: result.changes, to: items, save.store, &sought)
         }
         if !replaced.isEmpty {
-            journal.dropReferences(to: Set(replaced.keys), inStore: save.store.number)
+            journal.dropReferences(to: Set(replaced.keys), inStore: save.store)
         }
     }
 
-    /// Makes the object of an item agree with what the store has made of its change. What has been
-    /// looked for already for this save, in case it is back, is not looked for again.
+    /// Makes the object of an item agree with what became of its change in the store. An object that
+    /// this save has already checked for having come back is not checked again.
     func settleSaved(
         _ items: [NetChange], _ index: Int, wasSaved: Bool,
         _ sequence: SequenceNumber?, _ isAsSent: Bool, _ sought: inout Set<GraphID>
@@ -164,8 +196,8 @@ extension ManagedObjectContext {
             settleStoredValues(of: object, edits)
         }
         object.undergo(.saved)
-        // The row that was read is not the object's any more, so others of its batch need not be kept
-        // for it.
+        // The row that was read is no longer the object's, so others of its batch need not be kept for
+        // it.
         if kind != .nothing { object.letGoOfPage() }
         if let sequence, wasSaved { object.since = sequence.rawValue }
         guard !isAsSent, kind != .nothing else { return }
@@ -179,7 +211,7 @@ extension ManagedObjectContext {
         let schema = object.binding.schema
         let mine = object.values
         object.relations = [:]
-        // Of a fault only lists have changed, and the rest is read when it is asked for.
+        // In a fault only lists have changed, and the rest is read when it is asked for.
         guard !object.isFault else { return }
         object.undergo(.outdated)
         guard fire(object, from: .store) else {
@@ -206,9 +238,9 @@ extension ManagedObjectContext {
         if mine != object.values { awake(object, .mergePolicy) }
     }
 
-    /// Makes the rest of the context follow where the store has saved something else than was sent.
+    /// Makes the rest of the context follow where the store has saved something other than was sent.
     private func mergeAdditions(
-        of saved: [Change], to items: [NetChange], _ store: PersistentStore,
+        of saved: [Change], to items: [NetChange], _ store: UInt32,
         _ sought: inout Set<GraphID>
     ) {
         let sent = Set(items.map(\.object.graphID))
@@ -216,7 +248,7 @@ extension ManagedObjectContext {
             if let change = item.change { forgetLists(touchedBy: change, item.object.graphID) }
         }
         for change in saved {
-            let id = GraphID(store: store.number, object: change.object)
+            let id = GraphID(store: store, object: change.object)
             forgetLists(touchedBy: change, id)
             // A reference to a deleted object that the store has emptied.
             guard !sent.contains(id), let object = registry[id], !object.isFault else {
@@ -228,17 +260,17 @@ extension ManagedObjectContext {
 }
 
 extension NetChange {
-    /// Whether the object was made when the store had no number to give.
+    /// Whether the object was made when the store could not give it a number.
     var isUnsavable: Bool {
         kind != .nothing && object.graphID.isProvisional
     }
 
-    /// Whether there is a change of which all is sent to the store.
+    /// Whether there is a change that is sent to the store completely.
     fileprivate var isWhollyPersistent: Bool {
         kind != .nothing && !object.binding.schema.hasTransientSlots
     }
 
-    /// All values as they were before what is pending.
+    /// All values as they were before the pending changes.
     var valuesSeen: [Value] {
         let schema = object.binding.schema
         var values = object.values

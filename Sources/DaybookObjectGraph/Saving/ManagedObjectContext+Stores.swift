@@ -5,11 +5,11 @@ import DaybookStopping
 // MARK: - Which store an object goes to
 
 extension ManagedObjectContext {
-    /// Gives a new object to a store, where the next save puts it. Without it, an object goes to the
+    /// Assigns a new object to a store, where the next save puts it. Otherwise an object goes to the
     /// first store that can be written and holds its entity.
     ///
-    /// The object gets the identifier that it will have for good. Assign an object first and relate it
-    /// then, and before a context on top of this one has seen it.
+    /// The object gets its final identifier. Assign an object before relating it, and before a child of
+    /// this context has seen it.
     ///
     /// - Parameters:
     ///   - object: An object of this context that has never been saved and is related to none.
@@ -44,12 +44,11 @@ extension ManagedObjectContext {
 
     /// Makes the identifiers of new objects count as permanent before the objects are saved.
     ///
-    /// Identifiers are the same from birth, so nothing but
-    /// ``ManagedObjectID/isTemporaryID`` changes, unless there was no store for an object when it was
-    /// made: it then gets its store and identifier now. The objects still are to be inserted. Those
-    /// that are saved already are passed over.
+    /// Identifiers are the same from birth, so nothing but ``ManagedObjectID/isTemporaryID`` changes,
+    /// unless there was no store for an object when it was made: it then gets its store and identifier
+    /// now. The objects are still pending inserts. Saved objects are skipped.
     ///
-    /// - Throws: ``StoreError`` with code `noSuchStore` or `readOnly` when there still is no store for
+    /// - Throws: ``StoreError`` with code `noSuchStore` or `readOnly` when there is still no store for
     ///   an object; with `assignment` when such an object is related already. Objects before it have
     ///   permanent identifiers then.
     /// - Precondition: The objects belong to this context.
@@ -69,7 +68,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Refuses an object that others refer to by the identifier it has, or that refers to others.
+    /// Refuses an object that others refer to by its identifier, or that refers to others.
     private func refuseRelated(_ object: ManagedObject) throws {
         let related = object.binding.schema.properties.first { property in
             guard property.end != nil else { return false }
@@ -83,8 +82,8 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Whether another changed object refers to a new one, over a relationship of which the new one
-    /// knows nothing.
+    /// Whether another changed object refers to a new one, over a relationship whose other end the new
+    /// one knows nothing.
     private func isReferredTo(_ id: GraphID) -> Bool {
         let changed = journal.net.map(\.object) + journal.records.map(\.object)
         return changed.contains { other in
@@ -101,10 +100,10 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Gives a new object another identifier wherever it is known.
+    /// Gives a new object another identifier everywhere it is known.
     private func move(_ object: ManagedObject, to id: ObjectID, in store: PersistentStore) {
         let old = object.graphID
-        noteRevision()
+        advanceRevision()
         registry.move(object, to: GraphID(store: store.number, object: id))
         object.relations = [:]
         journal.move(object, from: old)
@@ -113,7 +112,7 @@ extension ManagedObjectContext {
 }
 
 extension Change {
-    /// What this does, without what it does to relationships.
+    /// This change without its changes to relationships.
     func unrelated(of entity: SchemaEntity) -> Kind {
         func emptied(_ values: [Value]) -> [Value] {
             values.map { $0.reference == nil ? $0 : .null }
@@ -130,24 +129,24 @@ extension Change {
 // MARK: - Stores that come and go
 
 extension ManagedObjectContext {
-    /// Refuses to take the context from its coordinator: nil, or any other than it has.
+    /// Refuses another coordinator or nil.
     ///
     /// To disconnect a context, let it go.
     ///
-    /// - Throws: ``StoreError`` with code `coordinator`, unless it is the one that the context has.
+    /// - Throws: ``StoreError`` with code `coordinator`, unless it is the context's own.
     public func setPersistentStoreCoordinator(
         _ coordinator: PersistentStoreCoordinator?
     ) throws {
         guard coordinator === self.coordinator else { throw StoreError.keepsCoordinator() }
     }
 
-    /// Takes a store in that was added to the coordinator.
+    /// Follows a store that was added to the coordinator.
     func beginFollowing(_ store: PersistentStore) {
         parentStore.add(store, for: self)
     }
 
-    /// Lets objects of a store be read no more that was removed from the coordinator. What is pending
-    /// for them stays, and the next save refuses it.
+    /// Makes objects unreadable whose store was removed from the coordinator. Their pending changes
+    /// stay, and the next save refuses them.
     func endFollowing(_ store: PersistentStore) {
         guard !coordinator.has(store) else { return }
         parentStore.remove(store)
@@ -156,20 +155,20 @@ extension ManagedObjectContext {
         for object in registry.objects
         where object.graphID.store == store.number && journal.net(of: object.graphID) == nil {
             turnIntoFault(object)
-            news.note(object, as: .invalidated)
+            news.record(object, as: .invalidated)
         }
         postChanges()
     }
 
-    /// Follows a store at another place.
+    /// Follows a store at another location.
     func follow(_ store: PersistentStore, insteadOf old: PersistentStore) {
         parentStore.replace(old, with: store, for: self)
     }
 }
 
 extension EntityDescription {
-    /// What the model of a context's coordinator says of an entity; nil when it has none of that
-    /// name.
+    /// The description of an entity in the model of a context's coordinator; nil when it has none of
+    /// that name.
     public static func entity(
         forEntityName name: String, in context: ManagedObjectContext
     ) -> EntityDescription? {

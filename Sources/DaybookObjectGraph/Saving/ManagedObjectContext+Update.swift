@@ -3,10 +3,10 @@ import DaybookSnapshotStore
 import DaybookStopping
 
 extension ManagedObjectContext {
-    /// Runs a closure and saves what it has changed; where others have saved the same meanwhile, takes
-    /// that in and runs the closure again.
+    /// Runs a closure and saves what it has changed; if others have saved the same objects meanwhile,
+    /// merges that and runs the closure again.
     ///
-    /// So a value that is made from what was read is always made from what is there:
+    /// So a value that is computed from what was read is always computed from the newest state:
     ///
     /// ```swift
     /// try context.performAndWait {
@@ -18,23 +18,24 @@ extension ManagedObjectContext {
     /// ```
     ///
     /// The closure may run several times, so everything it does outside of the context happens as often.
-    /// It must read what it decides by inside: values that were read before it are not read again. It
-    /// runs again after a conflict, and after a value that must be unique turned out to be taken, so that
-    /// it can find the object that has it. Whenever the call throws, everything that the closure has
-    /// changed is taken back, and what could be undone before it still can. What one of several stores
-    /// has taken by then, or the closure has saved itself, stays; the closure does not run again then.
+    /// It must read everything it depends on inside: values that were read before it are not read again.
+    /// It runs again after a conflict, and after a value that must be unique turned out to be taken, so
+    /// that it can find the object that has it. If the call throws, everything that the closure has
+    /// changed is taken back, and what could be undone before still can. What one of several stores has
+    /// saved by then, or the closure has saved itself, stays; the closure does not run again then.
     ///
-    /// The merge policy of the context does not count here: nothing is settled but by running again.
+    /// The merge policy of the context is not used: conflicts are settled only by running again.
     ///
     /// In a child the closure runs on what its parent has, and its changes are saved into the parent.
     ///
     /// - Parameters:
-    ///   - maxAttempts: How often the closure runs at most. Each conflict means that somebody else has
-    ///     saved, so where many write the same object at once, many attempts are needed.
+    ///   - maxAttempts: The largest number of times that the closure runs. Each conflict means that
+    ///     somebody else has saved, so where many write the same object at once, many attempts are
+    ///     needed.
     ///   - author: Who saves, as in ``save(author:note:at:)``.
     ///   - note: Why.
     ///   - body: What to do in the context.
-    /// - Returns: What the closure returned the last time, whose changes are saved.
+    /// - Returns: The closure's result from the last run, whose changes are saved.
     /// - Throws: What the closure throws; what ``save(author:note:at:)`` throws, `conflict` or
     ///   `duplicate` after the last attempt; ``StoreError`` with code `pendingChanges` when there are
     ///   changes that were made before, which could not be told from those of the closure.
@@ -44,7 +45,7 @@ extension ManagedObjectContext {
         _ body: () throws -> Result
     ) throws -> Result {
         requireQueue()
-        require(maxAttempts > 0, "An update runs at least once.")
+        require(maxAttempts > 0, "An update needs at least one attempt.")
         guard !isReadOnly else { throw StoreError.readOnlyContext() }
         processPendingChanges()
         try refuseUntoldConflicts()
@@ -52,7 +53,7 @@ extension ManagedObjectContext {
             throw StoreError.pendingChanges()
         }
         if !isSpeculative { try catchUp() }
-        // A policy that settles conflicts would save what was made from values that are no more.
+        // A policy that settles conflicts would save what was computed from outdated values.
         let policies = (mergePolicy, customMergePolicy)
         (mergePolicy, customMergePolicy) = (.error, nil)
         defer { (mergePolicy, customMergePolicy) = policies }
@@ -72,7 +73,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Runs a closure and saves what it has changed. Where that fails, drops what has changed since the
+    /// Runs a closure and saves what it has changed. If that fails, drops what has changed since the
     /// last save and keeps what could be undone before.
     private func runOnce<Result>(
         author: String?, note: String?, _ body: () throws -> Result
@@ -90,15 +91,15 @@ extension ManagedObjectContext {
     }
 
     /// Runs a closure on the context's queue and saves what it has changed, again and again as long as
-    /// others have saved the same meanwhile.
+    /// others save the same objects meanwhile.
     ///
     /// - Parameters:
-    ///   - maxAttempts: How often the closure runs at most.
+    ///   - maxAttempts: The largest number of times that the closure runs.
     ///   - author: Who saves, as in ``save(author:note:at:)``.
     ///   - note: Why.
     ///   - isolation: The actor that the caller is on; leave it to the compiler.
     ///   - body: What to do in the context.
-    /// - Returns: What the closure returned the last time, whose changes are saved.
+    /// - Returns: The closure's result from the last run, whose changes are saved.
     /// - Throws: What the closure throws and what the save throws, after the last attempt.
     /// - Precondition: `maxAttempts` is at least 1.
     public func update<Result: Sendable>(
@@ -111,12 +112,12 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Takes in what lies under the context now.
+    /// Merges the newest state of the parent store.
     private func catchUp() throws {
         if parentStore.mayHaveNews { tell(of: try mergeChanges()) }
     }
 
-    /// Lets an object be read anew: another process may have saved it without a word.
+    /// Makes an object be read again: another process may have saved it unnoticed.
     private func forget(_ object: ObjectID) {
         for store in coordinator.persistentStores {
             let id = GraphID(store: store.number, object: object)
@@ -129,7 +130,7 @@ extension ManagedObjectContext {
 }
 
 extension StoreError {
-    /// Whether others were faster, so that trying again on what they have made may go through.
+    /// Whether others were faster, so that another attempt on their state may succeed.
     fileprivate var isOvertaken: Bool {
         switch code {
         case .conflict: true

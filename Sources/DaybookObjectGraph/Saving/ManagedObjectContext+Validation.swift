@@ -4,13 +4,13 @@ import DaybookStopping
 import Foundation
 
 extension ManagedObjectContext {
-    /// Checks everything pending, and refuses with all that is wrong.
+    /// Checks everything pending, and throws everything that is wrong.
     ///
-    /// Hooks may mend values while they look at them, so it is all checked again until nothing is
+    /// Hooks may fix values while they check them, so everything is checked again until nothing is
     /// changed any more.
     ///
     /// - Throws: ``StoreError`` with code `validation` and every failure; with code `unsettled` when
-    ///   hooks do not come to an end.
+    ///   hooks keep making changes.
     func validate() throws {
         var failures: [ValidationFailure] = []
         try untilSettled("Validation") { _ in
@@ -31,7 +31,7 @@ extension ManagedObjectContext {
         throw StoreError.validation(failures.sorted { $0.precedes($1) })
     }
 
-    /// What becomes of the hooks of objects in a check.
+    /// Whether a check calls the hooks of objects.
     private enum Hooks {
         case called, passedOver
     }
@@ -45,7 +45,7 @@ extension ManagedObjectContext {
         for index in items.indices {
             guard let change = items[index].change else { continue }
             check(change, of: items[index].object, hooks, &failures)
-            if hasCounts { counts.note(change, of: items[index].object) }
+            if hasCounts { counts.record(change, of: items[index].object) }
         }
         return failures + counts.failures(in: self)
     }
@@ -59,11 +59,12 @@ extension ManagedObjectContext {
         let count = failures.count
         let occasion = checkRules(change, of: object, hooks, &failures)
         guard hooks == .called else { return }
-        // What calls the rules of the model from a hook is told what has just been found.
-        object.noteValid(failures.count == count)
-        defer { object.noteValid(false) }
+        // A hook that asks for the rules of the model gets the result just found.
+        object.markValid(failures.count == count)
+        defer { object.markValid(false) }
         do {
-            try terms.with(Array(failures[count...]), of: object) {
+            let found = failures.count == count ? [] : Array(failures[count...])
+            try terms.with(found, of: object) {
                 switch occasion {
                 case .insert: try object.validateForInsert()
                 case .update: try object.validateForUpdate()
@@ -173,7 +174,7 @@ extension ManagedObjectContext {
     }
 }
 
-/// For what an object is checked.
+/// What an object is checked for.
 enum ValidationOccasion {
     case insert, update, delete
 }
@@ -196,7 +197,7 @@ extension ManagedObjectContext {
 
 extension ManagedObject {
     /// Checks a value for an attribute without setting it: ``validate(_:forKey:)`` first, which may
-    /// mend it, and then the rules of the model.
+    /// change it, and then the rules of the model.
     ///
     /// - Throws: ``ValidationFailure``, or what ``validate(_:forKey:)`` throws.
     /// - Precondition: The entity has an attribute of that name.
@@ -208,7 +209,7 @@ extension ManagedObject {
         throw failure(misfit, of: property, context)
     }
 
-    /// Checks the rules of the model, unless a save has just found that the object keeps them.
+    /// Checks the rules of the model, unless a save has just found that the object meets them.
     final func checkRules(for occasion: ValidationOccasion) throws {
         guard !status.isValid, let context = binding.context,
             !status.isDetached
@@ -231,7 +232,7 @@ extension ManagedObject {
         binding.identifiers(inStore: graphID.store, areTemporary: false).storeIdentifier
     }
 
-    /// What a hook has thrown, as failures of this object.
+    /// The error of a hook, as failures of this object.
     fileprivate func failures(_ error: any Error, property: String?) -> [ValidationFailure] {
         switch error {
         case var failure as ValidationFailure:
@@ -253,8 +254,8 @@ extension ManagedObject {
 
 /// The relationships whose objects have to be counted, because pending changes touch them.
 ///
-/// A change names only the end of a relationship that is stored; the other end may be one of an
-/// object for which nothing is pending.
+/// A change names only the stored end of a relationship; the other end may belong to an object without
+/// pending changes.
 private struct CountedRelationships {
     private struct Key: Hashable {
         let object: GraphID
@@ -263,7 +264,7 @@ private struct CountedRelationships {
 
     private var keys: Set<Key> = []
 
-    mutating func note(_ change: Change, of object: ManagedObject) {
+    mutating func record(_ change: Change, of object: ManagedObject) {
         let store = object.graphID.store
         change.forEachCount(of: object.binding.schema) { object, property, _ in
             keys.insert(Key(object: GraphID(store: store, object: object), property: property))

@@ -2,10 +2,10 @@ import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore
 
-// What is told of a save or an undo before or after it is made, on a screen, without values.
+// The text about a save or an undo for a screen, before or after it is made, without values.
 
 extension SavePreview: CustomStringConvertible {
-    /// Whether the save would go through, and a line for all that collides.
+    /// Whether the save would go through, and a line for each collision.
     public var description: String {
         guard let refusal else {
             let lines = conflicts.map(\.description) + constraintConflicts.flatMap(\.lines)
@@ -20,7 +20,7 @@ extension SavePreview: CustomStringConvertible {
 }
 
 extension UndoOutcome: CustomStringConvertible {
-    /// What is taken back and what becomes of which objects, and a line for all that is left out:
+    /// What is taken back, what happens to which objects, and a line for everything left out:
     ///
     /// ```
     /// Entry 6 takes back entry 5: inserted Book/6; updated Shelf/1
@@ -43,15 +43,14 @@ extension UndoOutcome: CustomStringConvertible {
 }
 
 extension ObjectConflict: CustomStringConvertible {
-    /// The object, and for each property that collided what both sides started from, what the store has
-    /// and what the context has:
+    /// The object, and for each property that collided the base, the store's value and the context's:
     ///
     /// ```
     /// Employee/3
     ///   salary: base 10, theirs 20, ours 30; theirs is entry 7 by 'bob' at 2024-01-02T12:09:00Z
     /// ```
     ///
-    /// It shows values, for somebody who has to choose. The descriptions of errors do not.
+    /// It shows values, so that somebody can choose. The descriptions of errors do not.
     public var description: String {
         ([objectID.description] + conflicts.map { "  " + line(of: $0) }).joined(separator: "\n")
     }

@@ -3,11 +3,11 @@ public import DaybookSnapshotStore
 
 /// What a save would come to if it were made now.
 public struct SavePreview: Sendable {
-    /// Where the context's changes collide with what others have saved, whichever side the merge policy
-    /// would let win: with what both started from, the others' value and ours, and the entry,
-    /// its author and time.
+    /// The collisions of the context's changes with what others have saved, whichever side the merge
+    /// policy would let win: with the base, the others' value and ours, and the entry, its author and
+    /// time.
     public internal(set) var conflicts: [MergeConflict] = []
-    /// Where both have changed an attribute that merges, which is no conflict.
+    /// Attributes that merge and that both have changed, which is not a conflict.
     public internal(set) var mergedValues: [MergedValue] = []
     /// Values that must be unique and are taken.
     public internal(set) var constraintConflicts: [ConstraintConflict] = []
@@ -16,7 +16,7 @@ public struct SavePreview: Sendable {
 }
 
 extension SavePreview {
-    /// Looks what one store makes of what is to be saved there.
+    /// Previews the save to one store.
     mutating func add(_ request: CoordinatedStores.StoreRequest) throws {
         do {
             let result = try request.store.store.preview(request.request)
@@ -28,7 +28,7 @@ extension SavePreview {
         }
     }
 
-    /// Takes in why nothing would be saved.
+    /// Records why nothing would be saved.
     mutating func add(_ error: StoreError) {
         conflicts += error.conflicts
         constraintConflicts += error.constraintConflicts
@@ -37,7 +37,7 @@ extension SavePreview {
 }
 
 extension StoreError {
-    /// Whether a save is refused for what it would save, and not because the store cannot be read.
+    /// Whether a save is refused because of its contents, and not because the store cannot be read.
     var isRefusal: Bool {
         [
             .conflict, .validation, .duplicate, .crossStoreRelationship, .readOnly, .noSuchStore,

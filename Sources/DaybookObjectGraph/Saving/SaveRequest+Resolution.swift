@@ -2,36 +2,36 @@ import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore
 
-// What a custom policy has answered becomes part of the request: edits that start from what the store
-// has do not collide with it any more.
+// The answers of a custom policy become part of the request: edits that start from what the store has no
+// longer collide with it.
 
 extension SaveRequest {
-    /// Brings changes onto what the store has, as a policy has settled them.
+    /// Rebases changes on what the store has, as a policy has settled them.
     ///
     /// - Complexity: O(*n* + *k* log *m*), *n* the number of changes, *k* of conflicts and
     ///   *m* of objects.
     mutating func rebase(on conflicts: [ObjectConflict], in store: PersistentStore) throws {
-        let places = places(of: Set(conflicts.map(\.objectID.object)))
+        let indices = indices(of: Set(conflicts.map(\.objectID.object)))
         var dropped: Set<ObjectID> = []
         for conflict in conflicts {
-            guard let place = places[conflict.objectID.object] else {
-                noteSeen(conflict)
+            guard let index = indices[conflict.objectID.object] else {
+                markSeen(conflict)
                 continue
             }
-            if try !rebase(changeAt: place, on: conflict, in: store) {
+            if try !rebase(changeAt: index, on: conflict, in: store) {
                 dropped.insert(conflict.objectID.object)
             }
         }
         if !dropped.isEmpty { changes.removeAll { dropped.contains($0.object) } }
     }
 
-    /// Where the changes of some objects stand.
-    func places(of objects: Set<ObjectID>) -> [ObjectID: Int] {
-        var places: [ObjectID: Int] = [:]
+    /// The indices of the changes of some objects.
+    func indices(of objects: Set<ObjectID>) -> [ObjectID: Int] {
+        var indices: [ObjectID: Int] = [:]
         for index in changes.indices where objects.contains(changes[index].object) {
-            places[changes[index].object] = index
+            indices[changes[index].object] = index
         }
-        return places
+        return indices
     }
 
     /// - Returns: Whether anything is left of the change.
@@ -40,20 +40,20 @@ extension SaveRequest {
     ) throws -> Bool {
         let object = conflict.objectID.object
         guard let entity = store.store.schema.entity(object.entity) else {
-            noteSeen(conflict)
+            markSeen(conflict)
             return true
         }
         let change = changes[index]
         switch (conflict.side, change.kind) {
         case (.theirs?, _):
-            noteSeen(conflict)
+            markSeen(conflict)
             return false
         case (.ours?, .insert), (.ours?, .delete),
             (.ours?, .update) where conflict.isOneGone:
             let current = try store.read(at: nil) { try $0.state(of: object) }
             let outcome = ThreeWayMerge(of: entity, policy: .mergeByPropertyObjectTrump)
                 .merge(ours: change, seen: seen[object], current: current)
-            noteSeen(conflict)
+            markSeen(conflict)
             guard let settled = outcome.change else { return false }
             changes[index] = settled
         case (_, .insert(let values, let members)):
@@ -62,14 +62,14 @@ extension SaveRequest {
         case (_, .update(let edits, let members)) where !conflict.isOneGone:
             changes[index].kind = .update(
                 edits: conflict.settled(edits, entity), members: members)
-            if conflict.settlesAll(edits, entity) { noteSeen(conflict) }
+            if conflict.settlesAll(edits, entity) { markSeen(conflict) }
         default: break
         }
         return true
     }
 
-    /// Lets the request count as having seen what the store has of an object.
-    private mutating func noteSeen(_ conflict: ObjectConflict) {
+    /// Marks the store's state of an object as seen by the request.
+    private mutating func markSeen(_ conflict: ObjectConflict) {
         let object = conflict.objectID.object
         let isWatched = watched.removeValue(forKey: object) != nil
         guard conflict.newVersion != .zero else { return }
@@ -77,14 +77,14 @@ extension SaveRequest {
         if isWatched { watched[object] = conflict.newVersion }
     }
 
-    /// Takes over what a policy has said of values that are taken.
+    /// Takes over what a policy has decided about values that are taken.
     mutating func settle(_ conflicts: [ConstraintConflict], of schema: Schema) {
-        let places = places(of: Set(conflicts.flatMap(\.objects)))
-        for conflict in conflicts { settle(conflict, places, of: schema) }
+        let indices = indices(of: Set(conflicts.flatMap(\.objects)))
+        for conflict in conflicts { settle(conflict, indices, of: schema) }
     }
 
     private mutating func settle(
-        _ conflict: ConstraintConflict, _ places: [ObjectID: Int], of schema: Schema
+        _ conflict: ConstraintConflict, _ indices: [ObjectID: Int], of schema: Schema
     ) {
         for object in conflict.objects {
             switch conflict.side {
@@ -92,7 +92,7 @@ extension SaveRequest {
             case .theirs?: constraintPolicies[object] = .mergeByPropertyStoreTrump
             case nil: break
             }
-            guard let entity = schema.entity(object.entity), let index = places[object] else {
+            guard let entity = schema.entity(object.entity), let index = indices[object] else {
                 continue
             }
             for (name, value) in conflict.replacements[object] ?? [:] {
@@ -108,7 +108,7 @@ extension ObjectConflict {
     fileprivate var isOneGone: Bool { newVersion == .zero || ours.isEmpty }
 
     private func resolution(of property: SchemaProperty) -> ConflictResolution? {
-        // What merges is left to the save, so that our side drops nothing of theirs.
+        // Attributes that merge are left to the save, so that our side drops nothing of theirs.
         resolutions[property.name] ?? (side == .ours && property.merge == nil ? .ours : nil)
     }
 
@@ -121,7 +121,7 @@ extension ObjectConflict {
         }
     }
 
-    /// Edits of which the settled ones start from what the store has.
+    /// The edits; settled ones start from what the store has.
     fileprivate func settled(_ edits: [Edit], _ entity: SchemaEntity) -> [Edit] {
         let open = edits.filter { edit in
             entity.property(edit.property).map { resolution(of: $0) == nil } ?? true

@@ -2,8 +2,8 @@ import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore
 
-/// On what terms a context is saved: what the next save refuses, what it watches, who is credited with
-/// it, and what has come of the last one.
+/// The terms on which a context is saved: what the next save refuses, what it watches, who is credited
+/// with it, and the outcome of the last one.
 ///
 /// Confined to the context's queue.
 final class SaveTerms {
@@ -11,18 +11,16 @@ final class SaveTerms {
     private var watched: Set<ManagedObject> = []
     /// Who saved into the context since it was last saved.
     private var attributions = ChildAttributions()
-    /// What each save refuses until it is mended.
+    /// What each save refuses until it is fixed.
     private var references = RefusedReferences()
-    /// What automatic merges have met and nobody has been told of.
+    /// Conflicts that automatic merges have met and that have not been reported.
     private var untold: [MergeConflict] = []
     /// Why a new object could not get a number from the store.
     private var insertFailure: (any Error)?
-    /// What a save has found of the object whose hook it calls.
+    /// What a save has found about the object whose hook it calls.
     private var failuresFound: (object: ManagedObject, failures: [ValidationFailure])?
-    /// Where the last save met others' changes of attributes that merge.
-    private(set) var mergedValues: [MergedValue] = []
-    /// How often the context has saved something, into a store or its parent.
-    private(set) var entryCount = 0
+    private var merged: [MergedValue] = []
+    private var savedCount = 0
 
     // MARK: - Watched objects
 
@@ -31,8 +29,7 @@ final class SaveTerms {
         watched.insert(object)
     }
 
-    /// The objects to be watched in a store, and the entries that had last changed them when they
-    /// were read.
+    /// The watched objects of a store, and the entries that had last changed them when they were read.
     func watched(in store: UInt32) -> [ObjectID: SequenceNumber] {
         let pairs = watched.filter { $0.graphID.store == store }.map {
             ($0.graphID.object, SequenceNumber($0.since))
@@ -42,18 +39,18 @@ final class SaveTerms {
 
     // MARK: - Attribution
 
-    /// Notes who has saved changes of some objects into the context.
+    /// Records who has saved changes of some objects into the context.
     func credit(_ attribution: Attribution, for objects: [GraphID]) {
-        attributions.note(attribution, for: objects)
+        attributions.record(attribution, for: objects)
     }
 
-    /// An attribution, with what it does not say taken from what children have saved into the context
-    /// and is still pending.
+    /// An attribution, with missing parts taken from children's saves that are still pending in the
+    /// context.
     func credited(_ attribution: Attribution, in journal: WorkingJournal) -> Attribution {
         attribution.completed(from: attributions.counting(in: journal))
     }
 
-    /// Forgets who saved what is not pending any more, when nothing can be redone.
+    /// Forgets who saved what is no longer pending, when nothing can be redone.
     func forgetIdleAttributions(in journal: WorkingJournal) {
         attributions.forgetIdle(in: journal)
     }
@@ -63,27 +60,27 @@ final class SaveTerms {
     /// Whether a relationship was set to what it cannot lead to.
     var hasRefusedReferences: Bool { !references.isEmpty }
 
-    /// Notes a relationship that was to lead where it cannot.
+    /// Records an attempt to set a relationship to what it cannot lead to.
     func refuse(_ reference: RefusedReference) {
         references.insert(reference)
     }
 
-    /// Forgets what was tried with one relationship.
+    /// Forgets the attempt with one relationship.
     func forgetReference(_ property: SchemaProperty, of owner: ManagedObject) {
         references.remove(property, of: owner)
     }
 
-    /// Forgets what was tried with the relationships of an object.
+    /// Forgets the attempts with the relationships of an object.
     func forgetReferences(of object: ManagedObject) {
         references.remove { $0.owner === object }
     }
 
-    /// Forgets what was tried with objects that are there again.
+    /// Forgets the attempts with objects that exist again.
     func forgetMendedReferences() {
         references.remove(where: \.isMended)
     }
 
-    /// Makes what was tried follow an object to another identifier.
+    /// Makes the attempts follow an object to another identifier.
     func moveReferences(of object: ManagedObject) {
         references.move(object)
     }
@@ -94,8 +91,8 @@ final class SaveTerms {
         return references.all
     }
 
-    /// Notes why a new object could not get a number from the store.
-    func noteInsertFailure(_ error: any Error) {
+    /// Remembers why a new object could not get a number from the store.
+    func rememberInsertFailure(_ error: any Error) {
         insertFailure = error
     }
 
@@ -106,22 +103,22 @@ final class SaveTerms {
 
     // MARK: - Conflicts that nobody was told of
 
-    /// The conflicts that automatic merges have met and nobody was told of.
+    /// The conflicts that automatic merges have met and that have not been reported.
     var untoldConflicts: [MergeConflict] { untold }
 
-    /// Keeps what a merge has met for whoever asks.
+    /// Keeps the conflicts of a merge until somebody asks.
     func keep(_ conflicts: [MergeConflict]) {
         untold += conflicts
     }
 
-    /// Forgets conflicts that are settled or told of.
+    /// Forgets conflicts that are settled or reported.
     func forgetConflicts(where isSettled: (MergeConflict) -> Bool = { _ in true }) {
         untold.removeAll(where: isSettled)
     }
 
     // MARK: - Validation
 
-    /// Runs a hook of an object that may ask what has just been found of it.
+    /// Runs a hook of an object that may ask what has just been found about it.
     func with<Result>(
         _ failures: [ValidationFailure], of object: ManagedObject,
         _ hook: () throws -> Result
@@ -131,43 +128,55 @@ final class SaveTerms {
         return try hook()
     }
 
-    /// What the save that calls a hook of an object has just found of it; nil when that is nothing.
+    /// What the save that is calling an object's hook has just found about it; nil for nothing.
     func failures(foundOf object: ManagedObject) -> [ValidationFailure]? {
         failuresFound?.object === object ? failuresFound?.failures : nil
     }
 
     // MARK: - Saving and starting over
 
-    /// Begins a save, which meets nothing of what others have changed yet.
+    /// Where the last save met others' changes of attributes that merge.
+    var mergedValues: [MergedValue] { merged }
+
+    /// How often the context has saved something, into a store or its parent.
+    var entryCount: Int { savedCount }
+
+    /// Begins a save, which has met no changes of others yet.
     func beginSave() {
-        mergedValues = []
+        merged = []
     }
 
-    /// Notes that something was saved.
-    func noteEntry() {
-        entryCount += 1
+    /// Counts a save of something.
+    func countSave() {
+        savedCount += 1
     }
 
-    /// Notes where a save met others' changes of attributes that merge.
-    func noteMerged(_ values: [MergedValue]) {
-        mergedValues += values
+    /// Records where a save met others' changes of attributes that merge.
+    func recordMerged(_ values: [MergedValue]) {
+        merged += values
     }
 
     /// Ends the terms, now that everything is saved.
-    func noteSave() {
+    func finishSave() {
         watched.removeAll()
         untold.removeAll()
         attributions.removeAll()
     }
 
+    /// Ends the terms of what is in some stores, now that these are saved and another has refused.
+    func finishSave(inStores stores: Set<UInt32>) {
+        watched = watched.filter { !stores.contains($0.graphID.store) }
+        attributions.remove(inStores: stores)
+    }
+
     /// Ends the terms, now that nothing is pending any more.
     func clear() {
-        noteSave()
+        finishSave()
         references.removeAll()
     }
 }
 
-/// What was to be related and cannot be, by relationship.
+/// The attempts to relate what cannot be related, by relationship.
 private struct RefusedReferences {
     private var references: [RelationKey: RefusedReference] = [:]
 
@@ -188,7 +197,7 @@ private struct RefusedReferences {
         references = references.filter { !isMended($0.value) }
     }
 
-    /// Finds what was tried with an object under the identifier that it has now.
+    /// Finds the attempts with an object by its current identifier.
     mutating func move(_ object: ManagedObject) {
         for (key, reference) in references where reference.owner === object {
             references[key] = nil

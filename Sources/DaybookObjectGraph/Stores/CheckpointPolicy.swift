@@ -5,7 +5,7 @@ internal import Dispatch
 internal import Foundation
 internal import Synchronization
 
-/// Signs checkpoints by itself while a store grows.
+/// Signs checkpoints automatically while a store grows.
 ///
 /// ```swift
 /// options.checkpoints = CheckpointPolicy(every: 1_000, signedBy: key) { result in
@@ -13,14 +13,14 @@ internal import Synchronization
 /// }
 /// ```
 ///
-/// A save that reaches a multiple of the number of entries has the newest state signed on a queue of the
-/// policy, after the save is durable; no save waits for it. A checkpoint goes on from the one that the
-/// policy has signed before it of a store with the same ``PersistentStore/identifier``, or is an error:
-/// sizes only grow, and a copy of the file from before is found out even when the store was removed and
-/// added again. To go on after a restart, give the policy the last checkpoint that was kept. The key
-/// stays in memory and is never stored.
+/// When a save crosses a multiple of the interval, the policy signs the newest state on a queue of its
+/// own, after the save is durable; no save waits for it. Each checkpoint must continue the last one that
+/// the policy signed for a store with the same ``PersistentStore/identifier``, or it is an error: sizes
+/// only grow, and an older copy of the file is detected even when the store was removed and added again.
+/// To continue after a restart, give the policy the last checkpoint that was kept. The key stays in
+/// memory and is never stored.
 public final class CheckpointPolicy: Sendable, Hashable {
-    /// How many entries lie between two checkpoints.
+    /// How many entries there are between two checkpoints.
     public let interval: UInt64
     private let key: SigningKey
     private let handler: @Sendable (Result<SignedNote, any Error>) -> Void
@@ -28,30 +28,30 @@ public final class CheckpointPolicy: Sendable, Hashable {
     private let first: SignedNote?
     private let signed = Mutex(Signed())
 
-    /// How far each open store has come, and what was signed last of each file.
+    /// The last known entry of each open store, and the last checkpoint of each file.
     private struct Signed {
         var reached: [ObjectIdentifier: SequenceNumber] = [:]
         var last: [UUID: SignedNote] = [:]
     }
 
-    /// Describes when to sign and who is told.
+    /// Describes when to sign and who gets the checkpoints.
     ///
     /// - Parameters:
-    ///   - interval: How many entries lie between two checkpoints, at least 1.
-    ///   - key: The key. Its name is what the journal is known by.
-    ///   - previous: The last checkpoint that was signed of the store before this policy was made, in
-    ///     an earlier run of the program; nil when there is none, and for a policy of several stores.
-    ///   - handler: Is given each checkpoint, or why there is none, one after the other: `ProofError`
-    ///     with code `mismatch` when the journal does not go on from the checkpoint before, with
-    ///     another code when `previous` is none by the key; ``StoreError`` when the store cannot be
-    ///     read. It must keep the checkpoint where nobody who can write the store can write, and must
-    ///     not remove the store, which waits for it.
+    ///   - interval: How many entries there are between two checkpoints, at least 1.
+    ///   - key: The key. Its name identifies the journal.
+    ///   - previous: The last checkpoint of the store from an earlier run of the program; nil when there
+    ///     is none, and for a policy of several stores.
+    ///   - handler: Gets each checkpoint, or the error that prevented it, one after the other:
+    ///     `ProofError` with code `mismatch` when the journal does not continue the checkpoint before,
+    ///     with another code when the key has not signed `previous`; ``StoreError`` when the store
+    ///     cannot be read. It must keep the checkpoint out of reach of everyone who can write the store,
+    ///     and must not remove the store, which waits for it.
     /// - Precondition: The interval is at least 1.
     public init(
         every interval: UInt64, signedBy key: SigningKey, after previous: SignedNote? = nil,
         handler: @escaping @Sendable (Result<SignedNote, any Error>) -> Void
     ) {
-        require(interval > 0, "Between two checkpoints lies at least one entry.")
+        require(interval > 0, "There must be at least one entry between two checkpoints.")
         self.interval = interval
         self.key = key
         first = previous
@@ -63,13 +63,13 @@ public final class CheckpointPolicy: Sendable, Hashable {
         signed.withLock { $0.reached[ObjectIdentifier(store)] = sequence }
     }
 
-    /// Waits for what is being signed of a store that is removed. What was signed stays known, should
-    /// the store come back.
+    /// Waits for a store's checkpoint that is being signed when the store is removed. The last
+    /// checkpoint stays known in case the store comes back.
     func end(_ store: PersistentStore) {
         queue.sync { signed.withLock { $0.reached[ObjectIdentifier(store)] = nil } }
     }
 
-    /// Has a checkpoint signed if the entry crosses the next multiple of the interval.
+    /// Signs a checkpoint if the entry crosses the next multiple of the interval.
     func advance(_ store: PersistentStore, to sequence: SequenceNumber) {
         let id = ObjectIdentifier(store)
         let isDue = signed.withLock { signed in
@@ -96,7 +96,7 @@ public final class CheckpointPolicy: Sendable, Hashable {
         left === right
     }
 
-    /// Hashes which policy it is.
+    /// Hashes the identity of the policy.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(ObjectIdentifier(self))
     }

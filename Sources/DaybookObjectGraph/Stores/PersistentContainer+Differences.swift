@@ -5,8 +5,8 @@ import DaybookSnapshotStore
 extension PersistentContainer {
     /// What differs between two moments, object by object.
     ///
-    /// What was changed in between and changed back is no difference, nor is an object that came and
-    /// went. With several stores each one is compared with itself.
+    /// A value that was changed in between and changed back is not a difference, nor is an object that
+    /// was inserted and deleted. With several stores, each is compared with itself.
     ///
     /// - Parameters:
     ///   - older: One moment.
@@ -25,7 +25,7 @@ extension PersistentContainer {
         }
     }
 
-    /// The entry with which something came to be so: found by halving, as in a search of a sorted list.
+    /// The entry that first made a condition true, found by binary search.
     ///
     /// ```swift
     /// let entry = try container.firstEntry { past in
@@ -33,14 +33,14 @@ extension PersistentContainer {
     /// }
     /// ```
     ///
-    /// If the condition turns more than once in between, one of the entries is found with which it began
-    /// to hold. With several stores, the entries are those of the first one, and the others are seen
-    /// as they were then.
+    /// If the condition changes more than once in between, the result is one of the entries at which it
+    /// began to hold. With several stores, the entries are those of the first one, and the others are
+    /// seen as they were then.
     ///
     /// - Parameters:
-    ///   - start: Where to begin; the empty store before the first entry unless told otherwise.
-    ///   - end: Where to stop; the head unless told otherwise.
-    ///   - condition: Looks at a read-only context of the past, on its queue.
+    ///   - start: Where to begin; the empty store before the first entry by default.
+    ///   - end: Where to stop; the head by default.
+    ///   - condition: Examines a read-only context of the past, on its queue.
     /// - Returns: An entry after which the condition holds and before which it does not; the number of
     ///   `start` when it holds there already; nil when it does not hold at `end`, or `end` is the
     ///   earlier one.

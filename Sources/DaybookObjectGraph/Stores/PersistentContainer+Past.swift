@@ -4,9 +4,8 @@ import DaybookSnapshotStore
 extension PersistentContainer {
     /// The graph as it was: a context that reads at a point in the past and cannot be saved.
     ///
-    /// With several stores, a sequence number is one of the first store, and the others are read as
-    /// they were when that entry happened. To try out changes there, see
-    /// ``speculativeContext(at:)``.
+    /// With several stores, a sequence number belongs to the first store, and the others are read as
+    /// they were when that entry happened. To try out changes there, see ``speculativeContext(at:)``.
     ///
     /// - Throws: ``StoreError`` with code `noSuchEntry` when the journal does not reach that far; with
     ///   `noSuchStore` when no store has been added.
@@ -16,7 +15,7 @@ extension PersistentContainer {
         let sequences = try coordinator.sequences(at: moment)
         let first = coordinator.persistentStores.first.flatMap { sequences[$0.number] }
         return ManagedObjectContext(
-            CoordinatedStores(of: coordinator, asAt: sequences),
+            coordinator, on: CoordinatedStores(of: coordinator, asAt: sequences),
             readingMode: .pinned(first ?? .zero))
     }
 
@@ -41,6 +40,6 @@ extension PersistentContainer {
         let coordinator = persistentStoreCoordinator
         let sequences = try coordinator.sequences(at: moment)
         return ManagedObjectContext(
-            CoordinatedStores(of: coordinator, speculatingFrom: sequences))
+            coordinator, on: CoordinatedStores(of: coordinator, speculatingFrom: sequences))
     }
 }

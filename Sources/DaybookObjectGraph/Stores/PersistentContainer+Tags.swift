@@ -5,8 +5,8 @@ public import Foundation
 
 /// A name that somebody gave to an entry.
 ///
-/// Tags stand beside the journal and are no part of any entry: setting or removing one changes nothing
-/// that the journal proves. With several stores, a tag names an entry of the first one.
+/// Tags are kept beside the journal and are not part of any entry: setting or removing one changes
+/// nothing that the journal proves. With several stores, a tag names an entry of the first one.
 public struct EntryTag: Sendable, Hashable {
     /// The name.
     public let name: String
@@ -16,7 +16,7 @@ public struct EntryTag: Sendable, Hashable {
     public let digest: Digest
     /// Who set the tag.
     public let author: String?
-    /// What it stands for, in the author's words.
+    /// Its meaning, in the author's words.
     public let note: String?
     /// When it was set.
     public let time: Date
@@ -39,7 +39,7 @@ extension PersistentContainer {
         try taggedStore().store.tags().map(EntryTag.init)
     }
 
-    /// Gives an entry a name, under which ``Moment/tag(_:)`` finds it, and the command as well.
+    /// Gives an entry a name, by which ``Moment/tag(_:)`` and the command find it.
     ///
     /// ```swift
     /// try container.setTag("audited", note: "Annual accounts")
@@ -49,10 +49,10 @@ extension PersistentContainer {
     /// - Parameters:
     ///   - name: The name: letters, digits, dots, dashes and others, but no slash and no space, and
     ///     nothing that could be taken for a number, a date or `head`.
-    ///   - moment: Which entry is meant; the last one unless told otherwise.
+    ///   - moment: The entry; the last one by default.
     ///   - author: Who sets the tag.
-    ///   - note: What it stands for.
-    ///   - existing: What becomes of a tag of that name.
+    ///   - note: What the tag means.
+    ///   - existing: What happens to a tag of that name.
     /// - Returns: The tag.
     /// - Throws: ``StoreError`` with code `tagName` for a name that is not allowed or is taken;
     ///   with `noSuchEntry` when the moment is before the first entry or past the last; with `readOnly`.
@@ -64,7 +64,7 @@ extension PersistentContainer {
     ) throws -> EntryTag {
         let store = try taggedStore()
         let sequence = try persistentStoreCoordinator.sequences(at: moment)[store.number]
-        return try store.whileInPlace {
+        return try store.whileNotMoving {
             EntryTag(
                 try store.store.setTag(
                     name, at: sequence, author: author, note: note,
@@ -74,12 +74,12 @@ extension PersistentContainer {
 
     /// Takes a name away from its entry.
     ///
-    /// - Returns: The tag that was there.
+    /// - Returns: The tag that was removed.
     /// - Throws: ``StoreError`` with code `noSuchTag`, and what may have been meant; with `readOnly`.
     @discardableResult
     public func removeTag(_ name: String) throws -> EntryTag {
         let store = try taggedStore()
-        return try store.whileInPlace { EntryTag(try store.store.removeTag(named: name)) }
+        return try store.whileNotMoving { EntryTag(try store.store.removeTag(named: name)) }
     }
 
     /// The store whose entries tags name.

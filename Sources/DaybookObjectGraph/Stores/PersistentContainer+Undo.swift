@@ -1,11 +1,11 @@
 public import DaybookJournalLog
 public import DaybookSnapshotStore
 
-/// Taking back what was saved, whoever saved it and whenever.
+/// Undoing saved entries, whoever saved them and whenever.
 ///
 /// Entries are those of the container's first store, as in ``PersistentContainer/context(at:)``; with
 /// several stores, ask the ``PersistentStore`` itself. An object is restored in the store it lived in.
-/// Every one of these appends an entry of its own, which contexts merge as any other save.
+/// Each of these appends an entry of its own, which contexts merge like any other save.
 extension PersistentContainer {
     /// Undoes a saved entry; see `PersistentStore.undo(_:policy:author:note:)`.
     ///
@@ -44,9 +44,9 @@ extension PersistentContainer {
         try firstStore().previewUndo(of: entries, policy: policy)
     }
 
-    /// Makes an undone entry again; see `PersistentStore.redo(_:policy:author:note:)`.
+    /// Redoes an undone entry; see `PersistentStore.redo(_:policy:author:note:)`.
     ///
-    /// - Throws: As that does; ``StoreError`` with code `noSuchStore` when there is no store.
+    /// - Throws: The same errors; ``StoreError`` with code `noSuchStore` when there is no store.
     @discardableResult
     public func redo(
         _ entry: SequenceNumber, policy: UndoPolicy = .refuse, author: String? = nil,
@@ -55,7 +55,7 @@ extension PersistentContainer {
         try firstStore().redo(entry, policy: policy, author: author, note: note)
     }
 
-    /// Makes entries again that were undone together.
+    /// Redoes entries that were undone together.
     ///
     /// - Throws: As for a single one.
     @discardableResult
@@ -66,7 +66,7 @@ extension PersistentContainer {
         try firstStore().redo(entries, policy: policy, author: author, note: note)
     }
 
-    /// What making undone entries again would do. Nothing is changed.
+    /// What redoing undone entries would do. Nothing is changed.
     ///
     /// - Throws: What the redo would throw.
     public func previewRedo(
@@ -75,10 +75,10 @@ extension PersistentContainer {
         try firstStore().previewRedo(of: entries, policy: policy)
     }
 
-    /// Brings a deleted object back, or sets an object back; see
+    /// Brings a deleted object back, or resets an object to an earlier state; see
     /// ``PersistentStore/restore(_:at:policy:author:note:)``.
     ///
-    /// - Throws: As that does.
+    /// - Throws: The same errors.
     @discardableResult
     public func restore(
         _ id: ManagedObjectID, at moment: Moment? = nil, policy: UndoPolicy = .refuse,
@@ -89,7 +89,7 @@ extension PersistentContainer {
 
     /// What restoring an object would do. Nothing is changed.
     ///
-    /// - Throws: What the restoring would throw.
+    /// - Throws: What the restore would throw.
     public func previewRestore(
         of id: ManagedObjectID, at moment: Moment? = nil, policy: UndoPolicy = .refuse
     ) throws -> UndoOutcome {

@@ -54,13 +54,13 @@ public final class PersistentContainer: Sendable {
         self.init(coordinator, descriptions: [])
     }
 
-    /// Makes a container for classes, whose stores are opened by
+    /// Makes a container for classes; its stores are opened by
     /// ``loadPersistentStores(completionHandler:)``.
     ///
     /// - Parameters:
     ///   - model: The classes.
     ///   - configurations: Some of the classes by the name of a configuration.
-    ///   - descriptions: The stores that are to be loaded.
+    ///   - descriptions: The stores to load.
     /// - Throws: ``ModelError`` when the declarations of the classes do not fit together.
     public convenience init(
         model: [ManagedObject.Type], configurations: [String: [ManagedObject.Type]] = [:],
@@ -71,7 +71,7 @@ public final class PersistentContainer: Sendable {
             descriptions: descriptions)
     }
 
-    /// Makes a container for a model that was built or read at run time, whose stores are opened by
+    /// Makes a container for a model that was built or read at run time; its stores are opened by
     /// ``loadPersistentStores(completionHandler:)``.
     ///
     /// - Throws: ``ModelError`` when the model does not hold together.

@@ -3,7 +3,7 @@ import DaybookSnapshotStore
 
 /// What an auditor needs to check that an entry is in the journal: its bytes, and the proof.
 public struct ProvedEntry: Sendable, Hashable {
-    /// The bytes of the entry, to which ``proof`` leads.
+    /// The bytes of the entry that ``proof`` is about.
     public let bytes: [UInt8]
     /// The proof, with the checkpoint.
     public let proof: EntryProof
@@ -16,7 +16,7 @@ public struct ProvedEntry: Sendable, Hashable {
 
     /// Checks that the bytes are those of the entry, without the store.
     ///
-    /// - Parameter key: Whose signature the checkpoint must bear.
+    /// - Parameter key: The key that must have signed the checkpoint.
     /// - Throws: `ProofError`, as `EntryProof.verify(entry:with:)`.
     public func verify(with key: VerifierKey) throws {
         try proof.verify(entry: .ofEntry(bytes), with: key)
@@ -26,18 +26,18 @@ public struct ProvedEntry: Sendable, Hashable {
 extension PersistentStore {
     /// Signs how many entries there are and the root of the tree over them.
     ///
-    /// Keep what is signed where nobody who can write the store can write, too: then it shows later that
+    /// Keep the result where those who can write the store cannot write: then it shows later that
     /// nothing before it was changed or cut off. The key is never stored.
     ///
     /// - Parameters:
-    ///   - key: The key. Its name is what the journal is known by.
+    ///   - key: The key. Its name identifies the journal.
     ///   - sequence: The last entry that counts; nil for the newest.
-    ///   - previous: The checkpoint that was signed before this one; nil for the first. Whoever signs
-    ///     two states of which one does not go on from the other has lied once.
+    ///   - previous: The checkpoint that was signed before this one; nil for the first. Signing two
+    ///     states where neither continues the other means that one of them is a lie.
     /// - Returns: The checkpoint, signed.
-    /// - Throws: `ProofError` with code `mismatch` when the journal does not go on from the previous
-    ///   checkpoint, and with the code of the trouble when `key` has not signed that; ``StoreError``
-    ///   with code `noSuchEntry`.
+    /// - Throws: `ProofError` with code `mismatch` when the journal does not continue the previous
+    ///   checkpoint, and with another code when `key` has not signed that; ``StoreError`` with code
+    ///   `noSuchEntry`.
     /// - Complexity: O(log *n*) page reads, *n* the number of entries.
     public func checkpoint(
         signedBy key: SigningKey, at sequence: SequenceNumber? = nil,
@@ -57,13 +57,13 @@ extension PersistentStore {
         return note
     }
 
-    /// Shows that an entry is among those of a checkpoint, to somebody who has not the store.
+    /// Proves that an entry is among those of a checkpoint, to a reader without the store.
     ///
     /// - Parameters:
     ///   - sequence: The entry.
     ///   - checkpoint: A signed checkpoint of this store that counts the entry.
-    /// - Returns: The bytes of the entry and the proof. Nothing else of the journal is given away.
-    /// - Throws: `ProofError` with code `mismatch` when the journal does not go on from the checkpoint;
+    /// - Returns: The bytes of the entry and the proof, which reveal nothing else of the journal.
+    /// - Throws: `ProofError` with code `mismatch` when the journal does not continue the checkpoint;
     ///   ``StoreError`` with code `noSuchEntry` when the checkpoint does not count the entry, and with
     ///   code `corrupt` when the entry is not what was written.
     /// - Complexity: O(log *n*) page reads, *n* the number of entries.
@@ -76,14 +76,14 @@ extension PersistentStore {
             bytes: try store.bytes(of: sequence), proof: try EntryProof(inclusion, checkpoint))
     }
 
-    /// Shows that one checkpoint goes on from another, to somebody who has not the store.
+    /// Proves that one checkpoint continues another, to a reader without the store.
     ///
     /// - Parameters:
     ///   - older: A checkpoint of this store.
-    ///   - newer: Another, of as many entries or more.
-    /// - Returns: The proof, which leads from the one's root to the other's.
-    /// - Throws: `ProofError` with code `mismatch` when the journal does not go on from both, or when the
-    ///   older one is of more entries.
+    ///   - newer: Another, with at least as many entries.
+    /// - Returns: The proof, which leads from one root to the other.
+    /// - Throws: `ProofError` with code `mismatch` when the journal does not continue both, or when the
+    ///   older one has more entries.
     /// - Complexity: O(log *n*) page reads, *n* the number of entries.
     public func consistencyProof(
         from older: SignedNote, to newer: SignedNote
@@ -98,21 +98,21 @@ extension PersistentStore {
         return try store.consistencyProof(from: first.size, to: second.size)
     }
 
-    /// Checks the whole store, and that it goes on from a checkpoint that was kept elsewhere.
+    /// Checks the whole store, and that it continues a checkpoint that was kept elsewhere.
     ///
     /// Every digest is computed again from the bytes of its entry, the journal is replayed, and every
-    /// record of the tables is compared with it. Tags, cursors, the identifier and metadata are no part of
-    /// the journal, and no checkpoint covers them. Only the pages of the file are left to
-    /// `daybook verify`, because they can be looked at only while nobody has the file open.
+    /// record of the tables is compared with it. Tags, cursors, the identifier and metadata are not part
+    /// of the journal, and no checkpoint covers them. Only the pages of the file are left to `daybook
+    /// verify`, because they can be checked only while nobody has the file open.
     ///
     /// - Parameters:
-    ///   - checkpoint: A checkpoint, kept where nobody who can write the store can write.
-    ///   - key: Whose signature it must bear.
+    ///   - checkpoint: A checkpoint, kept out of reach of those who can write the store.
+    ///   - key: The key that must have signed it.
     ///   - progress: Called now and then with what is being checked and how far that has come, from 0
     ///     to 1.
     /// - Returns: The checkpoint, whose entries are still all there as they were.
     /// - Throws: `ProofError` with code `unsigned` or `badSignature` when the key has not signed the
-    ///   checkpoint, with code `mismatch` when the journal does not go on from it; ``StoreError`` with
+    ///   checkpoint, with code `mismatch` when the journal does not continue it; ``StoreError`` with
     ///   code `corrupt` and a line of details for each finding.
     /// - Complexity: O(*j* log *n*) page reads, *j* the size of the journal.
     @discardableResult
@@ -132,7 +132,7 @@ extension PersistentStore {
         try going(on: note.checkpoint(signedBy: key))
     }
 
-    /// The checkpoint, if the journal goes on from it.
+    /// The checkpoint, if the journal continues it.
     private func going(on checkpoint: Checkpoint) throws -> Checkpoint {
         if let flaw = try store.flaw(of: checkpoint) { throw ProofError.mismatch(flaw) }
         return checkpoint

@@ -5,12 +5,12 @@ import Synchronization
 
 extension Notification.Name {
     /// Posted after an entry has been appended to a store, on the thread that saved or noticed it. The
-    /// notification's object is the ``PersistentStoreCoordinator``; the store is among the information,
-    /// with its identifier, its place and the number of the entry.
+    /// notification's object is the ``PersistentStoreCoordinator``; the user info has the store, its
+    /// identifier, its URL and the number of the entry.
     ///
-    /// Every save through the store's coordinator is told of, and whatever another process or
-    /// coordinator has saved once ``PersistentStoreCoordinator/checkForRemoteChanges()`` or a later
-    /// save finds it: several entries then make one notification, with the newest.
+    /// It is posted for every save through the store's coordinator. What another process or coordinator
+    /// has saved is posted once ``PersistentStoreCoordinator/checkForRemoteChanges()`` or a later save
+    /// finds it: several entries then make one notification, with the newest.
     public static var persistentStoreRemoteChange: Notification.Name {
         NotificationInterest.remoteChange.markRequested()
         return .remoteChange
@@ -24,7 +24,7 @@ extension PersistentStore {
     public static let storeKey = "store"
     /// In the notification of a change: the store's identifier, a `UUID`.
     public static let storeUUIDKey = "storeUUID"
-    /// In the notification of a change: where the store is, a `URL`.
+    /// In the notification of a change: the store's `URL`.
     public static let urlKey = "URL"
     /// In the notification of a change: the number of the newest entry, a ``SequenceNumber``.
     public static let historyTokenKey = "historyToken"
@@ -34,7 +34,7 @@ extension PersistentStore {
         announced.withLock { if $0 == nil { $0 = sequence } }
     }
 
-    /// Tells everybody of an entry, unless they have been told of it or a later one.
+    /// Announces an entry, unless it or a later one has been announced.
     ///
     /// - Returns: Whether it was news.
     @discardableResult
@@ -57,13 +57,13 @@ extension PersistentStore {
 }
 
 extension PersistentStoreCoordinator {
-    /// Looks whether others, in this process or another, have saved to the stores, and tells of it as
-    /// of a save from here: with `persistentStoreRemoteChange`, and to contexts that merge
+    /// Checks whether others, in this process or another, have saved to the stores, and announces it
+    /// like a save from here: with `persistentStoreRemoteChange`, and to contexts that merge
     /// automatically.
     ///
-    /// Nothing announces what another process saves, so a program that shares a store calls this when
-    /// it has reason to: when its window comes to the front, from a timer, or when it is told that
-    /// the file has changed.
+    /// Nothing announces what another process saves, so a program that shares a store calls this when it
+    /// has reason to: when its window comes to the front, from a timer, or when it learns that the file
+    /// has changed.
     ///
     /// - Returns: Whether there was news.
     /// - Throws: ``StoreError`` when a store cannot be read; with ``StoreError/Code/replaced`` when its

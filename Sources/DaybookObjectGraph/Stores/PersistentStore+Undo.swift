@@ -6,16 +6,16 @@ public import DaybookSnapshotStore
 public struct UndoOutcome: Sendable {
     /// The new entry; nil for a preview.
     public let entry: SequenceNumber?
-    /// The entries that it takes back, one or several in a row; nil for a restore that is more or
-    /// less than the undo of one delete.
+    /// The entries that it undoes, one or several in a row; nil for a restore that is not exactly the
+    /// undo of one delete.
     public let undoes: ClosedRange<SequenceNumber>?
     /// The objects that come back.
     public let insertedObjectIDs: [ManagedObjectID]
     /// The objects that change.
     public let updatedObjectIDs: [ManagedObjectID]
-    /// The objects that go.
+    /// The objects that are deleted.
     public let deletedObjectIDs: [ManagedObjectID]
-    /// What later entries stood in the way of and was left out, as the policy has it.
+    /// What was left out under the policy because later entries stood in the way.
     public let leftOut: [UndoObstacle]
 
     init(
@@ -36,13 +36,13 @@ public struct UndoOutcome: Sendable {
 extension PersistentStore {
     // MARK: - Undo
 
-    /// Undoes a saved entry by appending its inverse, whenever it was saved and by whom.
+    /// Undoes a saved entry by appending its inverse, no matter when and by whom it was saved.
     ///
-    /// Contexts take the undo in as they take in any other save, by merging.
+    /// Contexts merge the undo like any other save.
     ///
     /// - Parameters:
     ///   - entry: The entry. Undoing an entry that is itself an undo is a redo.
-    ///   - policy: What becomes of what later entries have touched.
+    ///   - policy: What happens to what later entries have touched.
     ///   - author: Who undoes it.
     ///   - note: Why.
     /// - Returns: What was done, and what was left out.
@@ -75,8 +75,8 @@ extension PersistentStore {
 
     /// What undoing entries would do. Nothing is changed.
     ///
-    /// - Throws: What the undo would throw, also where the model refuses what it comes to.
-    /// - Complexity: That of the undo.
+    /// - Throws: What the undo would throw, also where the model refuses the result.
+    /// - Complexity: As for the undo.
     public func previewUndo(
         of entries: ClosedRange<SequenceNumber>, policy: UndoPolicy = .refuse
     ) throws -> UndoOutcome {
@@ -85,11 +85,11 @@ extension PersistentStore {
 
     // MARK: - Redo
 
-    /// Makes an undone entry again, by undoing what undid it.
+    /// Redoes an undone entry, by undoing the entry that undid it.
     ///
-    /// - Throws: ``StoreError`` with code `undoBlocked` when the entry is not undone, or later
-    ///   entries stand in the way; else as for an undo.
-    /// - Complexity: That of an undo, and O(*e*), *e* the size of the entries after it.
+    /// - Throws: ``StoreError`` with code `undoBlocked` when the entry is not undone, or later entries
+    ///   stand in the way; otherwise as for an undo.
+    /// - Complexity: As for an undo, and O(*e*), *e* the size of the entries after it.
     @discardableResult
     public func redo(
         _ entry: SequenceNumber, policy: UndoPolicy = .refuse, author: String? = nil,
@@ -98,7 +98,7 @@ extension PersistentStore {
         try redo(entry...entry, policy: policy, author: author, note: note)
     }
 
-    /// Makes entries again that were undone together.
+    /// Redoes entries that were undone together.
     ///
     /// - Throws: As for a single one.
     /// - Complexity: As for a single one.
@@ -112,10 +112,10 @@ extension PersistentStore {
         }
     }
 
-    /// What making undone entries again would do. Nothing is changed.
+    /// What redoing undone entries would do. Nothing is changed.
     ///
     /// - Throws: What the redo would throw.
-    /// - Complexity: That of the redo.
+    /// - Complexity: As for the redo.
     public func previewRedo(
         of entries: ClosedRange<SequenceNumber>, policy: UndoPolicy = .refuse
     ) throws -> UndoOutcome {
@@ -124,19 +124,19 @@ extension PersistentStore {
 
     // MARK: - Restore
 
-    /// Brings a deleted object back under its own identifier, or sets an object back.
+    /// Brings a deleted object back under its own identifier, or resets an object to an earlier state.
     ///
     /// A deleted object comes back with the values it had, and with it the objects that were deleted
-    /// because of it and the references that led to them. An object that is there takes on the
-    /// values that it had then; what is kept at the other end of its relationships stays.
+    /// because of it and the references that led to them. An object that still exists takes the values
+    /// that it had then; what is kept at the other end of its relationships stays.
     ///
     /// - Parameters:
     ///   - id: The object.
-    ///   - moment: As of when; nil, for a deleted object, for just before its delete.
-    ///   - policy: What becomes of references whose objects are gone or lead elsewhere by now, and of
+    ///   - moment: The state to restore; nil for the state just before the delete of a deleted object.
+    ///   - policy: What happens to references whose objects are gone or lead elsewhere by now, and to
     ///     unique values that are taken.
     ///   - author: Who restores it.
-    ///   - note: Why; what was restored, when nil.
+    ///   - note: Why; when nil, a text that says what was restored.
     /// - Returns: What was done, and what was left out.
     /// - Throws: ``StoreError`` with code `undoBlocked` and every ``UndoObstacle``; with
     ///   `noSuchObject`, `noSuchEntry` or `noSuchStore`. Nothing has changed then.
@@ -168,14 +168,14 @@ extension PersistentStore {
 
     // MARK: - Carrying out
 
-    /// How often an undo is worked out anew when somebody saves the same meanwhile.
+    /// How often an undo is planned again when somebody saves the same objects meanwhile.
     private static let attemptsMaximum = 4
 
-    /// Works out an undo, a redo or a restore and saves it.
+    /// Plans an undo, a redo or a restore and saves it.
     func carryOut(_ makePlan: () throws -> UndoPlan) throws -> UndoOutcome {
         try carryOut(makePlan) { plan in
             let request = try plan.permitted()
-            let result = try whileInPlace { try commit(request) }
+            let result = try whileNotMoving { try commit(request) }
             guard let entry = result.sequence else { throw StoreError.savedMeanwhile() }
             return UndoOutcome(plan, result.changes, entry: entry, in: self)
         }
@@ -197,7 +197,7 @@ extension PersistentStore {
             } catch let error as StoreError
                 where error.code == .conflict || error.code == .duplicate
             {
-                // The plan was made for what is no longer the newest state.
+                // The plan was made for a state that is no longer the newest.
                 continue
             }
         }

@@ -8,7 +8,7 @@ import Synchronization
 public final class PersistentStore: Sendable {
     /// Where the file is.
     public let url: URL
-    /// The store's own identifier, kept in the file. A copy of the file has the same.
+    /// The store's own identifier, kept in the file. A copy of the file has the same one.
     public let identifier: UUID
     /// The configuration of the model whose entities the store holds; nil when it holds all.
     public let configurationName: String?
@@ -17,9 +17,9 @@ public final class PersistentStore: Sendable {
     /// The store's number in its coordinator.
     let number: UInt32
     package let store: Store
-    /// Where contexts begin to follow that were made before the store was added.
+    /// The entry from which contexts that were made before the store was added begin to follow it.
     let headWhenAdded: SequenceNumber
-    /// The last entry that everybody has been told of.
+    /// The last entry that has been announced.
     let announced = Mutex<SequenceNumber?>(nil)
     private let entities: Set<EntityNumber>?
     private let owner = Mutex(StoreOwner())
@@ -30,7 +30,7 @@ public final class PersistentStore: Sendable {
     /// How often the store has been read, for tests that prove what needs no reading.
     private let reads = Atomic<Int>(0)
 
-    /// What is kept about the store and not written yet.
+    /// Metadata of the store that has not been written yet.
     private struct KeptValues {
         var values: [String: Value]?
         /// How often they have been set, so that a save knows whether it wrote the last of them.
@@ -38,13 +38,13 @@ public final class PersistentStore: Sendable {
     }
 
     init(
-        _ place: StorePlace, number: UInt32, store: Store, headWhenAdded: SequenceNumber,
+        _ location: StoreLocation, number: UInt32, store: Store, headWhenAdded: SequenceNumber,
         rows: RowCache
     ) {
-        url = place.url
-        configurationName = place.configurationName
-        entities = place.entities
-        options = place.options
+        url = location.url
+        configurationName = location.configurationName
+        entities = location.entities
+        options = location.options
         self.number = number
         self.store = store
         self.headWhenAdded = headWhenAdded
@@ -53,10 +53,10 @@ public final class PersistentStore: Sendable {
         options.checkpoints?.begin(self, at: headWhenAdded)
     }
 
-    /// The coordinator that the store was added to; nil when that has gone.
+    /// The coordinator that the store was added to; nil when it has gone.
     var coordinator: PersistentStoreCoordinator? { owner.withLock(\.coordinator) }
 
-    /// Notes the coordinator that the store was added to.
+    /// Sets the coordinator that the store was added to.
     func belong(to coordinator: PersistentStoreCoordinator) {
         owner.withLock { $0.coordinator = coordinator }
     }
@@ -72,24 +72,24 @@ public final class PersistentStore: Sendable {
         try store.head()
     }
 
-    /// Whether objects of an entity live here.
+    /// Whether the store holds objects of an entity.
     func holds(_ entity: EntityNumber) -> Bool {
         entities?.contains(entity) ?? true
     }
 
     /// Where the store is and what it holds.
-    var place: StorePlace {
-        StorePlace(
+    var location: StoreLocation {
+        StoreLocation(
             url: url, configurationName: configurationName, entities: entities, options: options)
     }
 
-    /// Lets go of the file, when the last checkpoint is signed.
+    /// Closes the file once the last checkpoint is signed.
     func close() throws {
         options.checkpoints?.end(self)
         try store.close()
     }
 
-    /// What the store is called in messages.
+    /// The store's name in messages.
     var name: String { url.lastPathComponent }
 
     /// Reads the state after an entry; nil for the newest.
@@ -100,13 +100,13 @@ public final class PersistentStore: Sendable {
         return try store.read(at: sequence, body)
     }
 
-    /// Reads the row of an object: the most frequent read of all, and for that in one piece.
+    /// Reads the row of an object: the most frequent read of all, so it is one function.
     func row(of object: ObjectID, at sequence: SequenceNumber?) throws -> EncodedRow? {
         reads.add(1, ordering: .relaxed)
         return try store.packedRow(of: object, at: sequence)
     }
 
-    /// Appends an entry, tells of it, and sees to it that no context is served a row from before it.
+    /// Appends an entry, announces it, and makes sure that no context gets a row from before it.
     func commit(_ request: SaveRequest) throws -> SaveResult {
         rows.beginSaving()
         do {
@@ -120,7 +120,7 @@ public final class PersistentStore: Sendable {
         }
     }
 
-    /// Why an object's record is not there after an entry, or now: the entry that deleted it, who and
+    /// Why an object's record does not exist after an entry, or now: the entry that deleted it, who and
     /// when.
     func disappearance(of id: ObjectID, at position: SequenceNumber?) throws -> StoreError {
         let name = store.schema.name(of: id)
@@ -137,8 +137,8 @@ private struct StoreOwner {
     weak var coordinator: PersistentStoreCoordinator?
 }
 
-/// Where a store is, and what of the model it holds.
-struct StorePlace: Sendable {
+/// Where a store is, and which part of the model it holds.
+struct StoreLocation: Sendable {
     let url: URL
     let configurationName: String?
     /// The entities of the configuration; nil for all.
@@ -148,17 +148,17 @@ struct StorePlace: Sendable {
 
 // MARK: - Moving
 
-/// Who is at work on a store's file.
+/// Who is working on a store's file.
 private struct Traffic {
     var writers = 0
     var isMoving = false
 }
 
 extension PersistentStore {
-    /// Runs `body`, which writes, unless the store is being moved or has been.
+    /// Runs `body`, which writes, unless the store is being moved or has been moved.
     ///
     /// - Throws: ``StoreError`` with code `busy`; what `body` throws.
-    func whileInPlace<Result>(_ body: () throws -> Result) throws -> Result {
+    func whileNotMoving<Result>(_ body: () throws -> Result) throws -> Result {
         try traffic.withLock { traffic in
             guard !traffic.isMoving else { throw StoreError.isMoving(self) }
             traffic.writers += 1
@@ -167,7 +167,7 @@ extension PersistentStore {
         return try body()
     }
 
-    /// Runs `body`, which moves the store, unless somebody is writing. When it has succeeded, nothing
+    /// Runs `body`, which moves the store, unless somebody is writing. After it has succeeded, nothing
     /// is written here any more.
     ///
     /// - Throws: ``StoreError`` with code `busy`; what `body` throws.
@@ -189,16 +189,16 @@ extension PersistentStore {
 
 // MARK: - Metadata
 
-/// What a store says of itself, apart from its journal.
+/// What a store says about itself, apart from its journal.
 public struct PersistentStoreMetadata: Sendable, Hashable {
-    /// What tells the store from others. A copy of the file has the same.
+    /// The identifier of the store. A copy of the file has the same one.
     public let identifier: UUID
     /// When the store was made.
     public let createdAt: Date
     /// For each entity of the model in the store, a digest of what it declares. Equal digests mean
     /// equal declarations; transient attributes do not count.
     public let entityDigests: [String: Digest]
-    /// What users keep about the store, by name.
+    /// Values that users keep about the store, by name.
     public var values: [String: Value]
 
     init(_ store: Store, values: [String: Value]) {
@@ -218,7 +218,7 @@ extension ManagedObjectModel {
 }
 
 extension PersistentStore {
-    /// What the store says of itself, with values that wait to be written.
+    /// The metadata of the store, with values that wait to be written.
     func metadata() throws -> PersistentStoreMetadata {
         let waiting = keptValues.withLock(\.values)
         return PersistentStoreMetadata(store, values: try waiting ?? store.userValues())
@@ -232,13 +232,13 @@ extension PersistentStore {
         }
     }
 
-    /// Hands values that wait to be written to `body`, and has them wait no longer when it has
-    /// written them. Without any, runs `body` with nil.
+    /// Hands values that wait to be written to `body`; they are done with once it has written them.
+    /// Without any, runs `body` with nil.
     func writingValues<Result>(
         _ body: ([String: Value]?) throws -> (result: Result, isWritten: Bool)
     ) throws -> Result {
         let waiting = keptValues.withLock { $0 }
-        let outcome = try whileInPlace { try body(waiting.values) }
+        let outcome = try whileNotMoving { try body(waiting.values) }
         guard outcome.isWritten, waiting.values != nil else { return outcome.result }
         keptValues.withLock { kept in
             if kept.version == waiting.version { kept.values = nil }
@@ -246,7 +246,7 @@ extension PersistentStore {
         return outcome.result
     }
 
-    /// Writes values that wait, where a save has nothing else for this store.
+    /// Writes waiting values when a save has nothing else for this store.
     func writeKeptValues() throws {
         try writingValues { values in
             guard let values else { return ((), false) }
@@ -255,7 +255,7 @@ extension PersistentStore {
         }
     }
 
-    /// Takes over what waits to be written for the same store at another place.
+    /// Takes over the values that wait to be written for the same store at another location.
     func takeKeptValues(of other: PersistentStore) {
         guard let values = other.keptValues.withLock(\.values) else { return }
         keep(values)

@@ -29,25 +29,25 @@ extension PersistentStoreCoordinator {
     /// under another one later.
     ///
     /// - Parameters:
-    ///   - url: Where the file is.
+    ///   - url: The file.
     ///   - configuration: The configuration of the model whose entities the store is to hold; nil for
     ///     all.
     ///   - options: How it is opened.
     /// - Returns: The store, the last one of ``persistentStores``.
     /// - Throws: ``StoreError`` with code `modelMismatch`, listing the differences, when the store was
-    ///   written with another model; with `noSuchConfiguration`; with `exists` when the store, or a
-    ///   copy of it, has been added already; with the code of the trouble when the file cannot be
-    ///   used.
+    ///   written with another model; with `noSuchConfiguration`; with `exists` when the store, or a copy
+    ///   of it, has been added already; with another code when the file cannot be used.
     @discardableResult
     public func addPersistentStore(
         at url: URL, configuration: String? = nil,
         options: PersistentStoreOptions = PersistentStoreOptions()
     ) throws -> PersistentStore {
-        let place = StorePlace(
+        let location = StoreLocation(
             url: url, configurationName: configuration, entities: try entities(of: configuration),
             options: options)
-        let store = try openOrMake(place)
-        let added = try attach(store, place, headWhenAdded: store.head())
+        let store = try openOrMake(location)
+        try number(by: store.schema.version, of: url)
+        let added = try attach(store, location, headWhenAdded: store.head())
         inEveryContext { $0.beginFollowing(added) }
         post(.persistentStoreCoordinatorStoresDidChange, added: [added])
         return added
@@ -66,23 +66,25 @@ extension PersistentStoreCoordinator {
             options: description.options)
     }
 
-    private func openOrMake(_ place: StorePlace) throws -> Store {
-        let path = place.url.path
-        guard !FileManager.default.fileExists(atPath: path), !place.options.isReadOnly else {
-            return try open(place)
+    private func openOrMake(_ location: StoreLocation) throws -> Store {
+        let path = location.url.path
+        guard !FileManager.default.fileExists(atPath: path), !location.options.isReadOnly else {
+            return try open(location)
         }
         do {
             return try Store.create(
-                at: path, model: managedObjectModel, options: place.options.storeOptions)
+                at: path, version: model.schema.version.restarted,
+                options: location.options.storeOptions)
         } catch let error as StoreError where error.code == .exists {
-            // Somebody else has just made it.
-            return try open(place)
+            // Somebody else has just made the store.
+            return try open(location)
         }
     }
 
-    private func open(_ place: StorePlace) throws -> Store {
+    private func open(_ location: StoreLocation) throws -> Store {
         try Store.open(
-            at: place.url.path, model: managedObjectModel, options: place.options.storeOptions)
+            at: location.url.path, model: managedObjectModel, options: location.options.storeOptions
+        )
     }
 
     private func entities(of configuration: String?) throws -> Set<EntityNumber>? {
@@ -96,16 +98,16 @@ extension PersistentStoreCoordinator {
 
     // MARK: - Going
 
-    /// Takes a store out and closes it. Its file stays as it is.
+    /// Removes a store and closes it. Its file stays as it is.
     ///
-    /// In every context objects of the store that have no changes become faults, which read as empty
-    /// and tell ``ManagedObjectContext/inaccessibleFaultHandler``. What is pending for objects of the
-    /// store stays, and each save throws ``StoreError`` with code `noSuchStore` until it is rolled
-    /// back. Contexts of other queues follow on their queues. When the store is added again, its
-    /// objects can be read again.
+    /// In every context, objects of the store without changes become faults, which read as empty and
+    /// call ``ManagedObjectContext/inaccessibleFaultHandler``. What is pending for objects of the store
+    /// stays, and each save throws ``StoreError`` with code `noSuchStore` until it is rolled back.
+    /// Contexts of other queues follow on their queues. When the store is added again, its objects can
+    /// be read again.
     ///
-    /// - Throws: ``StoreError`` with code `noSuchStore` when it is not a store of this coordinator;
-    ///   the error with which closing the file failed, though the store is out then.
+    /// - Throws: ``StoreError`` with code `noSuchStore` when it is not a store of this coordinator; the
+    ///   error when closing the file fails, though the store has been removed then.
     public func remove(_ store: PersistentStore) throws {
         guard has(store) else { throw StoreError.noSuchStore(store.name) }
         post(.persistentStoreCoordinatorStoresWillChange, removed: [store])
@@ -115,20 +117,20 @@ extension PersistentStoreCoordinator {
         try store.close()
     }
 
-    /// Moves a store to another place ("save as"): copies it, journal and all, and goes on with the
-    /// copy. The file at the old place stays as it is.
+    /// Moves a store to another location ("save as"): copies it, journal and all, and goes on with the
+    /// copy. The file at the old location stays as it is.
     ///
-    /// The copy has the same identifier, so objects, their identifiers and what is pending in contexts
-    /// go on as they are. While the file is copied, saves to the store throw `busy`, with everything
+    /// The copy has the same identifier, so objects, their identifiers and pending changes in contexts
+    /// stay as they are. While the file is copied, saves to the store throw `busy`, with everything
     /// still pending.
     ///
     /// - Parameters:
-    ///   - store: A store of this coordinator. Use the result in its place.
-    ///   - url: Where nothing stands yet.
-    /// - Returns: The store at the new place.
-    /// - Throws: ``StoreError`` with code `exists` when something stands there; with `busy` while
-    ///   somebody saves to the store; with `noSuchStore`. The store is used at its old place
-    ///   then, and nothing is left at the new one.
+    ///   - store: A store of this coordinator. Use the result in place of the original.
+    ///   - url: The new file, which must not exist yet.
+    /// - Returns: The store at the new location.
+    /// - Throws: ``StoreError`` with code `exists` when the file exists; with `busy` while somebody
+    ///   saves to the store; with `noSuchStore`. The store stays at its old location then, and nothing
+    ///   is left at the new one.
     /// - Complexity: O(*p*) page reads and writes, *p* the number of pages in use.
     @discardableResult
     public func migratePersistentStore(
@@ -147,20 +149,20 @@ extension PersistentStoreCoordinator {
         return migrated
     }
 
-    /// Copies a store to another place and opens the copy.
+    /// Copies a store to another location and opens the copy.
     private func copy(_ store: PersistentStore, to url: URL) throws -> PersistentStore {
-        let place = StorePlace(
-            url: url, configurationName: store.configurationName, entities: store.place.entities,
+        let location = StoreLocation(
+            url: url, configurationName: store.configurationName, entities: store.location.entities,
             options: store.options)
         try store.store.copy(to: url.path)
         do {
-            let opened = try open(place)
-            // Contexts may ask the original for numbers until the copy is in its place.
+            let opened = try open(location)
+            // Contexts may ask the original for numbers until the copy replaces it.
             try opened.skipObjectNumbers(Self.numbersWhileMoving)
             let copied = PersistentStore(
-                place, number: store.number, store: opened, headWhenAdded: store.headWhenAdded,
+                location, number: store.number, store: opened, headWhenAdded: store.headWhenAdded,
                 rows: rows)
-            // Another process or coordinator may write to the file all the while.
+            // Another process or coordinator may write to the file meanwhile.
             guard try store.head() == copied.head() else {
                 throw StoreError.changedWhileCopied(store)
             }
@@ -187,15 +189,15 @@ extension PersistentStoreCoordinator {
         try Store.remove(at: url.path)
     }
 
-    /// Puts a copy of a store, journal and all, in the place of another that nobody uses, or where
-    /// nothing stands yet. The copy has the identifier of its original.
+    /// Replaces a store that nobody uses with a copy of another, journal and all, or puts the copy where
+    /// there is no file yet. The copy has the identifier of its original.
     ///
     /// - Parameters:
-    ///   - destination: What is replaced.
-    ///   - source: What is copied; it may be in use.
+    ///   - destination: The store to replace.
+    ///   - source: The store to copy; it may be in use.
     /// - Throws: ``StoreError`` with code `busy` while somebody has the store at `destination` open;
-    ///   with the code of the trouble when the store at `source` cannot be read. What stands at
-    ///   `destination` is as it was then.
+    ///   with another code when the store at `source` cannot be read. The file at `destination` is as it
+    ///   was then.
     /// - Complexity: O(*p*) page reads and writes, *p* the number of pages in use.
     public func replacePersistentStore(
         at destination: URL, withPersistentStoreFrom source: URL
@@ -207,7 +209,7 @@ extension PersistentStoreCoordinator {
 
     // MARK: - Metadata
 
-    /// What a store says of itself, with values that wait for the next save.
+    /// The metadata of a store, with values that wait for the next save.
     ///
     /// - Throws: ``StoreError`` with code `noSuchStore` when it is not a store of this coordinator.
     public func metadata(for store: PersistentStore) throws -> PersistentStoreMetadata {
@@ -215,7 +217,7 @@ extension PersistentStoreCoordinator {
         return try store.metadata()
     }
 
-    /// What a store says of itself that need not be added to any coordinator.
+    /// The metadata of a store that need not be added to any coordinator.
     ///
     /// - Throws: ``StoreError`` when the file is not a store or cannot be read.
     public static func metadata(at url: URL) throws -> PersistentStoreMetadata {
@@ -225,12 +227,12 @@ extension PersistentStoreCoordinator {
         return metadata
     }
 
-    /// Keeps values about a store, which the next save of any context of this coordinator writes, in
-    /// one step with its changes. They are about the file and no part of the journal: they have no
-    /// history, and an export does not have them.
+    /// Keeps values about a store, which the next save of any context of this coordinator writes, in one
+    /// step with its changes. They are about the file and not part of the journal: they have no history,
+    /// and exports leave them out.
     ///
     /// - Parameters:
-    ///   - values: All values that are to be kept, by name; those left out are forgotten.
+    ///   - values: All values to keep, by name; those left out are forgotten.
     ///   - store: A store of this coordinator.
     /// - Throws: ``StoreError`` with code `noSuchStore`; with `readOnly` when the store cannot be
     ///   written.

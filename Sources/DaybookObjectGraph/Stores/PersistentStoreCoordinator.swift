@@ -1,6 +1,6 @@
 // The room of the stores: the container, the coordinator and its stores, which contexts share. What is
-// here may be used on any thread. It tells contexts of stores that come and go, and looks into no part of
-// them.
+// here may be used on any thread. It tells contexts about stores that come and go, and looks into no
+// part of them.
 
 import DaybookJournalLog
 public import DaybookObjectModel
@@ -16,14 +16,17 @@ import Synchronization
 /// entity. Objects of different stores cannot be related, and what must be unique is so in each
 /// store by itself.
 public final class PersistentStoreCoordinator: Sendable {
-    let model: GraphModel
+    /// The model as it is numbered; see ``number(by:)``.
+    private let numbered: Mutex<GraphModel>
+    /// Whether objects have been made by it, so that its numbers must stay.
+    private let isModelInUse = Atomic<Bool>(false)
     private let attached = Mutex(AttachedStores())
     private let contexts = Mutex(WeakContexts())
     private let provisionalNumbers = Atomic<UInt64>(0)
     private let attachments = Atomic<UInt64>(0)
     /// The rows that the contexts share.
     let rows = RowCache()
-    /// The identifiers of the stores that are here or were.
+    /// The identifiers of the stores that are or were attached.
     let identifiers = StoreIdentifiers()
 
     /// Makes a coordinator for classes.
@@ -36,9 +39,10 @@ public final class PersistentStoreCoordinator: Sendable {
     public init(
         classes: [ManagedObject.Type], configurations: [String: [ManagedObject.Type]] = [:]
     ) throws {
-        model = try GraphModel(
-            classes: classes,
-            configurations: configurations.mapValues { $0.map { $0.entityName } })
+        numbered = Mutex(
+            try GraphModel(
+                classes: classes,
+                configurations: configurations.mapValues { $0.map { $0.entityName } }))
     }
 
     /// Makes a coordinator for a model that was built or read at run time.
@@ -51,7 +55,31 @@ public final class PersistentStoreCoordinator: Sendable {
     public init(
         managedObjectModel: ManagedObjectModel, classes: [ManagedObject.Type] = []
     ) throws {
-        model = try GraphModel(managedObjectModel, classes: classes)
+        numbered = Mutex(try GraphModel(managedObjectModel, classes: classes))
+    }
+
+    /// The model, compiled.
+    var model: GraphModel { numbered.withLock { $0 } }
+
+    /// The model for objects that are about to be made.
+    var modelForObjects: GraphModel {
+        isModelInUse.store(true, ordering: .relaxed)
+        return model
+    }
+
+    /// Numbers the model as a store does. All stores of a coordinator have the same numbers, which the
+    /// first one tells.
+    ///
+    /// - Throws: ``StoreError`` with code `modelMismatch` when there are stores or objects with other
+    ///   numbers.
+    func number(by version: ModelVersion, of url: URL) throws {
+        let hasStores = !persistentStores.isEmpty
+        let isInUse = isModelInUse.load(ordering: .relaxed)
+        try numbered.withLock { model in
+            if model.schema.version.hasSameLayout(as: version) { return }
+            guard !hasStores, !isInUse else { throw StoreError.otherNumbers(url, hasStores) }
+            model = model.numbered(by: version)
+        }
     }
 
     /// The model, which can no longer change.
@@ -60,21 +88,21 @@ public final class PersistentStoreCoordinator: Sendable {
     /// The stores, in the order they were added.
     public var persistentStores: [PersistentStore] { attached.withLock { $0.current } }
 
-    /// The store at a place.
+    /// The store at a URL.
     public func persistentStore(for url: URL) -> PersistentStore? {
         persistentStores.first { $0.url.standardizedFileURL == url.standardizedFileURL }
     }
 
     // MARK: - Stores by number
 
-    /// How often stores have come and gone: as long as it is the same, so are they.
+    /// How often stores have been added or removed: as long as this is the same, so are they.
     var attachmentCount: UInt64 { attachments.load(ordering: .acquiring) }
 
     func store(_ number: UInt32) -> PersistentStore? {
         attached.withLock { $0[number] }
     }
 
-    /// What a store that is here or was is called in messages.
+    /// The name in messages of a store that is or was attached.
     func storeName(_ number: UInt32) -> String {
         store(number)?.name ?? identifiers.identifier(of: number)?.uuidString ?? "store \(number)"
     }
@@ -93,33 +121,33 @@ public final class PersistentStoreCoordinator: Sendable {
     ///
     /// - Throws: ``StoreError`` with code `exists` when the store, or a copy of it, is here already.
     func attach(
-        _ store: Store, _ place: StorePlace, headWhenAdded: SequenceNumber
+        _ store: Store, _ location: StoreLocation, headWhenAdded: SequenceNumber
     ) throws -> PersistentStore {
         defer { attachments.add(1, ordering: .releasing) }
         let added = try attached.withLock { stores in
             if let other = stores.current.first(where: { $0.identifier == store.uuid }) {
-                throw StoreError.alreadyAdded(place.url, as: other)
+                throw StoreError.alreadyAdded(location.url, as: other)
             }
             return stores.append(
-                place, store, headWhenAdded, rows, number: identifiers.number(for: store.uuid))
+                location, store, headWhenAdded, rows, number: identifiers.number(for: store.uuid))
         }
         added.belong(to: self)
         rows.forgetAll(of: added.number)
         return added
     }
 
-    /// Puts another opening of the same store in a store's place, or nothing.
+    /// Puts another opening of the same store in place of a store, or nothing.
     func replace(_ number: UInt32, with store: PersistentStore?) {
         attached.withLock { $0.replace(number, with: store) }
-        // After it, so that no row is taken in that was read before.
+        // Afterwards, so that no row is taken in that was read before.
         rows.forgetAll(of: number)
         attachments.add(1, ordering: .releasing)
     }
 
     // MARK: - Contexts
 
-    /// Notes a context that is to be told of stores that come and go.
-    func note(_ context: ManagedObjectContext) {
+    /// Registers a context to be told of stores that come and go.
+    func register(_ context: ManagedObjectContext) {
         contexts.withLock { $0.append(context) }
     }
 
@@ -171,7 +199,7 @@ public final class PersistentStoreCoordinator: Sendable {
             store.startAnnouncing(from: head)
             return head
         } catch {
-            // A store that cannot be read says so at the first fetch; merging from the beginning is
+            // A store that cannot be read reports it at the first fetch; merging from the beginning is
             // right, only slower.
             return .zero
         }
@@ -191,9 +219,9 @@ public final class PersistentStoreCoordinator: Sendable {
         }
     }
 
-    /// A number for a new object that can never be saved, because its context reads the past or there
-    /// is no store that it could be written to. Such numbers lie in the upper half, where no store's
-    /// numbers are.
+    /// A number for a new object that can never be saved, because its context reads the past or no store
+    /// that it could be written to exists. Such numbers lie in the upper half, where no store's numbers
+    /// are.
     func provisionalID(of entity: EntityNumber) -> GraphID {
         let number = provisionalNumbers.wrappingAdd(1, ordering: .relaxed).newValue
         let store = attached.withLock { $0.first(holding: entity, isWritable: false) }
@@ -203,14 +231,14 @@ public final class PersistentStoreCoordinator: Sendable {
     }
 }
 
-/// The stores of a coordinator. A number is given once: the place of a store that was removed stays
-/// empty, so that objects of it are not taken for another's.
+/// The stores of a coordinator. A number is given once: the slot of a store that was removed stays
+/// empty, so that its objects are not taken for those of another store.
 private struct AttachedStores {
-    private var places: [PersistentStore?] = []
+    private var stores: [PersistentStore?] = []
     private(set) var current: [PersistentStore] = []
 
     subscript(number: UInt32) -> PersistentStore? {
-        places.indices.contains(Int(number)) ? places[Int(number)] : nil
+        stores.indices.contains(Int(number)) ? stores[Int(number)] : nil
     }
 
     func number(of identifier: UUID) -> UInt32? {
@@ -222,20 +250,21 @@ private struct AttachedStores {
     }
 
     mutating func append(
-        _ place: StorePlace, _ store: Store, _ headWhenAdded: SequenceNumber, _ rows: RowCache,
+        _ location: StoreLocation, _ store: Store, _ headWhenAdded: SequenceNumber,
+        _ rows: RowCache,
         number: UInt32
     ) -> PersistentStore {
         let added = PersistentStore(
-            place, number: number, store: store, headWhenAdded: headWhenAdded, rows: rows)
-        while places.count <= Int(number) { places.append(nil) }
-        places[Int(number)] = added
+            location, number: number, store: store, headWhenAdded: headWhenAdded, rows: rows)
+        while stores.count <= Int(number) { stores.append(nil) }
+        stores[Int(number)] = added
         current.append(added)
         return added
     }
 
     mutating func replace(_ number: UInt32, with store: PersistentStore?) {
         let index = current.firstIndex { $0.number == number }
-        places[Int(number)] = store
+        stores[Int(number)] = store
         switch (index, store) {
         case (let index?, let store?): current[index] = store
         case (let index?, nil): current.remove(at: index)
@@ -247,10 +276,10 @@ private struct AttachedStores {
 
 /// The identifiers of the stores that a coordinator has or had, by the numbers it gave them.
 ///
-/// Apart from the coordinator, because objects that outlive their context ask as well.
+/// Separate from the coordinator, because objects that outlive their context use it as well.
 final class StoreIdentifiers: Sendable {
     private let list = Mutex<[UUID]>([])
-    /// What stands for the store of an object that there is none for.
+    /// The identifier given for an object without a store.
     let ofNoStore = UUID()
 
     /// The identifier of the store that has a number; nil when none has.

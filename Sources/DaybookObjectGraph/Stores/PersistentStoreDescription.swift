@@ -1,11 +1,12 @@
+public import DaybookObjectModel
 import DaybookSnapshotStore
 public import Foundation
 
-/// What an operating-system crash may take away.
+/// What a crash of the operating system may lose.
 public enum StoreDurability: Sendable, Hashable {
-    /// Nothing that a save has returned from.
+    /// Nothing whose save has returned.
     case durable
-    /// The last saves, never the soundness of the store.
+    /// The last saves, but never the integrity of the store.
     case relaxed
 }
 
@@ -15,14 +16,16 @@ public struct PersistentStoreOptions: Sendable, Hashable {
     public var isReadOnly = false
     /// Whether a save is on the disk when it returns, or soon after.
     public var durability = StoreDurability.durable
-    /// When checkpoints are signed by themselves; nil for never.
+    /// What opening may do to a store that has another model.
+    public var migration = MigrationPolicy.compatible
+    /// When checkpoints are signed automatically; nil for never.
     public var checkpoints: CheckpointPolicy?
-    /// For how long to wait at most for another process: for one that writes, at each save, for one that
-    /// opens the same store at the same moment, and for one that was stopped as it began to read; nil
-    /// for as long as it takes.
+    /// How long to wait at most for another process: one that writes, at each save; one that opens the
+    /// same store at the same moment; and one that was stopped as it began to read. Nil waits as long as
+    /// it takes.
     ///
-    /// What cannot wait any longer throws ``StoreError`` with ``StoreError/Code/busy``; the message
-    /// names the other process.
+    /// After that, the call throws ``StoreError`` with ``StoreError/Code/busy``; the message names the
+    /// other process.
     public var lockTimeout: Duration? = StoreOptions.Waiting.usual.limit
 
     /// Opens for writing, durably.
@@ -32,6 +35,7 @@ public struct PersistentStoreOptions: Sendable, Hashable {
         var options = StoreOptions()
         options.isReadOnly = isReadOnly
         options.durability = durability == .durable ? .durable : .relaxed
+        options.migration = migration
         options.waiting.limit = lockTimeout
         return options
     }
@@ -47,9 +51,11 @@ public struct PersistentStoreDescription: Sendable, Hashable {
     public var isReadOnly = false
     /// Whether a save is on the disk when it returns, or soon after.
     public var durability = StoreDurability.durable
-    /// When checkpoints are signed by themselves; nil for never.
+    /// What opening may do to a store that has another model.
+    public var migration = MigrationPolicy.compatible
+    /// When checkpoints are signed automatically; nil for never.
     public var checkpoints: CheckpointPolicy?
-    /// For how long to wait at most for another process; see ``PersistentStoreOptions/lockTimeout``.
+    /// How long to wait at most for another process; see ``PersistentStoreOptions/lockTimeout``.
     public var lockTimeout: Duration? = StoreOptions.Waiting.usual.limit
     /// Whether ``PersistentContainer/loadPersistentStores(completionHandler:)`` returns before the
     /// store is open and calls back on a queue of its own.
@@ -65,6 +71,7 @@ public struct PersistentStoreDescription: Sendable, Hashable {
         var options = PersistentStoreOptions()
         options.isReadOnly = isReadOnly
         options.durability = durability
+        options.migration = migration
         options.checkpoints = checkpoints
         options.lockTimeout = lockTimeout
         return options

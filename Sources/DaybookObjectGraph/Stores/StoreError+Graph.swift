@@ -12,7 +12,7 @@ extension StoreError {
             details: problems)
     }
 
-    /// An object that breaks rules of the model, when it is asked outside a save.
+    /// An object that breaks rules of the model, when it is checked outside a save.
     static func invalid(_ name: String, _ failures: [ValidationFailure]) -> StoreError {
         StoreError(
             .validation,
@@ -172,5 +172,18 @@ extension StoreError {
             .coordinator,
             "A context keeps the coordinator that it was made with. Let the context go, and make "
                 + "another.")
+    }
+
+    static func otherNumbers(_ url: URL, _ hasStores: Bool) -> StoreError {
+        let name = "The model of '\(url.lastPathComponent)' came about by other steps than that of "
+        return StoreError(
+            .modelMismatch,
+            hasStores
+                ? name
+                    + "the stores that are here, so its objects are numbered differently. Add it to "
+                    + "a coordinator of its own."
+                : name
+                    + "the objects that have been made already. Add the store before any object is "
+                    + "made.")
     }
 }

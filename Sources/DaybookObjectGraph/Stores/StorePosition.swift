@@ -14,29 +14,30 @@ struct StorePosition {
         self.pinned = pinned
     }
 
-    /// Whether others have saved entries that have not been merged, before one of the context's own.
+    /// Whether others have saved entries before one of the context's own that have not been merged.
     func hasForeignEntries(before sequence: SequenceNumber) -> Bool {
         // An older copy may have been put in the store's place.
         guard sequence > base else { return false }
         return sequence.rawValue - base.rawValue - 1 > UInt64(ownEntries.count)
     }
 
-    /// Notes an entry that the context has saved.
-    mutating func noteSave(_ sequence: SequenceNumber) {
+    /// Records an entry that the context has saved.
+    mutating func recordSave(_ sequence: SequenceNumber) {
         if sequence.rawValue == base.rawValue + 1 {
             base = sequence
         } else {
             ownEntries.insert(sequence)
         }
-        notePinned(sequence)
+        advancePin(to: sequence)
     }
 
-    /// Moves on to an entry where one is held to.
-    mutating func notePinned(_ sequence: SequenceNumber) {
+    /// Moves the pin, if there is one, to an entry.
+    mutating func advancePin(to sequence: SequenceNumber) {
         if pinned != nil { pinned = sequence }
     }
 
-    /// Holds to an entry. What comes after it has yet to be merged, even where it was merged before.
+    /// Pins the context to an entry. What comes after it has yet to be merged, even where it was merged
+    /// before.
     mutating func pin(at sequence: SequenceNumber?) {
         pinned = sequence
         if let sequence { base = min(base, sequence) }

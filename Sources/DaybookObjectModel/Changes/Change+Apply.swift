@@ -1,12 +1,12 @@
 extension Change {
-    /// Takes a state over this change: the one function by which context, projection, replay and
+    /// Applies this change to a state: the one function by which context, projection, replay and
     /// time travel move.
     ///
-    /// The state must be the one the change was made for. It is left as it was when it is not.
+    /// The state must be the one that the change starts from; otherwise it is left unchanged.
     ///
     /// - Parameters:
-    ///   - state: The object before and after; nil where there is none.
-    ///   - entity: The object's entity, which tells the slot of each property.
+    ///   - state: The object before and after; nil when it does not exist.
+    ///   - entity: The object's entity, which gives the slot of each property.
     /// - Throws: ``ChangeMismatch`` with the first property whose old value differs.
     package func apply(
         to state: inout ObjectState?, of entity: SchemaEntity
@@ -37,10 +37,10 @@ extension Change {
         }
     }
 
-    /// Takes values over edits.
+    /// Applies edits to values.
     ///
-    /// - Throws: ``ChangeMismatch`` when a value is not the edit's old one; the values may then have
-    ///   been changed in part.
+    /// - Throws: ``ChangeMismatch`` when a value is not the edit's old one; some values may have
+    ///   been changed then.
     package static func apply(
         _ edits: [Edit], to values: inout [Value], of object: ObjectID, _ entity: SchemaEntity
     ) throws(ChangeMismatch) {
@@ -54,7 +54,7 @@ extension Change {
 }
 
 extension MembershipEdit {
-    /// Takes members over this edit.
+    /// Applies this edit to members.
     package func apply(
         to members: inout [PropertyNumber: [ObjectID: Double]], of object: ObjectID
     ) throws(ChangeMismatch) {

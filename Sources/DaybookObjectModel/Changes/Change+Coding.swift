@@ -24,7 +24,7 @@ extension ByteWriter {
 }
 
 extension Change {
-    /// The canonical form has no more bytes.
+    /// An upper bound for the size of the canonical form, in bytes.
     fileprivate var byteCountBound: Int {
         // The kind, two identifiers, and the counts of values and members.
         let namesBound = 64
@@ -69,7 +69,7 @@ extension [MembershipEdit] {
 }
 
 extension OutputSpan where Element == UInt8 {
-    /// Appends a change in its canonical form, for which there is room.
+    /// Appends a change in its canonical form. There must be room for it.
     fileprivate mutating func append(_ change: Change) {
         let mark = change.cause == nil ? 0 : KindByte.hasCause
         switch change.kind {
@@ -150,7 +150,7 @@ extension RawSpan {
         return Change(object: object, kind: kind, cause: cause)
     }
 
-    /// Reads what stands before the values of a change: what it does, and to which object.
+    /// Reads the start of a change: its kind and its object, before the values.
     func readNames(
         at offset: inout Int
     ) throws(DecodingFailure) -> (EncodedChange.Kind, ObjectID) {

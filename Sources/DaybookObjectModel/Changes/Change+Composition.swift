@@ -1,5 +1,5 @@
 extension Change {
-    /// This change followed by another of the same object, as one; nil when nothing is left.
+    /// This change and a later one of the same object, as one change; nil when nothing is left.
     ///
     /// Insert and update are an insert; insert and delete are nothing; A→B and B→A are nothing;
     /// delete and insert (an undone delete) are an update from the old values to the new ones.

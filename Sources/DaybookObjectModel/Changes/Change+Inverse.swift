@@ -1,21 +1,21 @@
 extension Edit {
-    /// The edit back.
+    /// The edit that undoes this one.
     package var inverse: Edit {
         Edit(property: property, old: new, new: old)
     }
 }
 
 extension MembershipEdit {
-    /// The edit back.
+    /// The edit that undoes this one.
     package var inverse: MembershipEdit {
         MembershipEdit(property: property, added: removed, removed: added)
     }
 }
 
 extension Change {
-    /// The change back: applying one and then the other changes nothing.
+    /// The change that undoes this one: applying both in turn changes nothing.
     ///
-    /// The inverse of several changes is the inverse of each, in reverse order.
+    /// The inverse of several changes is the inverse of each one, in reverse order.
     package var inverse: Change {
         let kind: Kind
         switch self.kind {

@@ -1,17 +1,17 @@
-/// What a change does to one reference of its object: it begins it, ends it or gives it another place.
+/// The effect of a change on one reference of its object: it begins, ends or changes its order.
 package struct ReferenceChange: Sendable {
     /// The stored relationship.
     package let property: SchemaProperty
     /// The object at the other end.
     package let destination: ObjectID
-    /// The place before, 0 over a to-one relationship; nil for no reference.
+    /// The order before, 0 for a to-one relationship; nil for no reference.
     package let old: Double?
-    /// The place after; nil for no reference.
+    /// The order after; nil for no reference.
     package let new: Double?
 
-    /// Whether the object comes to refer to the destination.
+    /// Whether the object starts to refer to the destination.
     package var begins: Bool { old == nil && new != nil }
-    /// Whether the object ceases to refer to the destination.
+    /// Whether the object stops referring to the destination.
     package var ends: Bool { old != nil && new == nil }
 
     /// By how much the object's references to the destination grow.
@@ -19,10 +19,10 @@ package struct ReferenceChange: Sendable {
 }
 
 extension Change {
-    /// Calls `body` with everything that this change does to references of its object: those in slots
-    /// by property, then the members by relationship and member.
+    /// Calls `body` with every effect of this change on the references of its object: those in
+    /// slots by property, then members by relationship and member.
     ///
-    /// A change of which only the object is known, without values, does nothing to references.
+    /// A change that names only the object, without values, has no effect on references.
     package func forEachReference<Failure: Error>(
         of entity: SchemaEntity, _ body: (ReferenceChange) throws(Failure) -> Void
     ) throws(Failure) {
@@ -50,7 +50,7 @@ extension Change {
         }
     }
 
-    /// Everything that this change does to references of its object.
+    /// Every effect of this change on the references of its object.
     package func references(of entity: SchemaEntity) -> [ReferenceChange] {
         var found: [ReferenceChange] = []
         forEachReference(of: entity) { found.append($0) }
@@ -84,10 +84,10 @@ extension Change {
         }
     }
 
-    /// Calls `body` with every end of a relationship at which this change may change the number of
-    /// objects, and by how much.
+    /// Calls `body` with every end of a relationship where this change may change the number of
+    /// objects, and with the difference.
     ///
-    /// A change names one end only; the other one follows from it, unless the relationship is its own
+    /// A change names only one end; the other follows from it, unless the relationship is its own
     /// inverse: then each of the two objects has a change of its own.
     package func forEachCount(
         of entity: SchemaEntity, _ body: (ObjectID, PropertyNumber, Int) -> Void
@@ -103,7 +103,7 @@ extension Change {
 }
 
 extension ObjectState {
-    /// What the object refers to, and over which stored relationships.
+    /// The objects referred to, each with its stored relationship.
     package func references(
         of entity: SchemaEntity
     ) -> [(property: SchemaProperty, destination: ObjectID)] {

@@ -1,4 +1,4 @@
-/// An object as it stands somewhere: in a store, in a context, in an ``ObjectState``.
+/// The current state of an object, wherever it is kept: a store, a context or an ``ObjectState``.
 package protocol StandingObject {
     /// All values, in slot order.
     var values: [Value] { get }
@@ -16,18 +16,18 @@ extension ObjectState: StandingObject {
     }
 }
 
-/// What becomes of an edit of an attribute that merges, where the two sides cannot be merged.
+/// What to do with an edit of a merging attribute when the two sides cannot be merged.
 package enum UnmergeableEdit: Sendable, Hashable {
-    /// What is there stays: an edit that was to make a difference makes none.
+    /// The current value stays, and the edit has no effect.
     case dropped
-    /// Our value takes the place of what is there.
+    /// Our value replaces the current one.
     case kept
 }
 
 extension Edit {
-    /// The edit that leads where this one leads, from another value than it starts from.
+    /// The edit from a given value to the new value of this one.
     ///
-    /// Where the attribute has a ``MergeStrategy`` it makes the same difference instead.
+    /// Where the attribute has a ``MergeStrategy``, the edit makes the same difference instead.
     ///
     /// - Returns: Nil when there is nothing left to do.
     package func starting(
@@ -43,17 +43,17 @@ extension Edit {
 }
 
 extension Change {
-    /// The change that leads where this one leads, from where its object stands now.
+    /// The change from the current state of the object to the new values of this one.
     ///
-    /// The one way to put a change onto other values than it was made from. Whether it may be put there,
-    /// and who has to be told what it meets, is for the caller to know.
+    /// This is the one way to rebase a change on other values. The caller decides whether that is
+    /// allowed and who must learn of a conflict.
     ///
     /// - Parameters:
-    ///   - current: The object as it stands. Only what the change is about is asked for.
+    ///   - current: The current state of the object. Only what the change touches is read.
     ///   - entity: The object's entity.
-    ///   - unmergeable: What becomes of an edit that cannot be merged with what is there.
-    /// - Returns: A change that applies to what stands there; an empty update when nothing is left. An
-    ///   insert starts from nothing, and stays as it is.
+    ///   - unmergeable: What to do with an edit that cannot be merged with the current value.
+    /// - Returns: A change that applies to the current state; an empty update when nothing is left.
+    ///   An insert starts from nothing and stays as it is.
     package func starting(
         from current: some StandingObject, of entity: SchemaEntity, unmergeable: UnmergeableEdit
     ) -> Change {
@@ -82,7 +82,7 @@ extension Change {
 }
 
 extension SchemaEntity {
-    /// The edits that take every member out of an object's lists.
+    /// The edits that remove every member from an object's relationships.
     package func membersLeaving(_ object: some StandingObject) -> [MembershipEdit] {
         storedToMany.compactMap { property in
             let edit = MembershipEdit(
@@ -93,7 +93,7 @@ extension SchemaEntity {
 }
 
 extension [Value] {
-    /// Puts the new values of edits in their slots, whatever stands there.
+    /// Sets the new values of edits in their slots, whatever the old values are.
     package mutating func take(_ edits: [Edit], of entity: SchemaEntity) {
         let edits = edits.span
         for index in edits.indices {

@@ -1,4 +1,4 @@
-/// A new value of one property in place of an old one.
+/// The replacement of one property's old value by a new one.
 public struct Edit: Sendable, Hashable {
     /// The property.
     public let property: PropertyNumber
@@ -7,7 +7,7 @@ public struct Edit: Sendable, Hashable {
     /// The value after.
     public var new: Value
 
-    /// Describes an edit.
+    /// Creates an edit.
     public init(property: PropertyNumber, old: Value, new: Value) {
         self.property = property
         self.old = old
@@ -19,12 +19,12 @@ public struct Edit: Sendable, Hashable {
 public struct Member: Sendable, Hashable {
     /// The object.
     public let object: ObjectID
-    /// Its place among the others: members stand in rising order. Always 0 where the relationship
-    /// has no order. A member put between two others takes a number between theirs, so that no
-    /// other member has to change and two contexts may insert at the same place.
+    /// Its position among the members, which are sorted by rising order. Always 0 where the
+    /// relationship has no order. A member inserted between two others gets a number between
+    /// theirs, so that no other member changes and two contexts may insert at the same position.
     public let order: Double
 
-    /// Describes a membership.
+    /// Creates a member.
     public init(object: ObjectID, order: Double = 0) {
         self.object = object
         self.order = order
@@ -34,23 +34,23 @@ public struct Member: Sendable, Hashable {
 /// Objects that join and leave one stored to-many relationship.
 ///
 /// Invariants: `added` and `removed` are sorted by object and share no member; an object that is in
-/// both changes its place.
+/// both changes its order.
 public struct MembershipEdit: Sendable, Hashable {
     /// The relationship.
     public let property: PropertyNumber
-    /// Who joins.
+    /// The objects that join.
     public var added: [Member]
-    /// Who leaves.
+    /// The objects that leave.
     public var removed: [Member]
 
-    /// Describes an edit; sorts the members.
+    /// Creates an edit and sorts its members.
     public init(property: PropertyNumber, added: [Member] = [], removed: [Member] = []) {
         self.property = property
         self.added = added.sorted { $0.object < $1.object }
         self.removed = removed.sorted { $0.object < $1.object }
     }
 
-    /// Whether nobody joins or leaves.
+    /// Whether no object joins or leaves.
     public var isEmpty: Bool {
         added.isEmpty && removed.isEmpty
     }
@@ -59,16 +59,16 @@ public struct MembershipEdit: Sendable, Hashable {
 /// One insert, update or delete of one object: the only currency of the store.
 ///
 /// Setting a property makes one; a context's journal keeps them; a save appends them as one entry;
-/// the projection folds them; other contexts replay them; undo is their inverse; the audit trail
-/// prints them. A change carries old and new values and so can be applied in either direction.
+/// the projection folds them; other contexts replay them; undo inverts them; the audit trail prints
+/// them. A change has old and new values, so it can be applied in either direction.
 public struct Change: Sendable, Hashable {
     /// What happens to the object.
     public enum Kind: Sendable, Hashable {
-        /// The object comes to be, with these values in slot order and these members.
+        /// The object is created with these values, in slot order, and these members.
         case insert(values: [Value], members: [MembershipEdit])
         /// Some of its values and members change. Edits are sorted by property.
         case update(edits: [Edit], members: [MembershipEdit])
-        /// The object ceases to be; these were its values in slot order, and its members.
+        /// The object is deleted; these were its values, in slot order, and its members.
         case delete(values: [Value], members: [MembershipEdit])
     }
 
@@ -76,10 +76,11 @@ public struct Change: Sendable, Hashable {
     public let object: ObjectID
     /// What happens to it.
     public var kind: Kind
-    /// The object whose delete caused this one, by a delete rule; nil for the caller's own act.
+    /// The object whose delete caused this change by a delete rule; nil for a change of the
+    /// caller's own.
     public var cause: ObjectID?
 
-    /// Describes a change.
+    /// Creates a change.
     public init(object: ObjectID, kind: Kind, cause: ObjectID? = nil) {
         self.object = object
         self.kind = kind
@@ -93,12 +94,16 @@ public struct Change: Sendable, Hashable {
         }
     }
 
-    /// Whether this brings the object into being.
+    /// Whether this is an insert.
+    // Inlined, since a call from another module is handed a copy of what happens to the object.
+    @inlinable
     package var isInsert: Bool {
         if case .insert = kind { true } else { false }
     }
 
-    /// Whether this ends the object.
+    /// Whether this is a delete.
+    // Inlined for the same reason.
+    @inlinable
     package var isDelete: Bool {
         if case .delete = kind { true } else { false }
     }
@@ -114,7 +119,7 @@ public struct Change: Sendable, Hashable {
 }
 
 extension [Edit] {
-    /// Whether each ends where it starts.
+    /// Whether every edit ends at the value it starts from.
     package var changeNothing: Bool {
         let edits = span
         for index in edits.indices where edits[index].old != edits[index].new { return false }

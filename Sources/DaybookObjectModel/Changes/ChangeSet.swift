@@ -1,10 +1,10 @@
-/// Changes of many objects, one for each: the net of any run of changes.
+/// Changes of many objects, one for each: the net result of any run of changes.
 ///
 /// Invariants: no object has two changes, and none has an empty one.
 package struct ChangeSet: Sendable {
     private var changes: [ObjectID: Change] = [:]
 
-    /// Starts empty.
+    /// Creates an empty set.
     package init() {}
 
     /// Whether nothing has changed.
@@ -22,7 +22,7 @@ package struct ChangeSet: Sendable {
         changes[object]
     }
 
-    /// Adds a change after those that are there.
+    /// Adds a change after the existing ones.
     ///
     /// - Throws: ``ChangeMismatch`` when it does not start where they end.
     package mutating func append(
@@ -35,7 +35,7 @@ package struct ChangeSet: Sendable {
         }
     }
 
-    /// The changes in the one order in which an entry keeps them (see ``Change/precedes(_:)``).
+    /// The changes in the order in which an entry keeps them (see ``Change/precedes(_:)``).
     package var ordered: [Change] {
         changes.values.sorted { $0.precedes($1) }
     }
@@ -44,21 +44,21 @@ package struct ChangeSet: Sendable {
 extension [Change] {
     /// Brings changes into the order of an entry.
     ///
-    /// - Complexity: O(*n*) where they are in that order, or in the opposite one as what undo has taken
-    ///   back; else O(*n* log *n*).
+    /// - Complexity: O(*n*) when they are in that order, or in reverse, as after an undo; otherwise
+    ///   O(*n* log *n*).
     package mutating func sortAsInEntry() {
         if isOrdered(by: { $0 < $1 }) { return }
         if isOrdered(by: { $1 < $0 }) { return reverse() }
         sort { $0.precedes($1) }
     }
 
-    private func isOrdered(by areInOrder: (Change.Place, Change.Place) -> Bool) -> Bool {
+    private func isOrdered(by areInOrder: (Change.SortKey, Change.SortKey) -> Bool) -> Bool {
         let changes = span
-        guard var last = first?.place else { return true }
+        guard var last = first?.sortKey else { return true }
         for index in changes.indices.dropFirst() {
-            let place = changes[index].place
-            guard areInOrder(last, place) else { return false }
-            last = place
+            let key = changes[index].sortKey
+            guard areInOrder(last, key) else { return false }
+            last = key
         }
         return true
     }
@@ -67,26 +67,26 @@ extension [Change] {
 extension Change {
     /// The order of the changes of an entry: inserts, then updates, then deletes, each by object.
     ///
-    /// So a replay meets every object before the references to it and loses none too early, and
+    /// So a replay creates every object before references to it and deletes none too early, and
     /// equal sets of changes have equal bytes.
     package func precedes(_ other: Change) -> Bool {
-        place < other.place
+        sortKey < other.sortKey
     }
 
-    /// Where the change stands among those of an entry.
-    package var place: Place {
-        Place(rank: kind.rank, object: object)
+    /// The key by which the changes of an entry are sorted.
+    package var sortKey: SortKey {
+        SortKey(rank: kind.rank, object: object)
     }
 
-    /// What puts the changes of an entry in order.
-    package struct Place: Sendable, Comparable {
+    /// The key by which the changes of an entry are sorted.
+    package struct SortKey: Sendable, Comparable {
         /// Inserts 0, updates 1, deletes 2.
         package let rank: Int
         /// The object.
         package let object: ObjectID
 
-        /// Orders changes.
-        package static func < (left: Place, right: Place) -> Bool {
+        /// Orders by rank, then by object.
+        package static func < (left: SortKey, right: SortKey) -> Bool {
             left.rank != right.rank ? left.rank < right.rank : left.object < right.object
         }
     }

@@ -1,11 +1,11 @@
-/// Where a value stands in bytes, tag and all; empty for null.
+/// The range of an encoded value in bytes, tag included; empty for null.
 package struct EncodedField: Sendable, Hashable {
-    /// Where it begins.
+    /// The offset of its first byte.
     package let start: Int
-    /// Where the next one begins.
+    /// The offset after its last byte.
     package let end: Int
 
-    /// Describes a place.
+    /// Creates a range.
     package init(start: Int, end: Int) {
         self.start = start
         self.end = end
@@ -15,7 +15,7 @@ package struct EncodedField: Sendable, Hashable {
     package var isEmpty: Bool { start == end }
 }
 
-/// Where an edit stands in bytes.
+/// An encoded edit, by the ranges of its values.
 package struct EncodedEdit: Sendable {
     /// The property.
     package let property: PropertyNumber
@@ -25,19 +25,19 @@ package struct EncodedEdit: Sendable {
     package let new: EncodedField
 }
 
-/// A change in its canonical bytes, whose values are found but not made.
+/// A change in canonical bytes, whose values are located but not decoded.
 ///
-/// As every value has exactly one encoding, values are compared and copied as bytes: folding an entry
-/// makes hardly any. One of these reads all changes of an entry, and keeps its storage from one to the
-/// next.
+/// As every value has exactly one encoding, values are compared and copied as bytes: folding an
+/// entry decodes hardly any. One instance reads all changes of an entry in turn and reuses its
+/// storage.
 package struct EncodedChange: Sendable {
     /// What happens to the object.
     package enum Kind: Sendable {
-        /// It comes to be, with the fields.
+        /// It is created with the fields.
         case insert
         /// Some of its values and members change.
         case update
-        /// It ceases to be; the fields are what it was.
+        /// It is deleted; the fields are its old values.
         case delete
     }
 
@@ -52,7 +52,7 @@ package struct EncodedChange: Sendable {
     /// The memberships that change.
     package private(set) var members: [MembershipEdit] = []
 
-    /// Describes nothing yet.
+    /// Creates an instance that describes no change yet.
     package init() {}
 
     /// Reads the next change of an entry.

@@ -1,13 +1,13 @@
-/// What an edit does to one member of a to-many relationship.
+/// The effect of an edit on one member of a to-many relationship.
 package struct MemberMove: Sendable, Hashable {
     /// The member.
     package let object: ObjectID
-    /// Its place before; nil for no member.
+    /// Its order before; nil if it was not a member.
     package var old: Double?
-    /// Its place after; nil for no member.
+    /// Its order after; nil if it is no longer a member.
     package var new: Double?
 
-    /// Describes a move.
+    /// Creates a move.
     package init(_ object: ObjectID, from old: Double?, to new: Double?) {
         self.object = object
         self.old = old
@@ -16,7 +16,7 @@ package struct MemberMove: Sendable, Hashable {
 }
 
 extension MembershipEdit {
-    /// What becomes of each member that the edit names, by member.
+    /// The moves of the edit's members, by member.
     package var moves: [MemberMove] {
         var moves: [MemberMove] = []
         moves.reserveCapacity(added.count + removed.count)
@@ -36,7 +36,7 @@ extension MembershipEdit {
         return moves
     }
 
-    /// An edit that makes moves.
+    /// Creates the edit that makes the moves.
     package init(property: PropertyNumber, moves: [MemberMove]) {
         self.init(
             property: property,
@@ -48,7 +48,7 @@ extension MembershipEdit {
             })
     }
 
-    /// The edit that leads from some members to others; empty where they are the same.
+    /// Creates the edit from some members to others; empty when they are the same.
     package init(
         property: PropertyNumber, from old: [ObjectID: Double], to new: [ObjectID: Double]
     ) {
@@ -62,11 +62,11 @@ extension MembershipEdit {
     }
 }
 
-// MARK: - One after the other
+// MARK: - In sequence
 
 extension MembershipEdit {
-    /// This edit and then another, as one. A member that comes back to where it was is still named, so
-    /// that it is known to have been touched.
+    /// This edit and a later one, as one edit. A member that returns to its old order is still
+    /// named, so that it counts as touched.
     package func then(_ later: MembershipEdit) -> MembershipEdit {
         MembershipEdit(
             property: property,
@@ -77,14 +77,14 @@ extension MembershipEdit {
             })
     }
 
-    /// This edit without members that it leaves where they are.
+    /// This edit without the members that it leaves unchanged.
     fileprivate var net: MembershipEdit {
         MembershipEdit(property: property, moves: moves.filter { $0.old != $0.new })
     }
 }
 
 extension [MembershipEdit] {
-    /// These edits and then others, one for each relationship, as by ``MembershipEdit/then(_:)``.
+    /// These edits and later ones, one for each relationship, as with ``MembershipEdit/then(_:)``.
     package func then(_ later: [MembershipEdit]) -> [MembershipEdit] {
         guard !later.isEmpty else { return self }
         var merged = self
@@ -99,7 +99,7 @@ extension [MembershipEdit] {
         return merged
     }
 
-    /// What these edits and then others change: without members that come and go.
+    /// The net effect of these edits and later ones, without members that come and go.
     func followed(by later: [MembershipEdit]) -> [MembershipEdit] {
         guard !later.isEmpty else { return self }
         return then(later).map(\.net).filter { !$0.isEmpty }
@@ -107,7 +107,7 @@ extension [MembershipEdit] {
 }
 
 extension [Edit] {
-    /// These edits and then others, one for each property. A value that comes back to what it was is
+    /// These edits and later ones, one for each property. A value that returns to the old one is
     /// still named.
     package func then(_ later: [Edit]) -> [Edit] {
         var merged = self
@@ -122,7 +122,7 @@ extension [Edit] {
         return merged
     }
 
-    /// What these edits and then others change.
+    /// The net effect of these edits and later ones.
     func followed(by later: [Edit]) -> [Edit] {
         var merged = then(later)
         merged.removeAll { $0.old == $0.new }
@@ -130,28 +130,28 @@ extension [Edit] {
     }
 }
 
-// MARK: - Starting from somewhere else
+// MARK: - Rebasing
 
 extension MemberMove {
-    /// This move from another place; nothing for who was a member to begin with and is none any more,
-    /// since there is nobody to be moved.
-    fileprivate func starting(from place: Double?) -> MemberMove {
-        let isTakenOut = place == nil && old != nil
-        return MemberMove(object, from: place, to: isTakenOut ? nil : new)
+    /// This move from another order. A former member that has left stays out, since there is
+    /// nothing to move.
+    fileprivate func starting(from order: Double?) -> MemberMove {
+        let isTakenOut = order == nil && old != nil
+        return MemberMove(object, from: order, to: isTakenOut ? nil : new)
     }
 }
 
 extension MembershipEdit {
-    /// An edit that leads where this one leads, from the members there are now. A member that this
-    /// only moves and that has been taken out stays out.
+    /// The edit from the current members to the result of this one. A member that this edit only
+    /// moves stays out if it has been removed.
     package func starting(from current: [ObjectID: Double]) -> MembershipEdit {
         MembershipEdit(
             property: property, moves: moves.map { $0.starting(from: current[$0.object]) }
         ).net
     }
 
-    /// This edit as it stands after others have made theirs: what ``starting(from:)`` gives, where only
-    /// their edit is known and not all the members there are.
+    /// This edit rebased on the others' edit: the result of ``starting(from:)`` when only their
+    /// edit is known, not all current members.
     fileprivate func rebased(onto theirs: MembershipEdit) -> MembershipEdit {
         MembershipEdit(
             property: property,
@@ -162,7 +162,7 @@ extension MembershipEdit {
         ).net
     }
 
-    /// An edit that takes every member out, as it stands after others have made theirs.
+    /// An edit that removes every member, rebased on the others' edit.
     fileprivate func leavingAll(after theirs: MembershipEdit) -> MembershipEdit {
         MembershipEdit(
             property: property,
@@ -175,14 +175,14 @@ extension MembershipEdit {
 }
 
 extension [MembershipEdit] {
-    /// These edits as they stand after others have made theirs.
+    /// These edits rebased on the others' edits.
     package func rebased(onto theirs: [MembershipEdit]) -> [MembershipEdit] {
         map { edit in
             theirs.first { $0.property == edit.property }.map(edit.rebased) ?? edit
         }.filter { !$0.isEmpty }
     }
 
-    /// The edits of a delete, which take every member out, as they stand after others have made theirs.
+    /// The edits of a delete, which remove every member, rebased on the others' edits.
     package func leavingAll(after theirs: [MembershipEdit]) -> [MembershipEdit] {
         let properties = Set(map(\.property)).union(theirs.map(\.property)).sorted()
         return properties.map { property in
@@ -195,7 +195,7 @@ extension [MembershipEdit] {
 }
 
 extension [MemberMove] {
-    /// The moves here and others, side by side by member. Both rise.
+    /// These moves and others, paired by member. Both are sorted by member.
     fileprivate func beside(_ others: [MemberMove]) -> [(MemberMove?, MemberMove?)] {
         var pairs: [(MemberMove?, MemberMove?)] = []
         pairs.reserveCapacity(Swift.max(count, others.count))

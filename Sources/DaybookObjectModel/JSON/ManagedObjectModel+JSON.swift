@@ -67,6 +67,7 @@ extension EntityDescription {
             let lists = uniquenessConstraints.map { JSONValue.array($0.map { .string($0) }) }
             members.append(JSONMember("uniquenessConstraints", .array(lists)))
         }
+        members += JSONMember.annotations(renamingIdentifier, versionHashModifier, userInfo)
         return .object(members)
     }
 }
@@ -87,6 +88,7 @@ extension AttributeDescription {
         }
         members += rules.members(for: type)
         if let merge { members.append(JSONMember("merge", .string(merge.rawValue))) }
+        members += JSONMember.annotations(renamingIdentifier, versionHashModifier, userInfo)
         return .object(members)
     }
 }
@@ -129,7 +131,28 @@ extension RelationshipDescription {
         if maximumCount != 0 {
             members.append(JSONMember("maxCount", .number(String(maximumCount))))
         }
+        members += JSONMember.annotations(renamingIdentifier, versionHashModifier, userInfo)
         return .object(members)
+    }
+}
+
+extension JSONMember {
+    /// What may stand with any description.
+    fileprivate static func annotations(
+        _ renamingIdentifier: String?, _ versionHashModifier: String?, _ userInfo: [String: String]
+    ) -> [JSONMember] {
+        var members: [JSONMember] = []
+        if let renamingIdentifier {
+            members.append(JSONMember("renamingIdentifier", .string(renamingIdentifier)))
+        }
+        if let versionHashModifier {
+            members.append(JSONMember("versionHashModifier", .string(versionHashModifier)))
+        }
+        if !userInfo.isEmpty {
+            let info = userInfo.sorted { $0.key < $1.key }.map { JSONMember($0, .string($1)) }
+            members.append(JSONMember("userInfo", .object(info)))
+        }
+        return members
     }
 }
 
@@ -174,7 +197,7 @@ private struct ModelReader {
     private mutating func entity(_ json: JSONValue, at location: String) -> EntityDescription? {
         let names = [
             "name", "superentity", "abstract", "attributes", "relationships",
-            "uniquenessConstraints",
+            "uniquenessConstraints", "renamingIdentifier", "versionHashModifier", "userInfo",
         ]
         guard let fields = fields(of: json, at: location, names: names),
             let name = text(fields, "name", isRequired: true)
@@ -190,7 +213,27 @@ private struct ModelReader {
             },
             uniquenessConstraints: list(fields, "uniquenessConstraints").map {
                 attributeNames($0.value, at: $0.location)
-            })
+            }, renamingIdentifier: text(fields, "renamingIdentifier"),
+            versionHashModifier: text(fields, "versionHashModifier"), userInfo: userInfo(fields))
+    }
+
+    private mutating func userInfo(_ fields: Fields) -> [String: String] {
+        guard let json = fields["userInfo"] else { return [:] }
+        guard case .object(let members) = json else {
+            report(fields.location("userInfo"), "an object was expected, not \(json.noun).")
+            return [:]
+        }
+        var info: [String: String] = [:]
+        for member in members {
+            if case .string(let text) = member.value {
+                info[member.name] = text
+            } else {
+                report(
+                    fields.location("userInfo.\(member.name)"),
+                    "text was expected, not \(member.value.noun).")
+            }
+        }
+        return info
     }
 
     private mutating func attributeNames(_ json: JSONValue, at location: String) -> [String] {
@@ -211,6 +254,7 @@ private struct ModelReader {
         let names = [
             "name", "type", "optional", "transient", "indexed", "unique", "default", "minimum",
             "maximum", "minLength", "maxLength", "pattern", "confidential", "merge", "set",
+            "renamingIdentifier", "versionHashModifier", "userInfo",
         ]
         guard let fields = fields(of: json, at: location, names: names) else { return nil }
         let name = text(fields, "name", isRequired: true)
@@ -231,6 +275,9 @@ private struct ModelReader {
             pattern: text(fields, "pattern"))
         attribute.merge = choice(fields, "merge", noun: "a merge strategy")
         attribute.isSet = truth(fields, "set", default: false)
+        attribute.renamingIdentifier = text(fields, "renamingIdentifier")
+        attribute.versionHashModifier = text(fields, "versionHashModifier")
+        attribute.userInfo = userInfo(fields)
         return attribute
     }
 
@@ -251,7 +298,7 @@ private struct ModelReader {
     ) -> RelationshipDescription? {
         let names = [
             "name", "destination", "toMany", "ordered", "inverse", "optional", "deleteRule",
-            "minCount", "maxCount",
+            "minCount", "maxCount", "renamingIdentifier", "versionHashModifier", "userInfo",
         ]
         guard let fields = fields(of: json, at: location, names: names) else { return nil }
         let name = text(fields, "name", isRequired: true)
@@ -263,7 +310,9 @@ private struct ModelReader {
             isOrdered: truth(fields, "ordered", default: false),
             isOptional: truth(fields, "optional", default: true),
             deleteRule: choice(fields, "deleteRule", noun: "a delete rule") ?? .nullify,
-            minimumCount: count(fields, "minCount"), maximumCount: count(fields, "maxCount"))
+            minimumCount: count(fields, "minCount"), maximumCount: count(fields, "maxCount"),
+            renamingIdentifier: text(fields, "renamingIdentifier"),
+            versionHashModifier: text(fields, "versionHashModifier"), userInfo: userInfo(fields))
     }
 
     // MARK: - Fields

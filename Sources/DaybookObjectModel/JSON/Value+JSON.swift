@@ -34,10 +34,10 @@ extension JSONWriter {
 }
 
 extension JSONValue {
-    /// The name of the only member of the object that stands for bytes that are no plain JSON.
+    /// The name of the only member of the object that stands for bytes that are not plain JSON.
     private static let base64Name = "base64"
 
-    /// A value that is no reference; the type tells coded values from data.
+    /// A value that is not a reference; the type distinguishes coded values from data.
     init(_ value: Value, for type: AttributeType?) {
         switch value {
         case .null, .object: self = .null
@@ -54,7 +54,7 @@ extension JSONValue {
         }
     }
 
-    /// A coded value: its JSON if that gives back the same bytes, else the bytes as base64.
+    /// A coded value: its JSON if that reads back as the same bytes, else the bytes as base64.
     init(coded data: Data) {
         do {
             let value = try JSONValue(parsing: Array(data))
@@ -65,7 +65,7 @@ extension JSONValue {
                 return
             }
         } catch {
-            // Bytes that are no JSON are written as base64, too.
+            // Bytes that are not JSON are also written as base64.
         }
         self = .object([JSONMember(Self.base64Name, .string(data.base64EncodedString()))])
     }

@@ -1,26 +1,26 @@
 extension ConstraintConflict: CustomStringConvertible {
-    /// Who wants what somebody else has: a sentence for each object, without values.
+    /// Who wants a value that another object has: a sentence for each object, without values.
     ///
     /// ```
     /// 'isbn' of Book/7 must be unique, and Book/3 has the same value.
     /// ```
     public var description: String { lines.joined(separator: " ") }
 
-    /// Who wants what somebody else has, a sentence for each object.
+    /// The sentences of the description, one for each object.
     package var lines: [String] {
         let quoted = properties.map { "'\($0)'" }
         let isSingle = quoted.count == 1
-        let place =
+        let subject =
             quoted.dropLast().joined(separator: ", ") + (isSingle ? "" : " and ")
             + (quoted.last ?? "")
         let holder = owner ?? objects[0]
         return objects.filter { $0 != holder }.map { object in
-            "\(place) of \(name(of: object)) must be unique\(isSingle ? "" : " together"), and "
+            "\(subject) of \(name(of: object)) must be unique\(isSingle ? "" : " together"), and "
                 + "\(name(of: holder)) has the same value\(isSingle ? "" : "s")."
         }
     }
 
-    /// What one of the objects is called, such as `Book/7`.
+    /// The name of one of the objects, such as `Book/7`.
     private func name(of object: ObjectID) -> String { names[object] ?? object.description }
 
     /// The same clash with the names of its objects.

@@ -1,17 +1,17 @@
 import DaybookStopping
 
-/// Which of two sides has its way.
+/// The side that wins a conflict.
 public enum ConflictSide: Sendable, Hashable {
-    /// What the context wants.
+    /// The context's side.
     case ours
-    /// What the store has.
+    /// The store's side.
     case theirs
 }
 
-/// Objects that would have the same values where the model wants them unique.
+/// Objects that would share values that the model wants unique.
 ///
-/// With an ``owner`` the values are taken in the store; without one the clash is inside the context.
-/// However many entities inherit a constraint, a clash is reported once.
+/// With an ``owner``, the values are taken in the store; without one, the clash is inside the
+/// context. A clash is reported once, however many entities inherit the constraint.
 public struct ConstraintConflict: Error, Sendable, Hashable {
     /// The properties whose values together must be unique.
     public let properties: [String]
@@ -21,15 +21,15 @@ public struct ConstraintConflict: Error, Sendable, Hashable {
     public let owner: ObjectID?
     /// The objects of the context that want the values.
     public let objects: [ObjectID]
-    /// What the objects are called, such as `Book/7`, as far as it is known.
+    /// The names of the objects, such as `Book/7`, as far as they are known.
     package internal(set) var names: [ObjectID: String] = [:]
 
-    /// Whose values a new object and the owner, become one, shall have.
+    /// The side whose values the owner gets when a new object is merged into it.
     package private(set) var side: ConflictSide?
     /// Other values for the context's objects.
     package private(set) var replacements: [ObjectID: [String: Value]] = [:]
 
-    /// Describes a clash.
+    /// Creates a clash.
     package init(
         properties: [String], values: [Value], owner: ObjectID?, objects: [ObjectID]
     ) {
@@ -39,10 +39,10 @@ public struct ConstraintConflict: Error, Sendable, Hashable {
         self.objects = objects
     }
 
-    /// Makes the new object and the ``owner`` one, which keeps the owner's identifier; whatever
-    /// refers to the new object refers to the owner then.
+    /// Merges the new object into the ``owner``, which keeps its identifier; references to the new
+    /// object then lead to the owner.
     ///
-    /// - Parameter side: Whose values the one object has.
+    /// - Parameter side: The side whose values the merged object gets.
     /// - Precondition: There is an owner.
     public mutating func resolve(with side: ConflictSide) {
         require(owner != nil, "Only an object of the store can take in a new one.")
@@ -65,6 +65,6 @@ public struct ConstraintConflict: Error, Sendable, Hashable {
         replacements[object, default: [:]][property] = value
     }
 
-    /// Whether a policy has said what to do.
+    /// Whether a policy has resolved the clash.
     package var isResolved: Bool { side != nil || !replacements.isEmpty }
 }

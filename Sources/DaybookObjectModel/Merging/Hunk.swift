@@ -1,20 +1,20 @@
-/// A stretch of one sequence and what stands in its place in another.
+/// A stretch of one sequence and the stretch that replaces it in another.
 struct Hunk: Equatable {
     let base: Range<Int>
     let other: Range<Int>
 
-    /// How many steps are taken to find what differs before it counts as too much: some tens of
-    /// milliseconds, since a save waits for it.
+    /// The greatest number of steps of the search: some tens of milliseconds, since a save waits
+    /// for it.
     static let stepsMaximum = 8_000_000
-    /// How many elements may differ.
+    /// The greatest number of elements that may differ.
     static let differencesMaximum = 1_500
 
-    /// Where two sequences differ: as few elements as can be, in rising order and with at least one
-    /// common element between two hunks.
+    /// The differences of two sequences: with as few elements as possible, in rising order, with at
+    /// least one common element between two hunks.
     ///
-    /// - Returns: Nil when too much differs.
-    /// - Complexity: O(*n* + *d*²) as a rule, *n* the elements and *d* those that differ (E. Myers,
-    ///   "An O(ND) difference algorithm and its variations", 1986).
+    /// - Returns: The hunks; nil when too much differs.
+    /// - Complexity: O(*n* + *d*²) on average, *n* the number of elements and *d* of those that
+    ///   differ (E. Myers, "An O(ND) difference algorithm and its variations", 1986).
     static func all(from base: [Int], to other: [Int]) -> [Hunk]? {
         let start = zip(base, other).prefix { $0 == $1 }.count
         let tail = zip(base.dropFirst(start).reversed(), other.dropFirst(start).reversed())
@@ -28,21 +28,21 @@ struct Hunk: Equatable {
             return nil
         }
         var hunks: [Hunk] = []
-        var place = (base: 0, other: 0)
+        var position = (base: 0, other: 0)
         for next in common + [(base: before.count, other: after.count)] {
-            if place.base < next.base || place.other < next.other {
+            if position.base < next.base || position.other < next.other {
                 hunks.append(
                     Hunk(
-                        base: start + place.base..<start + next.base,
-                        other: start + place.other..<start + next.other))
+                        base: start + position.base..<start + next.base,
+                        other: start + position.other..<start + next.other))
             }
-            place = (next.base + 1, next.other + 1)
+            position = (next.base + 1, next.other + 1)
         }
         return hunks
     }
 }
 
-/// The ways from one sequence to another: right deletes an element, down inserts one, and a diagonal
+/// The paths from one sequence to another: right deletes an element, down inserts one, a diagonal
 /// keeps one.
 private struct EditGraph {
     private let base: [Int]
@@ -53,10 +53,10 @@ private struct EditGraph {
         self.other = other
     }
 
-    /// The elements kept on the shortest way, by their places in both.
+    /// The elements kept on the shortest path, by their positions in both.
     func commonElements() -> [(base: Int, other: Int)]? {
         let limit = min(base.count + other.count, Hunk.differencesMaximum)
-        // The farthest place on each diagonal, from -depth to depth, before each step.
+        // The farthest position on each diagonal, from -depth to depth, before each step.
         var reached: [[Int]] = []
         var farthest = [0, 0, 0]
         var steps = 0
@@ -81,8 +81,8 @@ private struct EditGraph {
         return nil
     }
 
-    /// Where a diagonal is entered from its neighbours; `farthest` holds the diagonals from
-    /// `-(depth + 1)` on.
+    /// The position at which a diagonal is entered from its neighbours; `farthest` starts at
+    /// diagonal `-(depth + 1)`.
     private func start(of diagonal: Int, at depth: Int, _ farthest: [Int]) -> Int {
         guard depth > 0 else { return 0 }
         let (below, above) = (farthest[diagonal + depth], farthest[diagonal + depth + 2])

@@ -2,15 +2,15 @@ import Foundation
 
 /// Merges lists that are kept as JSON, element by element.
 ///
-/// An element is the bytes of its JSON, so a list merges whatever its elements mean to a program, and
-/// two elements are the same when they are written the same.
+/// An element is compared by the bytes of its JSON: lists merge whatever their elements mean to a
+/// program, and two elements are the same when they are written the same.
 enum ListMerge {
-    /// Theirs, without what ours has taken out and with what ours has put in after it.
+    /// Their list without the elements that we removed, followed by those that we added.
     ///
-    /// The bytes do not tell a set from a list that happens to stand in order, so who knows that these
-    /// are sets puts the result in order.
+    /// The bytes of a set look like those of a sorted list, so the caller sorts the result when it
+    /// knows that these are sets.
     ///
-    /// - Returns: Nil when one of the three is not a list.
+    /// - Returns: The merged list; nil when one of the three is not a list.
     static func merged(base: Value, theirs: Value, ours: Value) -> Value? {
         guard let base = elements(base), let there = elements(theirs), let here = elements(ours)
         else { return nil }
@@ -23,14 +23,14 @@ enum ListMerge {
         return list(merged)
     }
 
-    /// A list of the same elements in the order in which sets are kept; what is no list stays as it
-    /// is.
+    /// The list with its elements in the order in which sets are kept; a value that is not a list
+    /// is returned unchanged.
     static func inOrder(_ value: Value) -> Value {
         guard !value.isNull, let elements = elements(value) else { return value }
         return list(elements.sorted { $0.lexicographicallyPrecedes($1) })
     }
 
-    /// The JSON of each element; none for no value, and nil for what is no list.
+    /// The JSON of each element; empty for no value, nil for a value that is not a list.
     private static func elements(_ value: Value) -> [[UInt8]]? {
         switch value {
         case .null: return []
@@ -39,7 +39,7 @@ enum ListMerge {
                 guard case .array(let elements) = try JSONValue(parsing: Array(data)) else {
                     return nil
                 }
-                // As coders write them, so that lists that say the same are the same bytes.
+                // As coders write them, so that equal lists have equal bytes.
                 return elements.map { Array($0.text(escaping: .least).utf8) }
             } catch {
                 return nil
@@ -57,7 +57,6 @@ enum ListMerge {
 }
 
 extension Value {
-    /// The value of a set, whose elements a coder writes in any order, in the one form in which sets
-    /// are kept.
+    /// The value of a set in canonical form, since a coder writes the elements in any order.
     package var withElementsInOrder: Value { ListMerge.inOrder(self) }
 }

@@ -9,13 +9,13 @@ extension MergeConflict: CustomStringConvertible {
     /// The values are in ``base``, ``theirs`` and ``ours``.
     public var description: String {
         let name = objectName ?? object.description
-        let place = propertyName.map { "'\($0)' of \(name)" } ?? name
+        let subject = propertyName.map { "'\($0)' of \(name)" } ?? name
         let claim =
             switch kind {
-            case .value: "\(place) was changed by both sides"
-            case .deletedByThem: "\(place) was changed here and the object deleted by others"
-            case .deletedByUs: "\(place) was changed by others and the object deleted here"
-            case .reference: "\(place) and an object it refers to do not fit together any more"
+            case .value: "\(subject) was changed by both sides"
+            case .deletedByThem: "\(subject) was changed here and the object deleted by others"
+            case .deletedByUs: "\(subject) was changed by others and the object deleted here"
+            case .reference: "\(subject) and an object it refers to no longer fit together"
             }
         return origin.map { "\(claim); theirs is \($0)." } ?? claim + "."
     }

@@ -1,19 +1,20 @@
 public import Foundation
 
-/// A place where two sides changed the same thing.
+/// Something that two sides have both changed.
 ///
-/// It says what both started from, what the store has and what the context wants, and which entry
-/// made what the store has: see `sequence`, ``author`` and `time`.
+/// It names the value both started from, those of the store and the context, and the entry that
+/// made the store's: see `sequence`, ``author`` and `time`.
 public struct MergeConflict: Error, Sendable, Hashable {
     /// What collided.
     public enum Kind: String, Sendable, Hashable {
         /// Both changed the value of one property.
         case value
-        /// Ours changed an object that theirs deleted.
+        /// Our side changed an object that their side deleted.
         case deletedByThem
-        /// Ours deleted an object that theirs changed.
+        /// Our side deleted an object that their side changed.
         case deletedByUs
-        /// Ours refers to an object that theirs deleted, or theirs refers to one that ours deleted.
+        /// One side refers to an object that the other side deleted, or both refer to one that only
+        /// one object may hold.
         case reference
     }
 
@@ -21,8 +22,8 @@ public struct MergeConflict: Error, Sendable, Hashable {
     public let kind: Kind
     /// The object.
     public let object: ObjectID
-    /// The identifier of the store that the object is in, or is to go to; nil in a conflict that has not
-    /// been reported yet.
+    /// The identifier of the object's present or future store; nil in a conflict that has not been
+    /// reported yet.
     ///
     /// Objects of different stores may have the same ``object``.
     public package(set) var storeIdentifier: UUID?
@@ -38,7 +39,7 @@ public struct MergeConflict: Error, Sendable, Hashable {
     public package(set) var propertyName: String?
     /// The object's name, such as `Employee/3`; nil in a conflict that has not been reported yet.
     public package(set) var objectName: String?
-    /// The entry that made "theirs"; nil when that is in no store yet.
+    /// The entry that made "theirs"; nil when no store has it yet.
     package var origin: Origin?
 
     /// The entry that made one side of a conflict.
@@ -50,7 +51,7 @@ public struct MergeConflict: Error, Sendable, Hashable {
         /// When it happened, in microseconds since 1970.
         package let time: Int64
 
-        /// Names an entry.
+        /// Creates the origin of one side.
         package init(entry: UInt64, author: String?, time: Int64) {
             self.entry = entry
             self.author = author
@@ -58,10 +59,10 @@ public struct MergeConflict: Error, Sendable, Hashable {
         }
     }
 
-    /// Who saved the entry that made "theirs"; nil when nobody was named.
+    /// The author of the entry that made "theirs"; nil when it names none.
     public var author: String? { origin?.author }
 
-    /// Describes a conflict.
+    /// Creates a conflict.
     package init(
         kind: Kind, object: ObjectID, property: PropertyNumber? = nil, base: Value = .null,
         theirs: Value = .null, ours: Value = .null
@@ -76,7 +77,7 @@ public struct MergeConflict: Error, Sendable, Hashable {
 }
 
 extension MergeConflict {
-    /// This conflict with its store, where none is named yet.
+    /// This conflict with its store, if it names none yet.
     package func inStore(_ identifier: UUID) -> MergeConflict {
         var placed = self
         placed.storeIdentifier = storeIdentifier ?? identifier
@@ -85,6 +86,6 @@ extension MergeConflict {
 }
 
 extension Sequence<MergeConflict> {
-    /// These conflicts with their store, where none is named yet.
+    /// These conflicts with their store, where they name none yet.
     package func inStore(_ identifier: UUID) -> [MergeConflict] { map { $0.inStore(identifier) } }
 }

@@ -1,45 +1,44 @@
 import Foundation
 
-/// How an attribute that two sides have changed takes in both changes, so that they never collide.
+/// How an attribute combines the changes of two sides, so that they do not collide.
 ///
-/// Each side's change says which value it started from and where it leads. A strategy brings the
-/// difference of ours onto theirs.
+/// Each side's change has the value it started from and the one it leads to. A strategy applies our
+/// difference to their value.
 ///
 /// ```swift
 /// @Attribute(merge: .sum) var balance: Decimal = 0
 /// @Attribute(merge: .union) var tags: [String] = []
 /// ```
 ///
-/// What cannot be merged is a conflict like any other, for the merge policy: a result that the type
-/// cannot hold exactly or that breaks a rule of the attribute, coded values that are no lists, two
-/// edits of one stretch of text.
+/// Changes that cannot be merged are an ordinary conflict for the merge policy: when the type
+/// cannot hold the result exactly, when it breaks a rule of the attribute, when coded values are
+/// not lists, or when both sides edited the same stretch of text.
 public enum MergeStrategy: String, Sendable, Hashable, CaseIterable {
-    /// Differences add up. For numbers; no value counts as 0.
+    /// Differences add up. For numbers; a missing value counts as 0.
     ///
     /// Integers and decimals are exact. Binary floating-point numbers are rounded with each addition,
     /// as they always are.
     case sum
-    /// The greater value stays. For numbers and dates; no value is less than any.
+    /// The greater value stays. For numbers and dates; a missing value is less than any other.
     case maximum
-    /// The lesser value stays. For numbers and dates; no value is greater than any.
+    /// The lesser value stays. For numbers and dates; a missing value is greater than any other.
     case minimum
-    /// What either side has put in is in, once, and what either side has taken out is out. For arrays
-    /// and sets; no value counts as an empty one.
+    /// What either side added is in, once, and what either side removed is out. For arrays and
+    /// sets; a missing value counts as an empty one.
     ///
-    /// The order of an array is theirs, and what only ours has put in comes after it. A change of the
-    /// order alone is none. Sets are kept in an order of their own, see
-    /// ``AttributeDescription/isSet``.
+    /// An array has their order, followed by what only our side added. A change of the order alone
+    /// has no effect. Sets are kept in an order of their own; see ``AttributeDescription/isSet``.
     case union
-    /// Each side's edits of the text are made, word by word. For text; no value counts as an empty
-    /// one.
+    /// Both sides' edits of the text apply, word by word. For text; a missing value counts as an
+    /// empty one.
     ///
-    /// A word is taken with the white space after it. Two sides that have edited neighbouring words
-    /// collide, unless they have made the same of them.
+    /// A word includes the white space after it. Edits of neighbouring words collide unless both
+    /// sides made the same edit.
     case text
 }
 
 extension MergeStrategy {
-    /// What a type must be for this strategy, as the end of a sentence.
+    /// The types that this strategy needs, as the end of a sentence.
     private var demand: String {
         switch self {
         case .sum: "only numbers add up"
@@ -60,7 +59,7 @@ extension MergeStrategy {
         }
     }
 
-    /// What is wrong with this strategy for an attribute, each the rest of a sentence that starts
+    /// The problems of this strategy for an attribute, each as the rest of a sentence that starts
     /// with the attribute's name.
     func problems(for attribute: AttributeDescription) -> [String] {
         var problems: [String] = []
@@ -83,13 +82,13 @@ extension MergeStrategy {
 }
 
 extension MergeStrategy {
-    /// What ours comes to on top of theirs.
+    /// Merges our change into their value.
     ///
     /// - Parameters:
-    ///   - base: What ours started from.
-    ///   - theirs: What there is now, which is something else.
-    ///   - ours: Where ours leads from the base.
-    /// - Returns: The value to keep; nil when the two cannot be merged.
+    ///   - base: The value that our change starts from.
+    ///   - theirs: The current value, which differs from the base.
+    ///   - ours: The value that our change leads to.
+    /// - Returns: The merged value; nil when the two cannot be merged.
     func merged(base: Value, theirs: Value, ours: Value) -> Value? {
         switch self {
         case .sum: theirs.adding(ours, less: base)
@@ -109,7 +108,8 @@ extension MergeStrategy {
 // MARK: - Sums
 
 extension Value {
-    /// This number and the difference of two others, exactly; nil when there is no such number.
+    /// This number plus the difference of two others, exactly; nil when the type has no such
+    /// number.
     fileprivate func adding(_ new: Value, less old: Value) -> Value? {
         if isNull, new.isNull { return .null }
         switch (self, new, old) {
@@ -159,12 +159,12 @@ extension Value {
 }
 
 extension Decimal {
-    /// This number and the difference of two others; nil when that has more digits than there are.
+    /// This number plus the difference of two others; nil when a decimal cannot hold its digits.
     fileprivate func adding(_ new: Decimal, less old: Decimal) -> Decimal? {
         guard !isNaN, !new.isNaN, !old.isNaN else { return nil }
         let difference = new - old
         let sum = self + difference
-        // Foundation rounds without a word, so the way back tells.
+        // Foundation rounds silently, so the inverse operations check the result.
         guard !difference.isNaN, !sum.isNaN, old + difference == new, sum - difference == self,
             sum - self == difference
         else { return nil }

@@ -1,31 +1,29 @@
-/// What becomes of a property that ours changed and that theirs has changed as well.
+/// The outcome for a property that both sides have changed.
 ///
-/// The rule stands here once: for saves to a store and to a parent, for merges into a context, and for
-/// a refresh.
+/// The one rule for saves to a store and to a parent, for merges into a context, and for a refresh.
 package enum PropertyMeeting: Sendable, Hashable {
-    /// Both changes are in this value.
+    /// This value combines both changes.
     case merged(Value)
-    /// There is nothing left to do: both have come to the same, and nobody need be told.
+    /// Nothing is left to do or to report: both have set the same value.
     case alike
-    /// Only a policy can tell whose value it is.
+    /// Only a policy can decide whose value wins.
     case collision
 }
 
 extension SchemaProperty {
-    /// What becomes of an edit of this property where there is by now another value than it started
-    /// from.
+    /// The outcome for an edit of this property when the current value is no longer the one it
+    /// started from.
     ///
-    /// A value that was made from what was read is not the same edit, even if it is the same value:
-    /// two sides that have read 0 and added 10 have not added 20 between them. So equal values count
-    /// as settled only under a policy that settles. What a delete rule has emptied on both sides was
-    /// made from nothing.
+    /// Equal values need not mean that the edits agree: when two sides have read 0 and added 10,
+    /// the total should be 20. So equal values count as settled only under a policy that settles
+    /// conflicts. A reference that a delete rule has cleared on both sides always does.
     ///
     /// - Parameters:
     ///   - edit: Our edit.
-    ///   - theirs: What there is now.
+    ///   - theirs: The current value.
     ///   - isByRule: Whether the edit was made by a delete rule.
-    ///   - policy: What our side does about conflicts.
-    /// - Returns: Whether both changes merge, are settled or collide.
+    ///   - policy: The merge policy of our side.
+    /// - Returns: Whether both changes merge, agree or collide.
     package func meeting(
         of edit: Edit, with theirs: Value, isByRule: Bool, under policy: MergePolicy
     ) -> PropertyMeeting {
@@ -37,9 +35,10 @@ extension SchemaProperty {
         return policy == .error && !isEmptied ? .collision : .alike
     }
 
-    /// What ours comes to on top of theirs, by the attribute's strategy.
+    /// Merges our change into their value by the attribute's strategy.
     ///
-    /// - Returns: Nil when there is no strategy, or it has no value for the two that the model allows.
+    /// - Returns: The merged value; nil when there is no strategy, or it gives no value that the
+    ///   model allows.
     package func merged(base: Value, theirs: Value, ours: Value) -> Value? {
         guard let merge else { return nil }
         if theirs == base { return ours }
@@ -50,7 +49,7 @@ extension SchemaProperty {
     }
 }
 
-/// One property in which two sides' changes have become one, by the attribute's ``MergeStrategy``.
+/// A property in which the changes of two sides were combined by the attribute's ``MergeStrategy``.
 public struct MergedValue: Sendable, Hashable {
     /// The object.
     public let object: ObjectID
@@ -60,14 +59,14 @@ public struct MergedValue: Sendable, Hashable {
     public let propertyName: String
     /// The value that our side had read.
     public let base: Value
-    /// The value that the others had made of it.
+    /// The value that the others had set.
     public let theirs: Value
-    /// The value that our side asked for.
+    /// The value that our side had set.
     public let ours: Value
     /// The value that was written.
     public let written: Value
 
-    /// Describes what has become of an edit.
+    /// Creates a merged value.
     package init(
         _ edit: Edit, of property: SchemaProperty, in object: ObjectID, theirs: Value,
         written: Value

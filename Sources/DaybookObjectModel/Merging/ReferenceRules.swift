@@ -1,26 +1,26 @@
-/// Whether a reference may stand.
+/// Whether a reference is allowed.
 package enum ReferenceStanding: Sendable, Hashable {
-    /// It may.
+    /// The reference is allowed.
     case allowed
-    /// There is no object to refer to.
+    /// The object to refer to does not exist.
     case gone
-    /// Others hold the object, which only one may hold.
+    /// Others hold the target, which only one object may hold.
     case held(by: [ObjectID])
 }
 
 extension SchemaProperty {
-    /// Whether a reference over this relationship may stand in a graph.
+    /// Whether a reference through this relationship is allowed in a graph.
     ///
-    /// The rule stands here once: for the entry of a save, for what undo and restore bring back, and
-    /// for what a child hands to its parent. What is done about the answer is for those to know: they
-    /// refuse, leave the reference out, or make the others let go.
+    /// The one rule for the entry of a save, for what undo and restore bring back, and for what a
+    /// child saves to its parent. These callers decide what to do about the answer: refuse, leave
+    /// the reference out, or make the others release the target.
     ///
     /// - Parameters:
-    ///   - target: The object that is to be referred to.
-    ///   - owner: The object that is to refer to it.
-    ///   - exists: Whether an object will be there.
-    ///   - holders: Who else will refer to the target over this relationship. Only asked where one
-    ///     alone may; the owner need not be left out.
+    ///   - target: The target of the reference.
+    ///   - owner: The object that is to hold the reference.
+    ///   - exists: Whether an object will exist.
+    ///   - holders: The objects that will refer to the target through this relationship. Called
+    ///     only where one object alone may; the result may include the owner.
     /// - Returns: The answer.
     package func standing(
         of target: ObjectID, from owner: ObjectID, exists: (ObjectID) throws -> Bool,
@@ -37,24 +37,25 @@ extension SchemaProperty {
 package struct LostReference: Sendable, Hashable {
     /// The relationship.
     package let property: PropertyNumber
-    /// What it led to before; null for a to-many relationship.
+    /// The target before; null for a to-many relationship.
     package let base: Value
-    /// What it was to lead to.
+    /// The target it was to have.
     package let ours: Value
 }
 
 extension Change {
     /// Leaves references out of an insert or update.
     ///
-    /// What an insert was to refer to is empty then, and a member stays where it is. A reference of an
-    /// update goes back to what it led to before, unless only one may hold that object and another has
-    /// taken it: then it is empty.
+    /// A reference of an insert becomes null, and a member keeps its old order. A reference of an
+    /// update returns to its old target, unless only one object may hold that and another one has
+    /// taken it: then it becomes null.
     ///
     /// - Parameters:
     ///   - entity: The entity of the object.
-    ///   - isRefused: Whether a reference is left out. Asked of those that the change begins or moves.
-    ///   - isTaken: Whether an object, which only one may hold, is another's by now.
-    /// - Returns: What was left out.
+    ///   - isRefused: Whether to leave out a reference. Called for those that the change begins or
+    ///     moves.
+    ///   - isTaken: Whether another object now holds a target that only one may hold.
+    /// - Returns: The references that were left out.
     /// - Throws: What `isRefused` throws.
     package mutating func leaveOut<Failure: Error>(
         of entity: SchemaEntity, where isRefused: (ReferenceChange) throws(Failure) -> Bool,
@@ -99,7 +100,7 @@ extension Change {
 }
 
 extension [MembershipEdit] {
-    /// These edits without joins and moves of some members.
+    /// These edits without the joins and moves of some members.
     fileprivate func withoutMoves(_ references: [ReferenceChange]) -> [MembershipEdit] {
         map { edit in
             let left = Set(

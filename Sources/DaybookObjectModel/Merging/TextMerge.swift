@@ -1,13 +1,13 @@
-/// Merges text in three ways, word by word.
+/// Three-way merge of text, word by word.
 ///
-/// The text is cut after the white space behind each word. Both sides are compared with the base;
-/// where only one side differs, its words are taken, and where both differ in the same stretch or in
-/// neighbouring ones, they must have made the same of it.
+/// Each word includes the white space after it. Both sides are compared with the base; where only
+/// one side differs, its words are taken, and where both differ in the same stretch or in adjacent
+/// ones, their words must be the same.
 enum TextMerge {
-    /// Theirs with the edits that lead from the base to ours.
+    /// Their text with the edits that lead from the base to our text.
     ///
-    /// - Returns: Nil when both have edited the same stretch, or so much that it would take long to
-    ///   find out.
+    /// - Returns: The merged text; nil when both sides edited the same stretch, or when the search
+    ///   would take too long.
     static func merged(base: Value, theirs: Value, ours: Value) -> Value? {
         guard let base = base.text, let there = theirs.text, let here = ours.text else {
             return nil
@@ -26,7 +26,7 @@ enum TextMerge {
 }
 
 extension Value {
-    /// The text; none reads as empty.
+    /// The text; empty for null, nil for another kind of value.
     fileprivate var text: String? {
         switch self {
         case .null: ""
@@ -36,12 +36,12 @@ extension Value {
     }
 }
 
-/// Words by number, so that comparing two of them is quick.
+/// Words numbered, so that comparing two of them is fast.
 private struct WordList {
     private var words: [ArraySlice<UInt8>] = []
     private var numbers: [ArraySlice<UInt8>: Int] = [:]
 
-    /// Cuts a text into words with the white space after each.
+    /// Splits a text into words, each with the white space after it.
     mutating func numbers(of text: String) -> [Int] {
         let bytes = Array(text.utf8)
         var found: [Int] = []
@@ -76,13 +76,13 @@ extension UInt8 {
     }
 }
 
-/// Goes along the base and takes what one side, or both alike, have made of it.
+/// Walks along the base and takes the version of the side that differs, or of both when they agree.
 private struct ThreeSidedWalk {
     let base: [Int]
     let sides: [[Int]]
     let hunks: [[Hunk]]
     private var next = [0, 0]
-    private var place = 0
+    private var position = 0
 
     init(base: [Int], sides: [[Int]], hunks: [[Hunk]]) {
         self.base = base
@@ -93,16 +93,16 @@ private struct ThreeSidedWalk {
     mutating func run() -> [Int]? {
         var merged: [Int] = []
         while let stretch = takeStretch() {
-            merged += base[place..<stretch.base.lowerBound]
-            place = stretch.base.upperBound
+            merged += base[position..<stretch.base.lowerBound]
+            position = stretch.base.upperBound
             let versions = stretch.versions
             guard versions.dropFirst().allSatisfy({ $0 == versions[0] }) else { return nil }
             merged += versions[0]
         }
-        return merged + base[place...]
+        return merged + base[position...]
     }
 
-    /// The next stretch of the base of which a side, or both, have made something else.
+    /// The next stretch of the base that at least one side has changed.
     private mutating func takeStretch() -> (base: Range<Int>, versions: [ArraySlice<Int>])? {
         let starts = [0, 1].compactMap { hunk($0)?.base.lowerBound }
         guard let lower = starts.min() else { return nil }

@@ -1,36 +1,35 @@
-/// What a three-way merge of one object came to.
+/// The outcome of a three-way merge of one object.
 package struct MergeOutcome: Sendable, Hashable {
-    /// What is left to do to the object as it now stands in the store; nil for nothing.
+    /// The change that remains to be made to the current object; nil for none.
     package var change: Change?
-    /// Where the two sides collided, whichever side then won.
+    /// The conflicts between the two sides, whichever side won.
     package var conflicts: [MergeConflict]
-    /// Where both changes have become one.
+    /// The values that combine both changes.
     package var merged: [MergedValue] = []
 }
 
-/// What is known, besides values, of whether others have changed an object.
+/// What is known, besides values, about changes of an object by others.
 package enum ObjectMovement: Sendable, Hashable {
-    /// Nothing: the values tell.
+    /// Nothing; only the values show changes.
     case untold
-    /// They have changed something of it, and what we change of it collides with that.
+    /// Others have changed the object, and any change of ours collides with that.
     case row
-    /// They have changed something of it, and nobody was to.
+    /// Others have changed the object, which was not to be changed.
     case watched
 }
 
-/// Merges one side's change of an object into what the object has become.
+/// Merges one side's change of an object into its current state.
 ///
-/// The danger first: a merge that is wrong loses somebody's work without a word. So every collision
-/// is listed even when the policy settles it. Three states go in: what our change says was there
-/// (its old values), what is there now (`current`), and what we want (its new values). One change
-/// comes out, which applies to `current` exactly.
+/// A wrong merge silently loses work, so every conflict is listed even when the policy settles it.
+/// Three states go in: the old values of our change, the current state (`current`), and the new
+/// values of our change. One change comes out, which applies exactly to `current`.
 ///
 /// - A property we did not change keeps their value.
 /// - A property they did not change takes our value.
-/// - A property both changed takes both changes where its attribute has a ``MergeStrategy``; else it is
-///   a conflict, under ``MergePolicy/error`` even if both have come to the same value.
-/// - Members of a to-many relationship merge one by one and never collide. One that we only move to
-///   another place stays out where they have taken it out.
+/// - A property both changed combines both changes if its attribute has a ``MergeStrategy``;
+///   otherwise it is a conflict, under ``MergePolicy/error`` even if both have set the same value.
+/// - Members of a to-many relationship merge one by one and never collide. A member that we only
+///   move stays out if they have removed it.
 package struct ThreeWayMerge {
     private let entity: SchemaEntity
     private let policy: MergePolicy
@@ -47,10 +46,10 @@ package struct ThreeWayMerge {
     ///   - ours: Our change, with the old values that we saw.
     ///   - seen: All values as we saw them, for an update under ``MergePolicy/overwrite`` and for
     ///     bringing back an object deleted by others; nil when they are not known.
-    ///   - current: The object as it now stands; nil when it is gone.
-    ///   - movement: Whether the object counts as changed by the others whatever they changed of it,
-    ///     so that everything we change of it collides.
-    /// - Returns: What is left to do, and every collision.
+    ///   - current: The current state of the object; nil when it is gone.
+    ///   - movement: Whether the object counts as changed by others whatever they changed, so that
+    ///     every change of ours collides.
+    /// - Returns: The change that remains, and every conflict.
     package func merge(
         ours: Change, seen: [Value]?, current: ObjectState?, movement: ObjectMovement = .untold
     ) -> MergeOutcome {
@@ -98,7 +97,7 @@ package struct ThreeWayMerge {
         return outcome
     }
 
-    /// What is left to do of one edit; nil for nothing.
+    /// What remains of one edit; nil for nothing.
     private func settle(
         _ edit: Edit, of ours: Change, _ current: ObjectState, _ outcome: inout MergeOutcome
     ) -> Edit? {
@@ -127,7 +126,8 @@ package struct ThreeWayMerge {
         }
     }
 
-    /// Every property we changed collides with their change of any other, but for those that merge.
+    /// Makes every property we changed collide with any change of theirs, except properties that
+    /// merge.
     private func collisions(
         of edits: [Edit], _ ours: Change, _ current: ObjectState, _ movement: ObjectMovement
     ) -> [MergeConflict] {
@@ -146,8 +146,8 @@ package struct ThreeWayMerge {
         }
     }
 
-    /// An undone delete that meets its object alive, because somebody else brought it back first.
-    /// Nobody can say which values both started from, so every difference is a conflict.
+    /// Merges an undone delete whose object others have already brought back. The common base is
+    /// not known, so every difference is a conflict.
     private func merge(
         inserted values: [Value], _ members: [MembershipEdit], of ours: Change,
         into current: ObjectState
@@ -167,7 +167,7 @@ package struct ThreeWayMerge {
         return outcome
     }
 
-    /// Edits that make `current` what we had in memory, but for what merges.
+    /// Edits that give `current` the values we had in memory, except where values merge.
     private func overwriting(
         _ current: [Value], with edits: [Edit], _ kept: [Edit], on seen: [Value]
     ) -> [Edit] {
@@ -181,8 +181,8 @@ package struct ThreeWayMerge {
         return [Edit](from: current, to: wanted, of: entity)
     }
 
-    /// An update of an object that is gone: lost, or brought back by the policies in which our side
-    /// wins, if we know the whole object.
+    /// Merges an update of a deleted object: the update is lost, or the policies in which our side
+    /// wins bring the object back, if we know all its values.
     private func resurrect(
         _ edits: [Edit], _ members: [MembershipEdit], of ours: Change, seen: [Value]?
     ) -> MergeOutcome {

@@ -14,6 +14,13 @@ public struct EntityDescription: Sendable, Hashable {
     /// sub-entities included: the names of attributes declared here or inherited, a list for each
     /// constraint. If one of the values is missing, the constraint does not apply.
     public var uniquenessConstraints: [[String]]
+    /// The name before, for a model in which this has another: then an older store keeps what it has
+    /// under that name. It says how a store comes to this model, and is not kept in one.
+    public var renamingIdentifier: String?
+    /// Tells two versions of a model apart that say the same otherwise.
+    public var versionHashModifier: String?
+    /// What the program keeps with the description; Daybook only stores it.
+    public var userInfo: [String: String]
 
     /// Describes an entity.
     ///
@@ -24,10 +31,14 @@ public struct EntityDescription: Sendable, Hashable {
     ///   - attributes: The attributes declared here.
     ///   - relationships: The relationships declared here.
     ///   - uniquenessConstraints: The names of attributes whose values together must be unique.
+    ///   - renamingIdentifier: The name before; nil if it had no other.
+    ///   - versionHashModifier: Tells two versions apart that say the same otherwise.
+    ///   - userInfo: What the program keeps with the description.
     public init(
         name: String, superentityName: String? = nil, isAbstract: Bool = false,
         attributes: [AttributeDescription] = [], relationships: [RelationshipDescription] = [],
-        uniquenessConstraints: [[String]] = []
+        uniquenessConstraints: [[String]] = [], renamingIdentifier: String? = nil,
+        versionHashModifier: String? = nil, userInfo: [String: String] = [:]
     ) {
         self.name = name
         self.superentityName = superentityName
@@ -35,5 +46,8 @@ public struct EntityDescription: Sendable, Hashable {
         self.attributes = attributes
         self.relationships = relationships
         self.uniquenessConstraints = uniquenessConstraints
+        self.renamingIdentifier = renamingIdentifier
+        self.versionHashModifier = versionHashModifier
+        self.userInfo = userInfo
     }
 }

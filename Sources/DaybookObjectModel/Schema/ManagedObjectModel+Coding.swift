@@ -4,7 +4,8 @@ extension ManagedObjectModel {
         /// A model without optional parts.
         static let plain: UInt8 = 1
         /// A model with optional parts, which flags announce: the uniqueness constraints of several
-        /// attributes at the end of each entity, and the configurations at the end of all.
+        /// attributes at the end of each entity, the configurations at the end of all, and then the
+        /// annotations of every entity, attribute and relationship, in their order.
         static let extended: UInt8 = 2
     }
 
@@ -14,9 +15,10 @@ extension ManagedObjectModel {
         let canonical = canonical
         let isConstrained = canonical.entities.contains { !$0.uniquenessConstraints.isEmpty }
         let isConfigured = !canonical.configurations.isEmpty
-        if isConstrained || isConfigured {
+        let isAnnotated = canonical.annotations.contains { !$0.isEmpty }
+        if isConstrained || isConfigured || isAnnotated {
             writer.append(Form.extended)
-            writer.append(flags: [isConstrained, isConfigured])
+            writer.append(flags: [isConstrained, isConfigured, isAnnotated])
         } else {
             writer.append(Form.plain)
         }
@@ -31,12 +33,9 @@ extension ManagedObjectModel {
             for relationship in entity.relationships { writer.append(relationship) }
             if isConstrained { writer.append(entity.uniquenessConstraints) }
         }
-        guard isConfigured else { return writer.bytes }
-        writer.append(variable: UInt64(canonical.configurations.count))
-        for (name, entities) in canonical.configurations.sorted(by: { $0.key < $1.key }) {
-            writer.append(name)
-            writer.append(variable: UInt64(entities.count))
-            for entity in entities { writer.append(entity) }
+        if isConfigured { writer.append(canonical.configurations) }
+        if isAnnotated {
+            for annotation in canonical.annotations { writer.append(annotation) }
         }
         return writer.bytes
     }
@@ -50,8 +49,10 @@ extension ManagedObjectModel {
             throw DecodingFailure(
                 at: 0, expected: "a model of form \(Form.plain) or \(Form.extended)")
         }
-        let parts = form == Form.extended ? try span.readFlags(2, at: &offset) : [false, false]
-        let (isConstrained, isConfigured) = (parts[0], parts[1])
+        let parts =
+            form == Form.extended
+            ? try span.readFlags(3, at: &offset) : [false, false, false]
+        let (isConstrained, isConfigured, isAnnotated) = (parts[0], parts[1], parts[2])
         var entities: [EntityDescription] = []
         for _ in 0..<(try span.readCount(at: &offset)) {
             var entity = EntityDescription(name: try span.readText(at: &offset))
@@ -68,17 +69,9 @@ extension ManagedObjectModel {
             }
             entities.append(entity)
         }
-        var configurations: [String: [String]] = [:]
-        if isConfigured {
-            for _ in 0..<(try span.readCount(at: &offset)) {
-                let name = try span.readText(at: &offset)
-                var entities: [String] = []
-                for _ in 0..<(try span.readCount(at: &offset)) {
-                    entities.append(try span.readText(at: &offset))
-                }
-                configurations[name] = entities
-            }
-        }
+        let configurations =
+            isConfigured ? try span.readConfigurations(at: &offset) : [:]
+        if isAnnotated { try span.readAnnotations(of: &entities, at: &offset) }
         guard offset == span.byteCount else {
             throw DecodingFailure(at: offset, expected: "the end of the model")
         }
@@ -86,7 +79,48 @@ extension ManagedObjectModel {
     }
 }
 
+/// What may stand with any description and means nothing to a store.
+private struct Annotation {
+    var versionHashModifier: String?
+    var userInfo: [String: String]
+
+    var isEmpty: Bool { versionHashModifier == nil && userInfo.isEmpty }
+}
+
+extension ManagedObjectModel {
+    /// The annotations of each entity, then of its attributes, then of its relationships.
+    private var annotations: [Annotation] {
+        entities.flatMap { entity in
+            [Annotation(versionHashModifier: entity.versionHashModifier, userInfo: entity.userInfo)]
+                + entity.attributes.map {
+                    Annotation(versionHashModifier: $0.versionHashModifier, userInfo: $0.userInfo)
+                }
+                + entity.relationships.map {
+                    Annotation(versionHashModifier: $0.versionHashModifier, userInfo: $0.userInfo)
+                }
+        }
+    }
+}
+
 extension ByteWriter {
+    fileprivate mutating func append(_ configurations: [String: [String]]) {
+        append(variable: UInt64(configurations.count))
+        for (name, entities) in configurations.sorted(by: { $0.key < $1.key }) {
+            append(name)
+            append(variable: UInt64(entities.count))
+            for entity in entities { append(entity) }
+        }
+    }
+
+    fileprivate mutating func append(_ annotation: Annotation) {
+        append(optional: annotation.versionHashModifier)
+        append(variable: UInt64(annotation.userInfo.count))
+        for (name, text) in annotation.userInfo.sorted(by: { $0.key < $1.key }) {
+            append(name)
+            append(text)
+        }
+    }
+
     fileprivate mutating func append(flags: [Bool]) {
         append(flags.enumerated().reduce(UInt8(0)) { $0 | ($1.element ? 1 << $1.offset : 0) })
     }
@@ -132,6 +166,53 @@ extension ByteWriter {
 }
 
 extension RawSpan {
+    fileprivate func readConfigurations(
+        at offset: inout Int
+    ) throws(DecodingFailure) -> [String: [String]] {
+        var configurations: [String: [String]] = [:]
+        for _ in 0..<(try readCount(at: &offset)) {
+            let name = try readText(at: &offset)
+            var entities: [String] = []
+            for _ in 0..<(try readCount(at: &offset)) {
+                entities.append(try readText(at: &offset))
+            }
+            configurations[name] = entities
+        }
+        return configurations
+    }
+
+    fileprivate func readAnnotations(
+        of entities: inout [EntityDescription], at offset: inout Int
+    ) throws(DecodingFailure) {
+        for index in entities.indices {
+            let own = try readAnnotation(at: &offset)
+            entities[index].versionHashModifier = own.versionHashModifier
+            entities[index].userInfo = own.userInfo
+            for attribute in entities[index].attributes.indices {
+                let read = try readAnnotation(at: &offset)
+                entities[index].attributes[attribute].versionHashModifier =
+                    read.versionHashModifier
+                entities[index].attributes[attribute].userInfo = read.userInfo
+            }
+            for relationship in entities[index].relationships.indices {
+                let read = try readAnnotation(at: &offset)
+                entities[index].relationships[relationship].versionHashModifier =
+                    read.versionHashModifier
+                entities[index].relationships[relationship].userInfo = read.userInfo
+            }
+        }
+    }
+
+    private func readAnnotation(at offset: inout Int) throws(DecodingFailure) -> Annotation {
+        let modifier = try readOptionalText(at: &offset)
+        var info: [String: String] = [:]
+        for _ in 0..<(try readCount(at: &offset)) {
+            let name = try readText(at: &offset)
+            info[name] = try readText(at: &offset)
+        }
+        return Annotation(versionHashModifier: modifier, userInfo: info)
+    }
+
     fileprivate func readFlags(
         _ count: Int, at offset: inout Int
     ) throws(DecodingFailure) -> [Bool] {

@@ -58,7 +58,7 @@ extension ManagedObjectModel {
 extension EntityDescription {
     /// The maximal number of levels of inheritance. Each entity has all properties of those above
     /// it, so a longer chain would cost the square of its length.
-    static let levelsMaximum = 100
+    package static let levelsMaximum = 100
 
     /// The maximal number of properties of an entity, inherited ones included: the maximal number
     /// of fields of a row.

@@ -30,6 +30,13 @@ public struct RelationshipDescription: Sendable, Hashable {
     public var minimumCount: Int
     /// The greatest number of objects in a to-many relationship; 0 for no limit.
     public var maximumCount: Int
+    /// The name before, for a model in which this has another: then an older store keeps what it has
+    /// under that name. It says how a store comes to this model, and is not kept in one.
+    public var renamingIdentifier: String?
+    /// Tells two versions of a model apart that say the same otherwise.
+    public var versionHashModifier: String?
+    /// What the program keeps with the description; Daybook only stores it.
+    public var userInfo: [String: String]
 
     /// Describes a relationship.
     ///
@@ -43,10 +50,14 @@ public struct RelationshipDescription: Sendable, Hashable {
     ///   - deleteRule: What a delete does to the other end.
     ///   - minimumCount: The least number in a to-many relationship that is not empty.
     ///   - maximumCount: The greatest number in a to-many relationship; 0 for no limit.
+    ///   - renamingIdentifier: The name before; nil if it had no other.
+    ///   - versionHashModifier: Tells two versions apart that say the same otherwise.
+    ///   - userInfo: What the program keeps with the description.
     public init(
         name: String, destinationName: String, inverseName: String? = nil, isToMany: Bool = false,
         isOrdered: Bool = false, isOptional: Bool = true, deleteRule: DeleteRule = .nullify,
-        minimumCount: Int = 0, maximumCount: Int = 0
+        minimumCount: Int = 0, maximumCount: Int = 0, renamingIdentifier: String? = nil,
+        versionHashModifier: String? = nil, userInfo: [String: String] = [:]
     ) {
         self.name = name
         self.destinationName = destinationName
@@ -57,5 +68,8 @@ public struct RelationshipDescription: Sendable, Hashable {
         self.deleteRule = deleteRule
         self.minimumCount = minimumCount
         self.maximumCount = maximumCount
+        self.renamingIdentifier = renamingIdentifier
+        self.versionHashModifier = versionHashModifier
+        self.userInfo = userInfo
     }
 }

@@ -18,6 +18,8 @@ package final class SchemaProperty: Sendable {
         case attribute(AttributeDescription)
         /// A connection to other objects.
         case relationship(RelationshipDescription, RelationshipEnd)
+        /// What was removed from the model. Rows go on having the field, which nobody is shown.
+        case removed
     }
 
     /// The number, the same for every entity that inherits the property.
@@ -40,6 +42,11 @@ package final class SchemaProperty: Sendable {
     package let end: RelationshipEnd?
     /// Whether this is an attribute.
     package let isAttribute: Bool
+    /// Whether this only keeps the place of a property that was removed. Such ones stand in
+    /// ``SchemaEntity/slots`` and nowhere else.
+    package var isRemoved: Bool {
+        if case .removed = kind { true } else { false }
+    }
     /// Whether the value is kept in the journal: everything but transient attributes.
     package let isPersistent: Bool
     /// Whether no two objects may have the value.
@@ -63,6 +70,8 @@ package final class SchemaProperty: Sendable {
             (attribute, relationship, end) = (description, nil, nil)
         case .relationship(let description, let destination):
             (attribute, relationship, end) = (nil, description, destination)
+        case .removed:
+            (attribute, relationship, end) = (nil, nil, nil)
         }
         isAttribute = attribute != nil
         isPersistent = attribute?.isTransient != true
@@ -111,8 +120,15 @@ package final class SchemaEntity: Sendable {
     package let family: [EntityNumber]
     /// All properties by number.
     package let properties: [SchemaProperty]
-    /// The properties that have a slot, in slot order: the persistent ones first.
+    /// The properties that have a slot, in slot order: the persistent ones first. The slots of
+    /// properties that were removed are among them.
     package let slots: [SchemaProperty]
+    /// The slots of properties that were removed.
+    package let removedSlots: [Int]
+    /// What rows have in each stored slot that is newer than they are.
+    package let fills: [SlotFill]
+    /// The numbers of the entity: where its layout comes from.
+    package let numbers: NumberedEntity
     /// The number of slots of a row; the slots after them are transient.
     package let storedSlotCount: Int
     /// The to-many relationships whose members are in changes.
@@ -130,43 +146,46 @@ package final class SchemaEntity: Sendable {
     /// The value of every slot in a new object.
     package let defaults: [Value]
     private let propertiesByName: [String: SchemaProperty]
-    /// The least number of a property.
+    /// The least number of a persistent property.
     private let firstNumber: UInt32
     /// By number, from the least one: a property's index in ``properties`` and its slot; -1 for none.
     private let positions: [(index: Int32, slot: Int32)]
+    /// The same for transient attributes, from the least number of one.
+    private let transientPositions: [(index: Int32, slot: Int32)]
 
     init(
-        number: EntityNumber, description: EntityDescription, superentity: EntityNumber?,
+        numbers: NumberedEntity, description: EntityDescription, superentity: EntityNumber?,
         family: [EntityNumber], properties: [(PropertyNumber, String, SchemaProperty.Kind)],
         constraints compound: [(PropertyNumber, names: [String])]
     ) {
-        self.number = number
+        self.numbers = numbers
+        number = numbers.number
         name = description.name
         isAbstract = description.isAbstract
         self.superentity = superentity
         self.family = family
         let ordered = properties.sorted { $0.0 < $1.0 }
-        let persistent = ordered.filter { $0.2.hasSlot && !$0.2.isTransient }
-        let transient = ordered.filter { $0.2.hasSlot && $0.2.isTransient }
         var slotsByNumber: [PropertyNumber: Int] = [:]
-        for (slot, property) in (persistent + transient).enumerated() {
-            slotsByNumber[property.0] = slot
+        for (slot, stored) in numbers.slots.enumerated() { slotsByNumber[stored.property] = slot }
+        storedSlotCount = numbers.slots.count
+        for property in ordered where property.2.isTransient {
+            slotsByNumber[property.0] = slotsByNumber.count
         }
-        storedSlotCount = persistent.count
         self.properties = ordered.map {
             SchemaProperty(number: $0.0, name: $0.1, kind: $0.2, slot: slotsByNumber[$0.0])
         }
-        let firstNumber = ordered.first?.0.rawValue ?? 0
-        let lastNumber = ordered.last?.0.rawValue ?? 0
-        var positions = [(index: Int32, slot: Int32)](
-            repeating: (-1, -1), count: Int(lastNumber - firstNumber) + 1)
-        for (index, property) in self.properties.enumerated() {
-            let position = Int(property.number.rawValue - firstNumber)
-            positions[position] = (Int32(index), Int32(property.slot ?? -1))
+        let transient = ordered.firstIndex { $0.2.isTransient } ?? ordered.count
+        (firstNumber, positions) = Self.positions(of: self.properties[..<transient])
+        transientPositions = Self.positions(
+            of: self.properties[transient...], from: Schema.transientNumberMinimum)
+        let removed = numbers.slots.indices.filter { numbers.slots[$0].removed != nil }
+        removedSlots = removed
+        fills = numbers.slots.map(\.fill)
+        let kept = removed.map {
+            SchemaProperty(
+                number: numbers.slots[$0].property, name: "", kind: .removed, slot: $0)
         }
-        self.firstNumber = firstNumber
-        self.positions = positions
-        slots = self.properties.filter { $0.slot != nil }
+        slots = (self.properties.filter { $0.slot != nil } + kept)
             .sorted { ($0.slot ?? 0) < ($1.slot ?? 0) }
         storedToMany = self.properties.filter(\.isStoredToMany)
         referenceSlots = slots.filter { $0.relationship != nil }
@@ -185,6 +204,15 @@ package final class SchemaEntity: Sendable {
             + compound.map { number, names in
                 SchemaConstraint(number: number, properties: names.compactMap { named[$0] })
             }
+    }
+
+    /// What stands for an entity of which nothing is known but its number.
+    package convenience init(unknown number: EntityNumber) {
+        let name = "?\(number.rawValue)"
+        self.init(
+            numbers: NumberedEntity(number: number, name: name),
+            description: EntityDescription(name: name), superentity: nil, family: [number],
+            properties: [], constraints: [])
     }
 
     /// The property of that name.
@@ -207,7 +235,30 @@ package final class SchemaEntity: Sendable {
     private func position(of number: PropertyNumber) -> (index: Int32, slot: Int32)? {
         guard number.rawValue >= firstNumber else { return nil }
         let position = Int(number.rawValue - firstNumber)
-        return position < positions.count ? positions[position] : nil
+        if position < positions.count { return positions[position] }
+        guard number.rawValue >= Schema.transientNumberMinimum else { return nil }
+        let rest = Int(number.rawValue - Schema.transientNumberMinimum)
+        return rest < transientPositions.count ? transientPositions[rest] : nil
+    }
+
+    private static func positions(
+        of properties: ArraySlice<SchemaProperty>
+    ) -> (UInt32, [(index: Int32, slot: Int32)]) {
+        let first = properties.first?.number.rawValue ?? 0
+        return (first, positions(of: properties, from: first))
+    }
+
+    private static func positions(
+        of properties: ArraySlice<SchemaProperty>, from first: UInt32
+    ) -> [(index: Int32, slot: Int32)] {
+        guard let last = properties.last?.number.rawValue else { return [] }
+        var positions = [(index: Int32, slot: Int32)](
+            repeating: (-1, -1), count: Int(last - first) + 1)
+        for (index, property) in zip(properties.indices, properties) {
+            let position = Int(property.number.rawValue - first)
+            positions[position] = (Int32(index), Int32(property.slot ?? -1))
+        }
+        return positions
     }
 
     /// Whether objects of this entity are also objects of the other.
@@ -217,14 +268,15 @@ package final class SchemaEntity: Sendable {
 }
 
 extension SchemaProperty.Kind {
-    fileprivate var hasSlot: Bool {
+    /// Whether an object has the value in its row, or beside it.
+    var hasSlot: Bool {
         switch self {
-        case .attribute: true
+        case .attribute, .removed: true
         case .relationship(let description, let end): end.isStored && !description.isToMany
         }
     }
 
-    fileprivate var isTransient: Bool {
+    var isTransient: Bool {
         if case .attribute(let description) = self { description.isTransient } else { false }
     }
 }

@@ -38,6 +38,12 @@ struct ValueDemand: Sendable {
             rules = nil
             hasRules = false
             expression = nil
+        case .removed:
+            type = nil
+            isOptional = true
+            rules = nil
+            hasRules = false
+            expression = nil
         }
     }
 

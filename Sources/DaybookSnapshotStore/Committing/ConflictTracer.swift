@@ -16,8 +16,8 @@ extension MergeConflict {
 
 /// Finds the entries that made "theirs" in conflicts.
 ///
-/// The versions of the one object are walked back until one has another value, and no further than
-/// to the base: O(log *n*) page reads for each entry that changed the object since.
+/// The versions of an object are walked back until one has another value, but not past the base:
+/// O(log *n*) page reads for each entry that changed the object since.
 struct ConflictTracer {
     private let parts: StoreParts
     private let base: SequenceNumber
@@ -56,7 +56,7 @@ struct ConflictTracer {
     ) throws -> SequenceNumber? {
         switch conflict.kind {
         case .value, .deletedByUs:
-            // Where only the row has moved, it is the row's last change that collides.
+            // Where only the row has moved, its last change is the one that collides.
             let slot = conflict.base == conflict.theirs ? nil : property?.slot
             return try lastChange(of: slot, in: conflict.object, in: transaction)
         case .deletedByThem:
@@ -67,8 +67,8 @@ struct ConflictTracer {
         }
     }
 
-    /// The entry that last changed a value; the one that last changed the object where that is older
-    /// than the base, and for no value.
+    /// The entry since the base that last changed the value in a slot; the one that last changed
+    /// the object where there is no slot or none has changed it.
     private func lastChange(
         of slot: Int?, in object: ObjectID, in transaction: borrowing some Reading & ~Copyable
     ) throws -> SequenceNumber? {
@@ -87,8 +87,8 @@ struct ConflictTracer {
         return row.since
     }
 
-    /// The entry that deleted what ours refers to, that gave it to somebody else, or that refers to
-    /// what ours deletes.
+    /// The entry that deleted what our side refers to, gave it to another object, or refers to what
+    /// our side deletes.
     private func lastChange(
         ofReference conflict: MergeConflict, property: SchemaProperty?,
         in transaction: borrowing some Reading & ~Copyable
@@ -133,7 +133,7 @@ extension Store {
     /// Conflicts found outside of a save, with the entries that made "theirs".
     ///
     /// - Parameters:
-    ///   - conflicts: What was found while following the journal.
+    ///   - conflicts: The conflicts found while following the journal.
     ///   - base: The last entry that was known before.
     ///   - head: The last entry that is known now.
     /// - Returns: The same conflicts, in the same order.

@@ -1,12 +1,11 @@
 internal import DaybookLMDB
 internal import DaybookObjectModel
 
-/// Checks that after an entry every relationship that the entry touches leads to as many objects as
-/// the model demands.
+/// Checks that every relationship an entry touches leads to as many objects as the model demands.
 ///
-/// Only relationships that are no value of the object itself are counted here: to-many ones, and
-/// to-one ones derived from their inverse. An entry touches both ends of a relationship, though it
-/// names only one.
+/// Only relationships that the object does not keep as a value are counted here: to-many ones, and
+/// to-one ones derived from their inverse. An entry touches both ends of a relationship but names
+/// only one.
 struct CountCheck {
     private let projection: Projection
     /// By how much the entry changes each count.
@@ -25,7 +24,7 @@ struct CountCheck {
     ) throws {
         guard projection.schema.entities.contains(where: { !$0.counted.isEmpty }) else { return }
         var check = CountCheck(projection: projection)
-        for change in changes { check.note(change) }
+        for change in changes { check.tally(change) }
         let failures = try check.failures(in: transaction)
         if !failures.isEmpty { throw StoreError.validation(failures) }
     }
@@ -34,9 +33,9 @@ struct CountCheck {
         self.projection = projection
     }
 
-    // MARK: - Noting
+    // MARK: - Tallying
 
-    private mutating func note(_ change: Change) {
+    private mutating func tally(_ change: Change) {
         guard let entity = projection.schema.entity(change.object.entity) else { return }
         if change.isDelete { deleted.insert(change.object) }
         change.forEachCount(of: entity) { object, property, difference in

@@ -2,10 +2,10 @@ internal import DaybookJournalLog
 internal import DaybookLMDB
 internal import DaybookObjectModel
 
-/// Strict mode: reads back what folding an entry has written, by the way any reader goes.
+/// Strict mode: reads back what folding an entry has written, as any reader would.
 enum EntryCheck {
-    /// Compares, for every object of an entry, the state before taken over the change with the
-    /// state after.
+    /// For every object of an entry, applies the change to the state before and compares the result
+    /// with the state after.
     ///
     /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` and every object that differs.
     static func check(

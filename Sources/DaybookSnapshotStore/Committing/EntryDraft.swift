@@ -2,17 +2,17 @@ internal import DaybookJournalLog
 internal import DaybookLMDB
 internal import DaybookObjectModel
 
-/// How the changes of a request stand to what is in the tables.
+/// How the changes of a request fit the tables.
 enum Fit {
-    /// Each starts from just what stands there, and all have been folded.
+    /// Each starts from exactly what the tables hold, and all have been folded.
     case folded
-    /// Something has to be looked at more closely.
+    /// Some change needs a closer look.
     case unknown
 }
 
-/// The entry that a save is about to append: its bytes, and the records they come to.
+/// The entry that a save is about to append: its bytes and the records that follow from them.
 ///
-/// Nothing is written before it is appended, so it may be begun anew.
+/// Nothing is written before it is appended, so it can be started over.
 struct EntryDraft {
     private let parts: StoreParts
     private let last: LastCommitState
@@ -34,8 +34,8 @@ struct EntryDraft {
     /// An upper bound for the entity of the last new object: see ``StoredState/greatestKnown``.
     var greatestKnown: ObjectID? { projector.state.greatestKnown }
 
-    /// Folds a request as it is, on the chance that its changes fit what stands in the tables, as most
-    /// do: then each row is read once.
+    /// Tries to fold a request as it is: most changes fit the tables, and then each row is read
+    /// once.
     mutating func attempt(
         _ request: ValidatedSave, in transaction: borrowing WriteTransaction
     ) throws -> Fit {
@@ -48,7 +48,7 @@ struct EntryDraft {
         return .folded
     }
 
-    /// Folds the bytes of an entry, in place of what has been folded.
+    /// Folds the bytes of an entry and discards what was folded before.
     mutating func fold(
         _ payload: [UInt8], in transaction: borrowing WriteTransaction
     ) throws {
@@ -60,7 +60,7 @@ struct EntryDraft {
         _ payload: [UInt8], in transaction: borrowing WriteTransaction
     ) throws {
         self.payload = payload
-        try projector.take(
+        try projector.takeInTurn(
             try EntryPayload.Encoded(payload), of: last.head.sequence.next, in: transaction)
     }
 
@@ -68,8 +68,8 @@ struct EntryDraft {
     ///
     /// - Parameters:
     ///   - recordedAt: When it is recorded, in microseconds since 1970.
-    ///   - occurredAt: When it happened, if that is told.
-    ///   - transaction: The write it becomes part of.
+    ///   - occurredAt: When it happened, if that is given.
+    ///   - transaction: The write transaction.
     /// - Returns: The entry as it stands in the journal.
     /// - Throws: ``JournalError`` or ``StoreError``; the transaction must not be committed then.
     mutating func append(

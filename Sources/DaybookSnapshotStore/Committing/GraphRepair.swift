@@ -3,13 +3,13 @@ internal import DaybookLMDB
 internal import DaybookObjectModel
 internal import Foundation
 
-/// What some objects shall be, and what becomes of that so that the graph stays whole.
+/// The states that some objects are to have, adjusted so that the graph stays whole.
 ///
-/// Undo and restore say what they want; then ``settle(in:)`` leaves out, or reports, what would leave a
-/// reference without its object, an object with two owners where there can be one, or a unique value
-/// twice; ``changes(in:)`` tells how to get there from what stands in the tables.
+/// Undo and restore say what they want. ``settle(in:)`` then leaves out, or reports, whatever would
+/// break a reference, give an object two owners where it can have one, or repeat a unique value.
+/// ``changes(in:)`` returns the changes from the tables' state to the wanted one.
 struct GraphRepair {
-    /// What an object shall be; nil for gone.
+    /// The wanted state of each object; nil to delete it.
     private(set) var wanted: [ObjectID: ObjectState?] = [:]
     private(set) var obstacles: [UndoObstacle] = []
     let policy: UndoPolicy
@@ -17,27 +17,27 @@ struct GraphRepair {
     private let ignored: Set<SequenceNumber>
     private var states: [ObjectID: ObjectState?] = [:]
     private var queue = RepairQueue()
-    private var noted: Set<UndoObstacle> = []
+    private var reported: Set<UndoObstacle> = []
     private var entries: [SequenceNumber: (author: String?, time: Int64)] = [:]
 
     private var projection: Projection { parts.projection }
     private var schema: Schema { parts.projection.schema }
 
-    /// Starts with nothing wanted; some entries may stand in nobody's way.
+    /// Starts with nothing wanted. Ignored entries count as no obstacle.
     init(_ parts: StoreParts, _ policy: UndoPolicy, ignoring ignored: Set<SequenceNumber> = []) {
         self.parts = parts
         self.policy = policy
         self.ignored = ignored
     }
 
-    // MARK: - Wanting
+    // MARK: - Wanted states
 
-    /// Says what an object shall be.
+    /// Sets the wanted state of an object.
     mutating func want(_ state: ObjectState?, for object: ObjectID) {
         wanted[object] = .some(state)
     }
 
-    /// An object as it will be, or as it is.
+    /// The wanted state of an object, or else its current state.
     mutating func state(
         of object: ObjectID, in transaction: borrowing ReadTransaction
     ) throws -> ObjectState? {
@@ -45,7 +45,7 @@ struct GraphRepair {
         return try current(object, in: transaction)
     }
 
-    /// An object as it is.
+    /// The current state of an object.
     mutating func current(
         _ object: ObjectID, in transaction: borrowing ReadTransaction
     ) throws -> ObjectState? {
@@ -55,7 +55,7 @@ struct GraphRepair {
         return state
     }
 
-    /// How to get from what there is to what is wanted, in the order of an entry.
+    /// The changes from the current state to the wanted one, in the order of an entry.
     mutating func changes(in transaction: borrowing ReadTransaction) throws -> [Change] {
         var changes: [Change] = []
         for (object, state) in wanted {
@@ -70,7 +70,7 @@ struct GraphRepair {
 
     // MARK: - Settling
 
-    /// Makes what is wanted fit together and fit everything else.
+    /// Makes the wanted states fit each other and everything else.
     ///
     /// Under ``UndoPolicy/refuse`` nothing is changed, only reported.
     mutating func settle(in transaction: borrowing ReadTransaction) throws {
@@ -86,19 +86,19 @@ struct GraphRepair {
         }
     }
 
-    /// How many times settling has looked at an object.
+    /// How many objects settling has visited, repeats included.
     var visitCount: Int { queue.visitCount }
 
-    /// Whether a plan is only to say what is wrong.
+    /// Whether obstacles are only reported.
     private var onlyReports: Bool { policy == .refuse }
 
-    /// Leaves an object as it is.
+    /// Drops what was wanted of an object, so that it stays as it is.
     private mutating func leave(
         _ object: ObjectID, in transaction: borrowing ReadTransaction
     ) throws {
         guard !onlyReports else { return }
         wanted[object] = nil
-        queue.noteLeft(object, as: try current(object, in: transaction), schema)
+        queue.revisit(afterLeaving: object, as: try current(object, in: transaction), schema)
     }
 
     /// Gives a property another value than the wanted one.
@@ -109,7 +109,7 @@ struct GraphRepair {
         guard !onlyReports, case .some(.some(var state)) = wanted[object] else { return }
         state.values[slot] = value
         wanted[object] = .some(state)
-        queue.noteSet(object, as: try current(object, in: transaction), schema)
+        queue.revisit(afterSetting: object, as: try current(object, in: transaction), schema)
     }
 
     // MARK: - References that would be made
@@ -152,8 +152,8 @@ struct GraphRepair {
         queue.add(object)
     }
 
-    /// Whether a reference can be made: its object is there, and nobody else holds what only one can
-    /// hold.
+    /// Whether a reference can be made: its target exists, and no other object holds a target that
+    /// only one can hold.
     private mutating func mayRefer(
         _ owner: ObjectID, _ property: SchemaProperty, to target: ObjectID,
         in transaction: borrowing ReadTransaction
@@ -173,7 +173,7 @@ struct GraphRepair {
         case .gone:
             let deletion = try projection.deletion(of: target, at: .latest, in: transaction)
             let verb = deletion == nil ? "made" : "deleted"
-            try note(
+            try report(
                 deletion, "\(verb) \(schema.name(of: target)), which is needed by",
                 property.number, owner, in: transaction)
             return false
@@ -184,7 +184,7 @@ struct GraphRepair {
                 {
                     continue
                 }
-                try note(
+                try report(
                     links.first { $0.other == other }?.since,
                     "gave \(schema.name(of: target)) to \(schema.name(of: other)), which is "
                         + "needed by", property.number, owner, in: transaction)
@@ -207,16 +207,16 @@ struct GraphRepair {
             if policy == .overwrite, try letGo(link.other, property, of: object, in: transaction) {
                 continue
             }
-            try note(
+            try report(
                 link.since, "made a reference to \(schema.name(of: object)) of", link.property,
                 link.other, in: transaction)
             if !onlyReports { return try leave(object, in: transaction) }
         }
     }
 
-    /// Takes a reference out of what an owner shall be.
+    /// Takes a reference out of the wanted state of its owner.
     ///
-    /// - Returns: Whether the owner can be without.
+    /// - Returns: Whether the owner can do without the reference.
     private mutating func letGo(
         _ owner: ObjectID, _ property: SchemaProperty, of target: ObjectID,
         in transaction: borrowing ReadTransaction
@@ -246,7 +246,7 @@ struct GraphRepair {
         return state.members[property.number]?[target] != nil
     }
 
-    /// The references to an object that stand in the tables, through one property or all.
+    /// The references to an object in the tables, through one property or all.
     private func links(
         to object: ObjectID, _ property: PropertyNumber?, in transaction: borrowing ReadTransaction
     ) throws -> [Link] {
@@ -280,14 +280,14 @@ struct GraphRepair {
             let since = try projection.withRow(of: holder, at: .latest, in: transaction) {
                 _, layout in layout.since
             }
-            try note(
+            try report(
                 since, "gave \(schema.name(of: holder)) the same unique value as",
                 constraint.properties.first?.number, object, in: transaction)
             try leaveOut(constraint, of: object, current, in: transaction)
         }
     }
 
-    /// Who else will have a unique value.
+    /// Another object that will have the same unique value.
     private mutating func holder(
         of key: [UInt8], _ constraint: SchemaConstraint, _ object: ObjectID,
         in transaction: borrowing ReadTransaction
@@ -321,28 +321,28 @@ struct GraphRepair {
         }
     }
 
-    // MARK: - Words
+    // MARK: - Obstacles
 
-    /// Notes an obstacle: the entry in the way, if it is one in particular, and what it did, as it reads
-    /// before "'name' of Country/17".
-    mutating func note(
+    /// Reports an obstacle: the entry in the way, if there is a single one, and what it did, worded
+    /// to precede "'name' of Country/17".
+    mutating func report(
         _ sequence: SequenceNumber?, _ verb: String, _ property: PropertyNumber?,
         _ object: ObjectID, in transaction: borrowing ReadTransaction
     ) throws {
         if let sequence, ignored.contains(sequence) { return }
         let name = schema.name(of: object)
         let propertyName = property.flatMap { schema.entity(object.entity)?.property($0)?.name }
-        let place = propertyName.map { "'\($0)' of \(name)" } ?? name
+        let subject = propertyName.map { "'\($0)' of \(name)" } ?? name
         let entry = try sequence.flatMap { try self.entry($0, in: transaction) }
         let by = entry?.author.map { " by \($0)" } ?? ""
         let at = entry.map { " at \(DateText.text(microseconds: $0.time))" } ?? ""
-        let subject = sequence.map { "Entry \($0)\(by)\(at)" } ?? "What is to be taken back"
+        let agent = sequence.map { "Entry \($0)\(by)\(at)" } ?? "What is to be taken back"
         let obstacle = UndoObstacle(
             entry: sequence, author: entry?.author,
             date: entry.map { Date(timeIntervalSince1970: Double($0.time) / 1_000_000) },
             object: object, objectName: name, propertyName: propertyName,
-            description: "\(subject) \(verb) \(place).")
-        if noted.insert(obstacle).inserted { obstacles.append(obstacle) }
+            description: "\(agent) \(verb) \(subject).")
+        if reported.insert(obstacle).inserted { obstacles.append(obstacle) }
     }
 
     /// Who saved an entry, and when it happened.

@@ -2,28 +2,33 @@ internal import DaybookJournalLog
 internal import DaybookLMDB
 internal import DaybookObjectModel
 
-/// Where journal and rows end, as one save has left them: what the next one would have to look up.
+/// Where the journal and the rows end after a save, so that the next save need not look it up.
 ///
-/// It goes from save to save along with LMDB's transactions, which forget it when anybody else has
+/// It is passed from save to save with LMDB's transactions, which drop it when anyone else has
 /// written: see ``WriteTransaction/remember(_:)``.
 final class LastCommitState: Sendable {
     /// The last entry.
     let head: JournalHead
     /// An upper bound: no object of that entity has a greater number.
     let greatest: ObjectID?
+    /// The entry that set the model in force.
+    let model: SequenceNumber
 
-    init(_ head: JournalHead, greatest: ObjectID?) {
+    init(_ head: JournalHead, greatest: ObjectID?, model: SequenceNumber) {
         self.head = head
         self.greatest = greatest
+        self.model = model
     }
 
-    /// What the last save has left, or, when others have written since, what the journal says.
+    /// What the last save left, or what the journal says when others have written since.
     ///
     /// - Throws: ``JournalError`` when the journal does not end as it says.
     static func current(
-        _ journal: Journal, in transaction: borrowing WriteTransaction
+        _ parts: StoreParts, in transaction: borrowing WriteTransaction
     ) throws -> LastCommitState {
         if let known = transaction.remembered as? LastCommitState { return known }
-        return LastCommitState(try JournalHead(of: journal, in: transaction), greatest: nil)
+        return LastCommitState(
+            try JournalHead(of: parts.journal, in: transaction), greatest: nil,
+            model: try Projection.lastModel(parts.tables, in: transaction))
     }
 }

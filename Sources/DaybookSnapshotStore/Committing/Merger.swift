@@ -2,10 +2,10 @@ internal import DaybookJournalLog
 internal import DaybookLMDB
 internal import DaybookObjectModel
 
-/// Brings the changes of a request onto what their objects have become since the request was based.
+/// Rebases the changes of a request on what their objects have become since the request's base.
 ///
-/// Where nobody else has touched the same, a change comes out as it went in, and that is found by
-/// comparing old values only.
+/// A change that collides with nothing comes out as it went in; comparing its old values is enough
+/// to tell.
 struct Merger {
     private let projection: Projection
     private let request: SaveRequest
@@ -24,7 +24,7 @@ struct Merger {
 
     /// Merges all changes.
     ///
-    /// - Returns: Changes that apply to what stands in the tables, in the order of an entry.
+    /// - Returns: Changes that apply to the tables as they are, in the order of an entry.
     mutating func merge(
         _ changes: [Change], in transaction: borrowing some Reading & ~Copyable
     ) throws -> [Change] {
@@ -44,7 +44,7 @@ struct Merger {
         return merged
     }
 
-    /// Whether a change fits what stands in the tables as it is.
+    /// Whether a change fits the tables as it is.
     private mutating func applies(
         _ change: Change, in transaction: borrowing some Reading & ~Copyable
     ) throws -> Bool {
@@ -52,22 +52,22 @@ struct Merger {
         guard let entity = projection.schema.entity(change.object.entity) else { return false }
         let key = StoreKey.object(change.object)
         let fits = try transaction.get(projection.tables.rows, key.span.bytes) { bytes in
-            try projection.decoding(change.object) { () throws(DecodingFailure) in
-                let layout = try RowLayout(bytes)
-                if let since = request.rowSeen(change.object), since != layout.since {
-                    return false
+            let object = change.object
+            let layout = try projection.decoding(object) { () throws(DecodingFailure) in
+                try RowLayout(bytes)
+            }
+            if let since = request.rowSeen(object), since != layout.since { return false }
+            switch change.kind {
+            case .insert: return false
+            case .update(let edits, _):
+                for edit in edits {
+                    guard let slot = entity.property(edit.property)?.slot,
+                        try projection.value(slot, of: object, layout, bytes) == edit.old
+                    else { return false }
                 }
-                switch change.kind {
-                case .insert: return false
-                case .update(let edits, _):
-                    for edit in edits {
-                        guard let slot = entity.property(edit.property)?.slot,
-                            try layout.value(slot, in: bytes) == edit.old
-                        else { return false }
-                    }
-                    return true
-                case .delete(let values, _): return try layout.values(in: bytes) == values
-                }
+                return true
+            case .delete(let values, _):
+                return try projection.values(of: object, layout, bytes) == values
             }
         }
         guard fits == true else { return false }
@@ -101,7 +101,7 @@ struct Merger {
         return true
     }
 
-    /// The current order of those objects that an edit names.
+    /// The current order of the objects that an edit names.
     private func members(
         of owner: ObjectID, _ edit: MembershipEdit,
         in transaction: borrowing some Reading & ~Copyable
@@ -153,7 +153,7 @@ struct Merger {
         return outcome.change
     }
 
-    /// Notes conflicts of objects that were not to change, and have.
+    /// Records a conflict for each watched object that others have changed.
     private mutating func checkWatched(
         besides changes: [Change], in transaction: borrowing some Reading & ~Copyable
     ) throws {
@@ -191,7 +191,7 @@ extension Table {
         let end = StoreKey.end(of: entity)
         let prefix = StoreKey.entity(entity)
         let last: UInt64? = try transaction.seek(self, before: end.span.bytes) { key, _ in
-            // What is no key of an object is for verifying to find.
+            // Verifying finds keys that are not those of an object.
             guard key.starts(with: prefix), key.byteCount >= StoreKey.objectSize else { return 0 }
             var reader = KeyReader()
             return try reader.object(key).number

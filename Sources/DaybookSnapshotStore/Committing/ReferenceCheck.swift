@@ -1,24 +1,23 @@
 internal import DaybookLMDB
 internal import DaybookObjectModel
 
-/// Checks that after an entry every reference leads to an object, and settles what does not.
+/// Checks that every reference leads to an object after an entry, and settles those that do not.
 ///
-/// - A new reference to an object that is not there is a conflict; unless the policy is
-///   ``MergePolicy/error``, the reference is left out.
-/// - A delete of an object that somebody still refers to is a conflict; where our side wins, the
-///   entry takes the references back as well. A relationship without inverse has nobody on the
-///   other side to do so, and is always taken back.
-/// - A new reference over a relationship whose other end is to-one is a conflict when somebody else
-///   holds the object; where our side wins, the other one lets go of it.
-/// - References over a relationship whose delete rule at the deleted object is
-///   ``DeleteRule/noAction`` are left as they are.
+/// - A new reference to a missing object is a conflict; unless the policy is ``MergePolicy/error``,
+///   the reference is left out.
+/// - Deleting an object that others still refer to is a conflict; where our side wins, the entry
+///   takes back those references as well. References without an inverse are always taken back,
+///   because nothing on the other side does it.
+/// - A new reference through a relationship whose inverse is to-one is a conflict when another
+///   object holds the target; where our side wins, that object releases it.
+/// - References stay as they are where the deleted object's delete rule is ``DeleteRule/noAction``.
 struct ReferenceCheck {
     private let policy: MergePolicy
     private let projection: Projection
     private var changes: [Change]
     private var positions: [ObjectID: Int] = [:]
     private var known: [ObjectID: Bool] = [:]
-    /// Who is to hold what only one may hold.
+    /// The new owner of each target that only one object may hold.
     private var claims: [[UInt8]: ObjectID] = [:]
     /// The updates that the policy drops, by position.
     private var dropped: [Int] = []
@@ -65,7 +64,7 @@ struct ReferenceCheck {
             do {
                 try SaveRequestValidation.check(changes, schema: projection.schema)
             } catch {
-                // What the policy left out or took back had to be there.
+                // The policy left out or took back something that the model requires.
                 throw conflicts.isEmpty ? error : conflict
             }
         }
@@ -87,7 +86,7 @@ struct ReferenceCheck {
         let lost = try change.leaveOut(
             of: entity,
             where: { reference in
-                // A member that only moves is where it was.
+                // A member that only moves was there before.
                 try reference.begins
                     && !mayRefer(
                         owner, reference.property, to: reference.destination, in: transaction)
@@ -95,7 +94,7 @@ struct ReferenceCheck {
             unlessTaken: { isTaken($1, over: $0, from: owner) })
         guard !lost.isEmpty else { return }
         for reference in lost {
-            note(owner, reference.property, base: reference.base, ours: reference.ours)
+            recordConflict(owner, reference.property, base: reference.base, ours: reference.ours)
         }
         isUntouched = false
         if policy == .rollback, case .update = change.kind {
@@ -105,8 +104,8 @@ struct ReferenceCheck {
         }
     }
 
-    /// Drops updates, but for what they let go of and the entry gives to others. What another update
-    /// that is dropped was to take is given to nobody.
+    /// Drops updates, except that they release what the entry gives to others. What a dropped
+    /// update was to take is not given away.
     private mutating func releaseDropped() {
         guard !dropped.isEmpty else { return }
         let owners = Set(dropped.map { changes[$0].object })
@@ -119,7 +118,7 @@ struct ReferenceCheck {
         }
     }
 
-    /// What is left of an update that is dropped: it lets go of what the entry gives to others.
+    /// What is left of a dropped update: it releases what the entry gives to others.
     private func releases(of change: Change, _ entity: SchemaEntity) -> Change.Kind {
         var edits: [Edit] = []
         var members: [MembershipEdit] = []
@@ -142,11 +141,12 @@ struct ReferenceCheck {
         return .update(edits: edits, members: members)
     }
 
-    // MARK: - What only one may hold
+    // MARK: - Targets with one owner
 
-    /// Notes who is to hold what only one may hold, as the entry was sent.
+    /// Records which object claims each target that only one may hold, from the changes as sent.
     ///
-    /// - Throws: ``StoreError`` with ``StoreError/Code/validation`` when two are to hold the same.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/validation`` when two objects claim the same
+    ///   target.
     private mutating func claim(
         for change: Change, in transaction: borrowing some Reading & ~Copyable
     ) throws {
@@ -170,15 +170,15 @@ struct ReferenceCheck {
         }
     }
 
-    /// Whether the entry gives an object, which only one may hold, to somebody else.
+    /// Whether the entry gives an object that only one may hold to another owner.
     private func isTaken(
         _ object: ObjectID, over property: SchemaProperty, from owner: ObjectID
     ) -> Bool {
         claims[StoreKey.links(of: object, property.number)].map { $0 != owner } ?? false
     }
 
-    /// Whether an owner may refer to a target: it is there, and nobody else holds what only one can
-    /// hold.
+    /// Whether an owner may refer to a target: it exists, and no other object holds a target that
+    /// only one can hold.
     private mutating func mayRefer(
         _ owner: ObjectID, _ property: SchemaProperty, to target: ObjectID,
         in transaction: borrowing some Reading & ~Copyable
@@ -196,7 +196,7 @@ struct ReferenceCheck {
         case .held(let others):
             guard policy.isOurs else { return false }
             for other in others {
-                note(owner, property.number, base: .null, ours: .object(target))
+                recordConflict(owner, property.number, base: .null, ours: .object(target))
                 try takeBack(other, property, from: target, cause: nil, in: transaction)
             }
             return true
@@ -239,7 +239,7 @@ struct ReferenceCheck {
         }
     }
 
-    /// Whether an owner that refers to an object now will do so after the entry.
+    /// Whether an owner that refers to an object now still does so after the entry.
     private func stillRefers(
         _ owner: ObjectID, _ property: SchemaProperty, to object: ObjectID
     ) -> Bool {
@@ -260,7 +260,7 @@ struct ReferenceCheck {
         }
     }
 
-    /// Takes a reference back, or reports it where theirs wins.
+    /// Takes a reference back, or records a conflict where their side wins.
     private mutating func release(
         _ owner: ObjectID, _ property: SchemaProperty, from object: ObjectID,
         in transaction: borrowing some Reading & ~Copyable
@@ -277,7 +277,7 @@ struct ReferenceCheck {
         try takeBack(owner, property, from: object, cause: object, in: transaction)
     }
 
-    /// Adds the edit by which an owner lets go of an object.
+    /// Adds the edit by which an owner releases an object.
     private mutating func takeBack(
         _ owner: ObjectID, _ property: SchemaProperty, from object: ObjectID, cause: ObjectID?,
         in transaction: borrowing some Reading & ~Copyable
@@ -321,9 +321,9 @@ struct ReferenceCheck {
         }
     }
 
-    // MARK: - Notes
+    // MARK: - Conflicts
 
-    private mutating func note(
+    private mutating func recordConflict(
         _ object: ObjectID, _ property: PropertyNumber, base: Value, ours: Value
     ) {
         conflicts.append(

@@ -1,25 +1,25 @@
 internal import DaybookObjectModel
 
-/// Which objects of a plan are to be looked at, once or again.
+/// The objects of a plan that are to be visited, for the first time or again.
 ///
-/// Every object is looked at once. What is left as it is, or set back to what it is, can stand in the way
-/// of others, so those are looked at again, and nothing else is: settling is linear in the references of
-/// the plan. Who may be concerned is taken from what was wanted at first, which only ever shrinks.
+/// Every object is visited once. An object that stays as it is, or is set back, can obstruct
+/// others, and only those are visited again: settling is linear in the references of the plan. The
+/// objects that may be affected come from what was wanted at first, which only ever shrinks.
 struct RepairQueue {
     private var round: [ObjectID] = []
     private var due: Set<ObjectID> = []
-    /// What is to go.
+    /// The objects to delete.
     private let leaving: Set<ObjectID>
-    /// For each object, who wants to refer to it.
+    /// For each object, the objects that want to refer to it.
     private var seekers: [ObjectID: [ObjectID]] = [:]
-    /// For each object that only one can hold, who wants to hold it.
+    /// For each target that only one can hold, the objects that want to hold it.
     private var rivals: [ObjectID: [ObjectID]] = [:]
-    /// For each unique value, who wants to have it.
+    /// For each unique value, the objects that want to have it.
     private var claimants: [[UInt8]: [ObjectID]] = [:]
-    /// How many objects have been handed out.
+    /// How many objects have been returned, repeats included.
     private(set) var visitCount = 0
 
-    /// A queue of nothing.
+    /// An empty queue.
     init() {
         leaving = []
     }
@@ -38,7 +38,7 @@ struct RepairQueue {
         }
     }
 
-    /// The next object, in ascending order as far as that goes; nil when all is settled.
+    /// The next object, ascending within each round; nil when all is settled.
     mutating func next() -> ObjectID? {
         if round.isEmpty {
             round = due.sorted(by: >)
@@ -49,28 +49,30 @@ struct RepairQueue {
         return object
     }
 
-    /// Has an object looked at again that refers to less than before.
+    /// Queues an object that refers to less than before.
     mutating func add(_ object: ObjectID) {
         due.insert(object)
     }
 
-    /// Has all those looked at again for whom it matters that an object stays as it is.
+    /// Queues all objects that are affected when an object stays as it is.
     ///
-    /// `current` is what it is now; nil when it is not there.
-    mutating func noteLeft(_ object: ObjectID, as current: ObjectState?, _ schema: Schema) {
+    /// `current` is the state in the tables; nil when the object does not exist.
+    mutating func revisit(afterLeaving object: ObjectID, as current: ObjectState?, _ schema: Schema)
+    {
         due.formUnion(seekers[object] ?? [])
-        noteHolding(object, current, schema)
+        revisitObstructed(object, current, schema)
     }
 
-    /// Has all those looked at again for whom it matters that an object has been set back in part.
+    /// Queues all objects that are affected when part of an object has been set back.
     ///
-    /// `current` is what it is now; nil when it is not there.
-    mutating func noteSet(_ object: ObjectID, as current: ObjectState?, _ schema: Schema) {
+    /// `current` is the state in the tables; nil when the object does not exist.
+    mutating func revisit(afterSetting object: ObjectID, as current: ObjectState?, _ schema: Schema)
+    {
         due.insert(object)
-        noteHolding(object, current, schema)
+        revisitObstructed(object, current, schema)
     }
 
-    private mutating func noteHolding(
+    private mutating func revisitObstructed(
         _ object: ObjectID, _ current: ObjectState?, _ schema: Schema
     ) {
         guard let current, let entity = schema.entity(object.entity) else { return }
@@ -83,7 +85,7 @@ struct RepairQueue {
 }
 
 extension ObjectState {
-    /// The unique values of the object, as they stand in the index.
+    /// The unique values of the object, as index keys.
     fileprivate func uniqueKeys(_ entity: SchemaEntity) -> [[UInt8]] {
         entity.constraints.compactMap { $0.key(of: $0.values(in: values)) }
     }

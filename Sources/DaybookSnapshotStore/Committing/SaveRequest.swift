@@ -11,7 +11,7 @@ package enum ConflictDetection: Sendable, Hashable {
 
 /// Changes on their way to becoming an entry.
 package struct SaveRequest: Sendable {
-    /// What is said of the entry.
+    /// The header of the entry.
     package var header: EntryHeader
     /// The net changes, one for each object, in any order.
     package var changes: [Change]
@@ -20,19 +20,21 @@ package struct SaveRequest: Sendable {
     package var seen: [ObjectID: [Value]]
     /// The entry that last changed each row when it was read, for ``ConflictDetection/perRow``.
     package var seenSince: [ObjectID: SequenceNumber]
-    /// Objects that need not have changed here, but must not have been changed by others: the entry
-    /// that last changed each row when it was read.
+    /// Objects that others must not have changed, whether or not they change here: the entry that
+    /// had last changed each row when it was read.
     package var watched: [ObjectID: SequenceNumber]
+    /// The model that the entry sets, by which its changes are; nil for an entry of changes only.
+    package var version: ModelVersion?
     /// What to do about conflicts.
     package var policy: MergePolicy
-    /// What to do, instead, about values of some objects that must be unique and are taken.
+    /// The policy for single objects whose unique values are taken, in place of ``policy``.
     package var constraintPolicies: [ObjectID: MergePolicy]
-    /// What counts as one.
+    /// What counts as a conflict.
     package var detection: ConflictDetection
     /// The recording time to keep, when an exported entry is loaded.
     package var recordedAt: Int64?
-    /// What users keep about the store from this save on; nil to leave it as it is. It is written
-    /// with the entry, but is no part of it.
+    /// The user values of the store from this save on; nil to leave them as they are. They are
+    /// written with the entry but are not part of it.
     package var userValues: [String: Value]?
 
     /// Describes a request.
@@ -56,7 +58,7 @@ package struct SaveRequest: Sendable {
     }
 }
 
-/// What became of a request.
+/// The outcome of a request.
 package struct SaveResult: Sendable {
     /// The entry; nil when nothing was left to append.
     package let sequence: SequenceNumber?
@@ -66,13 +68,13 @@ package struct SaveResult: Sendable {
     package let changes: [Change]
     /// The conflicts that the policy settled.
     package var conflicts: [MergeConflict]
-    /// The values that had to be unique and were taken, as the policy settled it.
+    /// The clashes of unique values that the policy settled.
     package var constraintConflicts: [ConstraintConflict] = []
-    /// Where others had changed the same and both changes have become one.
+    /// The values that both sides had changed and that were merged.
     package var merged: [MergedValue] = []
-    /// The objects of the store that new objects became one with.
+    /// The stored object that each new object was merged into.
     package var replaced: [ObjectID: ObjectID] = [:]
-    /// Whether what was saved is the request, change for change.
+    /// Whether the request was saved change for change.
     package var isUntouched = false
 
     /// Whether the changes were saved as they stood in the request.
@@ -82,7 +84,7 @@ package struct SaveResult: Sendable {
 }
 
 extension SaveRequest {
-    /// The entry from which on any change of an object by others is a conflict; nil when only changes
+    /// The entry after which any change of an object by others is a conflict; nil when only changes
     /// of the same properties are.
     func rowSeen(_ object: ObjectID) -> SequenceNumber? {
         watched[object] ?? (detection == .perRow ? seenSince[object] : nil)
@@ -91,8 +93,8 @@ extension SaveRequest {
 
 /// Whether a walk goes on.
 package enum WalkStep: Sendable, Hashable {
-    /// To the next.
+    /// Go on to the next.
     case proceed
-    /// No further.
+    /// Stop here.
     case stop
 }

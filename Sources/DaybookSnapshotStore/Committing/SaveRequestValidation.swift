@@ -5,9 +5,9 @@ struct SaveRequestValidation {
     private let schema: Schema
     private var failures: [ValidationFailure] = []
     private var entity: SchemaEntity?
-    private var previous: Change.Place?
+    private var previous: Change.SortKey?
     private var isOfOneKind = true
-    /// The objects so far, and once there are changes of several kinds, as a set.
+    /// The objects so far; also as a set once there are changes of several kinds.
     private var objects: [ObjectID] = []
     private var seen: Set<ObjectID> = []
 
@@ -30,7 +30,7 @@ struct SaveRequestValidation {
         }
         guard let entity else { throw Self.noSuchEntity(change) }
         if isRepeated(change) {
-            note("\(schema.name(of: change.object)) is changed twice.", change)
+            report("\(schema.name(of: change.object)) is changed twice.", change)
         }
         check(change, of: entity)
     }
@@ -40,12 +40,12 @@ struct SaveRequestValidation {
         guard failures.isEmpty else { throw StoreError.validation(failures) }
     }
 
-    /// Whether another change of the same object came before. Two changes of one kind are neighbours
-    /// then, so that only entries of several kinds need a look at all of them.
+    /// Whether an earlier change has the same object. Two such changes of one kind are neighbours,
+    /// so only an entry with several kinds needs a search through all of them.
     private mutating func isRepeated(_ change: Change) -> Bool {
-        let place = change.place
-        defer { previous = place }
-        if let previous, previous.rank != place.rank { isOfOneKind = false }
+        let key = change.sortKey
+        defer { previous = key }
+        if let previous, previous.rank != key.rank { isOfOneKind = false }
         objects.append(change.object)
         guard isOfOneKind else {
             if seen.isEmpty { seen = Set(objects.dropLast()) }
@@ -59,13 +59,13 @@ struct SaveRequestValidation {
             .noSuchEntity, "The model has no entity of number \(change.object.entity.rawValue).")
     }
 
-    /// Starts, with room for so many changes.
+    /// Starts with room for `count` changes.
     init(schema: Schema, count: Int) {
         self.schema = schema
         objects.reserveCapacity(count)
     }
 
-    private mutating func note(_ message: String, _ change: Change) {
+    private mutating func report(_ message: String, _ change: Change) {
         failures.append(ValidationFailure(.invalid, object: change.object, message))
     }
 
@@ -73,15 +73,15 @@ struct SaveRequestValidation {
         switch change.kind {
         case .insert(let values, let members):
             if entity.isAbstract {
-                note("'\(entity.name)' is abstract, so there can be no object of it.", change)
+                report("'\(entity.name)' is abstract, so there can be no object of it.", change)
             }
             guard (1...StoreLayout.objectNumberMaximum).contains(change.object.number) else {
-                return note(
+                return report(
                     "\(schema.name(of: change.object)) has a number that is not between 1 and "
                         + "\(StoreLayout.objectNumberMaximum).", change)
             }
             guard values.count == entity.storedSlotCount else {
-                return note(
+                return report(
                     "\(schema.name(of: change.object)) has \(values.count) values instead of "
                         + "\(entity.storedSlotCount).", change)
             }
@@ -97,7 +97,7 @@ struct SaveRequestValidation {
                 guard let property = entity.property(number), let slot = property.slot,
                     slot < entity.storedSlotCount
                 else {
-                    note(
+                    report(
                         "Objects of '\(entity.name)' keep no value for property number "
                             + "\(number.rawValue).", change)
                     continue
@@ -105,12 +105,12 @@ struct SaveRequestValidation {
                 check(edits[index].new, property, change)
             }
             if !isInOrder {
-                note("The edits of \(schema.name(of: change.object)) are not in order.", change)
+                report("The edits of \(schema.name(of: change.object)) are not in order.", change)
             }
             check(members, change, entity)
         case .delete(let values, let members):
             if values.count != entity.storedSlotCount {
-                note(
+                report(
                     "\(schema.name(of: change.object)) has \(values.count) values instead of "
                         + "\(entity.storedSlotCount).", change)
             }
@@ -121,7 +121,12 @@ struct SaveRequestValidation {
     private mutating func check(
         _ value: Value, _ property: SchemaProperty, _ change: Change
     ) {
-        if let misfit = property.misfit(of: value) {
+        if property.isRemoved {
+            guard !value.isNull else { return }
+            report(
+                "\(schema.name(of: change.object)) has a value for a property that was removed from "
+                    + "the model.", change)
+        } else if let misfit = property.misfit(of: value) {
             failures.append(ValidationFailure(misfit, of: property, in: change.object, schema))
         } else if let target = value.reference {
             check(target, property, change)
@@ -133,7 +138,7 @@ struct SaveRequestValidation {
     ) {
         for edit in members {
             guard let property = entity.property(edit.property), property.isStoredToMany else {
-                note(
+                report(
                     "Objects of '\(entity.name)' keep no members for property number "
                         + "\(edit.property.rawValue).", change)
                 continue

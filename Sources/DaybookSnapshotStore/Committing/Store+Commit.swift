@@ -1,5 +1,5 @@
 // The room of committing: from a request to an entry, by checks, merging and repair, in one write
-// transaction. But for the entry of the model, which stands at the start, nobody else appends to the
+// transaction. Except for the first entry, which sets the model, nothing else appends to the
 // journal.
 
 internal import DaybookJournalLog
@@ -20,16 +20,17 @@ extension Store {
     ///   with ``StoreError/Code/corrupt`` when something that the save has to read is damaged: a row of
     ///   its objects, the last entry, one that a conflict is traced to, or a page. Other entries may be
     ///   damaged. The store is unchanged then.
-    /// - Complexity: O(*k* log *n*) page reads and writes, *k* the number of changes. Every 64th save
-    ///   reads the short ones of the 63 entries before it besides, to note their times.
+    /// - Complexity: O(*k* log *n*) page reads and writes, *k* the number of changes. Every 64th
+    ///   save also reads the short entries among the 63 before it, to write their times.
     @discardableResult
     package func commit(_ request: SaveRequest) throws -> SaveResult {
+        if let version = request.version { return try commitModel(request, version) }
         let prepared = try wrapping { try ValidatedSave(request, schema: schema) }
         guard !prepared.changes.isEmpty else {
             return SaveResult(sequence: nil, digest: nil, changes: [], conflicts: [])
         }
         let commit = Commit(
-            prepared, parts: parts, clock: options.clock,
+            prepared, models: models, parts: parts, clock: options.clock,
             verifies: options.verification == .afterCommit, takesNumbers: numbers.isLow,
             numbersTaken: numbers.bound)
         let outcome = try writing { try commit.run(in: $0) }
@@ -41,24 +42,30 @@ extension Store {
 }
 
 extension Store {
-    /// What committing a request now would come to, without committing it: nothing is written, and
-    /// nobody who writes waits.
+    /// The outcome of committing a request now, without committing it: nothing is written, and no
+    /// writer waits.
     ///
     /// - Returns: What would be saved, without a number.
     /// - Throws: ``StoreError`` as ``commit(_:)`` would: with ``StoreError/Code/conflict``,
     ///   ``StoreError/Code/validation``, ``StoreError/Code/duplicate``.
     /// - Complexity: O(*k* log *n*) page reads, *k* the number of changes.
     package func preview(_ request: SaveRequest) throws -> SaveResult {
+        if request.version != nil {
+            return SaveResult(
+                sequence: nil, digest: nil, changes: request.changes, conflicts: []
+            ).shown(by: schema)
+        }
         let commit = Commit(
-            try wrapping { try ValidatedSave(request, schema: schema) }, parts: parts,
-            clock: options.clock, verifies: false, takesNumbers: false)
+            try wrapping { try ValidatedSave(request, schema: schema) }, models: models,
+            parts: parts, clock: options.clock, verifies: false, takesNumbers: false)
         return try reading { try commit.preview(in: $0) }
     }
 }
 
-/// One save, inside the LMDB transaction. It may run more than once, so it changes nothing else.
+/// One save inside the LMDB transaction. It may run more than once, so it has no other effect.
 final class Commit: Sendable {
     private let prepared: ValidatedSave
+    private let models: ModelsInForce
     private let parts: StoreParts
     private let clock: @Sendable () -> Int64
     private let verifies: Bool
@@ -66,18 +73,20 @@ final class Commit: Sendable {
     /// All object numbers below are known to be taken.
     private let numbersTaken: UInt64
 
-    /// What a save came to.
+    /// The outcome of a save.
     struct Outcome: Sendable {
         var result: SaveResult
-        /// Object numbers taken along.
+        /// The object numbers reserved along with it.
         var block: Range<UInt64>?
     }
 
     init(
-        _ prepared: ValidatedSave, parts: StoreParts, clock: @escaping @Sendable () -> Int64,
-        verifies: Bool, takesNumbers: Bool, numbersTaken: UInt64 = 0
+        _ prepared: ValidatedSave, models: ModelsInForce, parts: StoreParts,
+        clock: @escaping @Sendable () -> Int64, verifies: Bool, takesNumbers: Bool,
+        numbersTaken: UInt64 = 0
     ) {
         self.prepared = prepared
+        self.models = models
         self.parts = parts
         self.clock = clock
         self.verifies = verifies
@@ -86,8 +95,37 @@ final class Commit: Sendable {
     }
 
     /// Saves, or refuses with conflicts that name the entries behind them.
+    ///
+    /// Where another program has set a newer model, the changes are first brought into its layout, if
+    /// the program's own model allows that.
     func run(in transaction: borrowing WriteTransaction) throws -> Outcome {
-        let last = try LastCommitState.current(parts.journal, in: transaction)
+        let last = try LastCommitState.current(parts, in: transaction)
+        guard last.model != models.view.sequence else {
+            return try save(after: last, in: transaction)
+        }
+        let inForce = try models.inForce(setBy: last.model, in: transaction)
+        var outcome = try adapted(to: inForce, in: transaction).save(after: last, in: transaction)
+        outcome.result = outcome.result.shown(by: models.view.schema)
+        return outcome
+    }
+
+    /// This save by the model in force.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/modelSuperseded``.
+    private func adapted(
+        to inForce: ModelInForce, in transaction: borrowing some Reading & ~Copyable
+    ) throws -> Commit {
+        try inForce.permitWriting(in: transaction)
+        let request = try prepared.request.adapted(to: inForce.parts, in: transaction)
+        return Commit(
+            try ValidatedSave(request, schema: inForce.parts.projection.schema), models: models,
+            parts: inForce.parts, clock: clock, verifies: verifies, takesNumbers: takesNumbers,
+            numbersTaken: numbersTaken)
+    }
+
+    private func save(
+        after last: LastCommitState, in transaction: borrowing WriteTransaction
+    ) throws -> Outcome {
         try refuseUndo(after: last.head.sequence)
         var draft = EntryDraft(parts, after: last)
         let fit = try draft.attempt(prepared, in: transaction)
@@ -109,16 +147,23 @@ final class Commit: Sendable {
                 settlement.changes, of: entry.sequence, parts.projection, in: transaction)
         }
         let block = try takeNumbers(for: settlement.changes, in: transaction)
-        transaction.remember(LastCommitState(JournalHead(entry), greatest: draft.greatestKnown))
+        transaction.remember(
+            LastCommitState(
+                JournalHead(entry), greatest: draft.greatestKnown, model: last.model))
         return Outcome(result: settlement.result(entry), block: block)
     }
 
-    /// What a save would come to.
+    /// The outcome that a save would have.
     func preview(in transaction: borrowing some Reading & ~Copyable) throws -> SaveResult {
-        try settled(.unknown, in: transaction).result()
+        let inForce = try models.inForce(in: transaction)
+        guard inForce.sequence != models.view.sequence else {
+            return try settled(.unknown, in: transaction).result()
+        }
+        return try adapted(to: inForce, in: transaction).settled(.unknown, in: transaction).result()
+            .shown(by: models.view.schema)
     }
 
-    /// Refuses to undo what is not there: nobody could read the entry again.
+    /// Refuses to undo entries that do not exist: such an entry could not be read again.
     private func refuseUndo(after head: SequenceNumber) throws {
         if let undone = prepared.request.header.undoes?.upperBound, undone > head {
             throw StoreError.noSuchEntry(undone, head: head)
@@ -127,11 +172,11 @@ final class Commit: Sendable {
 
     // MARK: - Settling
 
-    /// What is left to save once everything has been settled.
+    /// What remains to be saved once everything is settled.
     private struct Settlement {
         enum Content {
             case nothing
-            /// The changes of the request, every one as it was sent.
+            /// The changes of the request, each one as it was sent.
             case asSent
             case changed([Change])
         }
@@ -181,13 +226,13 @@ final class Commit: Sendable {
         return try origins.traced(conflicts, in: transaction)
     }
 
-    /// Brings the changes onto what the store has, under the policy, and checks what came out.
+    /// Rebases the changes on the store under the policy, and checks the result.
     ///
     /// - Parameters:
-    ///   - fit: How the changes stand to what is in the tables.
-    ///   - transaction: The state to look at.
-    /// - Returns: What is left to save.
-    /// - Throws: ``StoreError`` with what the policy does not settle.
+    ///   - fit: How the changes fit the tables.
+    ///   - transaction: The transaction to read in.
+    /// - Returns: What remains to be saved.
+    /// - Throws: ``StoreError`` for what the policy does not settle.
     private func settle(
         _ fit: Fit, in transaction: borrowing some Reading & ~Copyable
     ) throws -> Settlement {
@@ -233,25 +278,18 @@ final class Commit: Sendable {
         try StoreMetadata.setUserValues(values, parts.tables.meta, in: transaction)
     }
 
-    /// Never before the entry before, even when the clock was set back.
+    /// The current time, but never earlier than the previous entry's, even when the clock was set
+    /// back.
     private func recordingTime(after last: JournalHead) -> Int64 {
         prepared.request.recordedAt ?? max(clock(), last.recordedAt)
     }
 
-    /// Extends the reservation when it runs low, and over numbers that came from elsewhere.
+    /// Extends the reservation when it runs low, or to cover numbers that came from elsewhere.
     private func takeNumbers(
         for changes: [Change], in transaction: borrowing WriteTransaction
     ) throws -> Range<UInt64>? {
         let meta = parts.tables.meta
-        var greatest: UInt64 = 0
-        for change in changes where change.isInsert {
-            greatest = max(greatest, change.object.number)
-        }
-        if greatest >= numbersTaken,
-            try greatest >= StoreMetadata.reserved(meta, in: transaction)
-        {
-            try StoreMetadata.setReserved(greatest + 1, meta, in: transaction)
-        }
+        try ObjectNumbers.cover(changes, from: numbersTaken, meta, in: transaction)
         return takesNumbers ? try ObjectNumbers.reserve(meta, in: transaction) : nil
     }
 }

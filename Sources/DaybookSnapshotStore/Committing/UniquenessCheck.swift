@@ -1,11 +1,11 @@
 internal import DaybookLMDB
 internal import DaybookObjectModel
 
-/// Finds objects that would end up with the same values where the model wants them unique.
+/// Finds objects that would share values that the model wants unique.
 ///
 /// A value that the same entry takes from one object may be given to another.
 struct UniquenessCheck {
-    /// Who wants some values of a constraint.
+    /// The object that claims some values of a constraint.
     private struct Claim {
         let constraint: SchemaConstraint
         let values: [Value]
@@ -36,8 +36,8 @@ struct UniquenessCheck {
         let isConstrained = projection.schema.entities.contains { !$0.constraints.isEmpty }
         guard isConstrained else { return [] }
         var check = UniquenessCheck(projection: projection)
-        // Deletes stand last in an entry, so what is freed is gathered first.
-        for change in changes { try check.noteFreed(change, in: transaction) }
+        // Deletes come last in an entry, so freed values are gathered first.
+        for change in changes { try check.gatherFreed(change, in: transaction) }
         for change in changes { try check.take(change, in: transaction) }
         return try check.clashes(in: transaction)
     }
@@ -46,7 +46,7 @@ struct UniquenessCheck {
         self.projection = projection
     }
 
-    private mutating func noteFreed(
+    private mutating func gatherFreed(
         _ change: Change, in transaction: borrowing some Reading & ~Copyable
     ) throws {
         guard let entity = projection.schema.entity(change.object.entity) else { return }
@@ -88,7 +88,7 @@ struct UniquenessCheck {
         }
     }
 
-    /// What an updated object has, as the update's old values and the tables tell.
+    /// The values of an updated object before the update, from its old values and the tables.
     private func values(
         _ constraint: SchemaConstraint, before change: Change,
         in transaction: borrowing some Reading & ~Copyable
@@ -126,7 +126,7 @@ struct UniquenessCheck {
 }
 
 extension SchemaConstraint {
-    /// What the index records of objects with these values begin with; nil when one of the values is
+    /// The prefix of the index records of objects with these values; nil when one of the values is
     /// null, because any number of objects may have none.
     func key(of values: [Value]) -> [UInt8]? {
         guard !values.contains(where: \.isNull) else { return nil }

@@ -1,13 +1,13 @@
 internal import DaybookLMDB
 internal import DaybookObjectModel
 
-/// Settles clashes of unique values with objects of the store, where the policy says who wins.
+/// Settles clashes of unique values with stored objects where the policy says which side wins.
 ///
-/// - A new object becomes one with the object that has the values: whatever the entry makes refer to
-///   the new one refers to the other instead, the members it was given are given to the other, and
-///   its references fill places that are empty there. Where our side wins, the other takes the new
-///   object's values as well.
-/// - An edit by which an object would get a value that is taken is left out where theirs wins.
+/// - A new object is merged into the stored one that has the values: what the entry makes refer to
+///   the new object refers to the stored one instead, which also gets the new object's members, and
+///   its references where it has none itself. Where our side wins, it takes the new object's values
+///   as well.
+/// - An edit to a taken value is left out where their side wins.
 /// - Everything else is left for ``UniquenessCheck`` to refuse.
 struct UniquenessMerge {
     private let request: SaveRequest
@@ -15,7 +15,7 @@ struct UniquenessMerge {
     private var changes: [ObjectID: Change] = [:]
     /// What was settled.
     private(set) var conflicts: [ConstraintConflict] = []
-    /// The objects that new ones became one with.
+    /// The stored object that each new one was merged into.
     private(set) var replaced: [ObjectID: ObjectID] = [:]
 
     /// Whether every clash was looked for, and none was found.
@@ -59,7 +59,7 @@ struct UniquenessMerge {
 
     // MARK: - One clash
 
-    /// Decides what becomes of the objects of a clash.
+    /// Settles the objects of a clash as far as the policy allows.
     ///
     /// - Returns: Whether all of them are settled.
     private mutating func settle(_ conflict: ConstraintConflict) -> Bool {
@@ -97,7 +97,7 @@ struct UniquenessMerge {
         value.reference.flatMap { replaced[$0] }.map { .object($0) } ?? value
     }
 
-    /// A change that refers to the survivors.
+    /// A change with its references redirected to the survivors.
     private func redirected(
         _ change: Change, in transaction: borrowing some Reading & ~Copyable
     ) throws -> Change.Kind {
@@ -140,7 +140,7 @@ struct UniquenessMerge {
         return moved
     }
 
-    // MARK: - Making two objects one
+    // MARK: - Merging two objects
 
     private mutating func unite(
         _ object: ObjectID, with survivor: ObjectID,

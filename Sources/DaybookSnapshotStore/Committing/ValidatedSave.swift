@@ -1,17 +1,17 @@
 internal import DaybookJournalLog
 internal import DaybookObjectModel
 
-/// A request that has passed every check that needs no look into the store.
+/// A request that has passed every check that does not read the store.
 ///
-/// Made on the caller's thread, so that what one save has to wait for of another is as little as can be.
+/// It is made on the caller's thread, so that saves wait for each other as little as possible.
 struct ValidatedSave: Sendable {
-    /// The changes in the order of the entry, values in their one form.
+    /// The changes in the order of the entry, with values in canonical form.
     let changes: [Change]
     /// The bytes of the entry if nothing has to be merged.
     let payload: [UInt8]
     let request: SaveRequest
 
-    /// Sorts and checks.
+    /// Sorts and checks the changes.
     ///
     /// - Throws: ``StoreError`` with ``StoreError/Code/noSuchEntity``, or with
     ///   ``StoreError/Code/validation`` and every value that does not fit.
@@ -35,8 +35,7 @@ struct ValidatedSave: Sendable {
 
     /// Checks changes and encodes them in one pass.
     ///
-    /// - Returns: The bytes of the entry; nil when something has to be brought into order or into its
-    ///   one form first.
+    /// - Returns: The bytes of the entry; nil when the changes must be sorted or normalized first.
     /// - Throws: As ``init(_:schema:)``.
     private static func payload(
         _ header: EntryHeader, _ changes: [Change], _ schema: Schema
@@ -44,14 +43,14 @@ struct ValidatedSave: Sendable {
         guard !changes.isEmpty else { return nil }
         var writer = EntryPayload.writer(header, count: changes.count)
         var validation = SaveRequestValidation(schema: schema, count: changes.count)
-        var previous: Change.Place?
+        var previous: Change.SortKey?
         let span = changes.span
         for index in span.indices {
             let change = span[index]
-            let place = change.place
-            if let previous, !(previous < place) { return nil }
-            previous = place
-            guard change.isInItsForm else { return nil }
+            let key = change.sortKey
+            if let previous, !(previous < key) { return nil }
+            previous = key
+            guard change.isCanonical else { return nil }
             try validation.take(change)
             writer.append(change)
         }
@@ -59,8 +58,8 @@ struct ValidatedSave: Sendable {
         return writer.bytes
     }
 
-    /// Whether a row may have moved on in a way that the values of the changes do not tell: others may
-    /// have touched what must be untouched, or given a member to an object that is deleted.
+    /// Whether others may have changed a row without a change's old values showing it: they may
+    /// have touched a watched object, or given a member to an object that is deleted.
     func mayHaveMoved(_ schema: Schema) -> Bool {
         if !request.watched.isEmpty || request.detection == .perRow { return true }
         guard schema.entities.contains(where: { !$0.storedToMany.isEmpty }) else { return false }
@@ -71,8 +70,8 @@ struct ValidatedSave: Sendable {
 }
 
 extension Change {
-    /// Whether something is changed, and no new value needs normalizing.
-    fileprivate var isInItsForm: Bool {
+    /// Whether the change does something and no new value needs normalizing.
+    fileprivate var isCanonical: Bool {
         switch kind {
         case .insert(let values, _):
             let values = values.span
@@ -90,7 +89,7 @@ extension Change {
         }
     }
 
-    /// Whether a new value is not in the one form in which it is kept.
+    /// Whether a new value may not be in canonical form.
     fileprivate var mayNeedNormalizing: Bool {
         switch kind {
         case .insert(let values, _): values.contains(where: \.mayNeedNormalizing)
@@ -99,7 +98,7 @@ extension Change {
         }
     }
 
-    /// Brings new values into the one form in which they are kept.
+    /// Brings new values into canonical form.
     fileprivate mutating func normalize() {
         switch kind {
         case .insert(let values, let members):

@@ -1,10 +1,10 @@
 internal import DaybookJournalLog
 internal import Synchronization
 
-/// Tells listeners that there is news, and up to which entry.
+/// Tells listeners that there are new entries, and up to which number.
 ///
-/// It keeps nothing else: who wants to know what is new reads the entries. So a slow reader costs
-/// nothing, and nobody is called while a lock or an LMDB transaction is held.
+/// It keeps nothing else: listeners read the entries themselves. So a slow reader costs nothing,
+/// and no listener is called while a lock or an LMDB transaction is held.
 final class CommitFeed: Sendable {
     private struct State {
         var next = 0
@@ -35,7 +35,7 @@ final class CommitFeed: Sendable {
     }
 }
 
-/// Being told of new entries; it ends when this value is gone or ``cancel()`` is called.
+/// A subscription to new entries; it ends when this object is released or ``cancel()`` is called.
 package final class Subscription: Sendable {
     private let feed: CommitFeed
     private let number: Int
@@ -49,7 +49,7 @@ package final class Subscription: Sendable {
         feed.remove(number)
     }
 
-    /// Ends it. A call under way on another thread may still finish.
+    /// Ends the subscription. A call under way on another thread may still finish.
     package func cancel() {
         feed.remove(number)
     }

@@ -1,7 +1,7 @@
 package import DaybookJournalLog
 package import DaybookObjectModel
 
-/// What made an entry.
+/// The kind of an entry.
 package enum EntryKind: UInt8, Sendable, Hashable {
     /// A context saved.
     case save = 1
@@ -13,24 +13,24 @@ package enum EntryKind: UInt8, Sendable, Hashable {
     case model = 4
 }
 
-/// What is said of an entry besides what it changes.
+/// What an entry says besides its changes.
 package struct EntryHeader: Sendable, Hashable {
-    /// What made the entry.
+    /// The kind of the entry.
     package var kind: EntryKind
-    /// Who.
+    /// Who made it.
     package var author: String?
     /// Why, in the author's words.
     package var note: String?
     /// The name of the context that saved.
     package var context: String?
-    /// When it happened, in microseconds since 1970, if that is not when it was recorded.
+    /// When it happened, in microseconds since 1970, if not when it was recorded.
     package var occurredAt: Int64?
     /// The sequence number on which the changes were based.
     package var base: SequenceNumber
-    /// The entries that are undone, one or several in a row.
+    /// The entries that it undoes, one or several in a row.
     package var undoes: ClosedRange<SequenceNumber>?
 
-    /// Describes an entry.
+    /// Creates an entry.
     package init(
         kind: EntryKind = .save, author: String? = nil, note: String? = nil,
         context: String? = nil, occurredAt: Int64? = nil, base: SequenceNumber = .zero,
@@ -48,7 +48,7 @@ package struct EntryHeader: Sendable, Hashable {
 
 /// One saved unit of the journal, decoded.
 package struct Entry: Sendable {
-    /// Its place.
+    /// Its sequence number.
     package let sequence: SequenceNumber
     /// When it was recorded, in microseconds since 1970.
     package let recordedAt: Int64
@@ -56,28 +56,31 @@ package struct Entry: Sendable {
     package let digest: Digest
     /// The digest of the entry before.
     package let previous: Digest
-    /// What is said of it.
+    /// Its header.
     package let header: EntryHeader
     /// The model, in an entry that sets it.
-    package let model: ManagedObjectModel?
+    package let version: ModelVersion?
     /// What it changes, in the order of ``Change/precedes(_:)``.
     package let changes: [Change]
 
-    /// Describes an entry.
+    /// Creates an entry.
     package init(
         sequence: SequenceNumber, recordedAt: Int64, digest: Digest, previous: Digest,
-        header: EntryHeader, model: ManagedObjectModel? = nil, changes: [Change] = []
+        header: EntryHeader, version: ModelVersion? = nil, changes: [Change] = []
     ) {
         self.sequence = sequence
         self.recordedAt = recordedAt
         self.digest = digest
         self.previous = previous
         self.header = header
-        self.model = model
+        self.version = version
         self.changes = changes
     }
 
-    /// When it happened, as far as is known.
+    /// The model, in an entry that sets it.
+    package var model: ManagedObjectModel? { version?.model }
+
+    /// When it happened or, when that is not stated, was recorded.
     package var time: Int64 {
         header.occurredAt ?? recordedAt
     }
@@ -95,7 +98,7 @@ extension Entry {
         }
         self.init(
             sequence: entry.sequence, recordedAt: entry.recordedAt, digest: entry.digest,
-            previous: entry.previous, header: payload.header, model: payload.model,
+            previous: entry.previous, header: payload.header, version: payload.version,
             changes: payload.changes)
     }
 }

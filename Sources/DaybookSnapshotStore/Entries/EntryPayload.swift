@@ -1,5 +1,5 @@
-// The room of the entries: what is in one, its time, tags and proofs, and who is told of new ones. It
-// reads the journal and writes no entry.
+// The room of the entries: what is in one, its time, tags and proofs, and the listeners for new
+// ones. It reads the journal and writes no entry.
 
 internal import DaybookJournalLog
 internal import DaybookObjectModel
@@ -13,17 +13,17 @@ internal import DaybookObjectModel
 // | base | variable length |
 // | undoes | 0 for none, or the sequence number, variable length; the first of several |
 // | undoes through (form 2) | the last of several, variable length |
-// | changes (all kinds but model) | count, then each change |
-// | model (kind model) | canonical model, to the end |
+// | model (kind model) | the version of the model in its canonical form |
+// | changes | count, then each change; by the model that is set, if one is |
 
-/// The bytes of an entry that the journal does not look into.
+/// The bytes of an entry that the journal does not interpret.
 struct EntryPayload {
     var header: EntryHeader
-    var model: ManagedObjectModel?
+    var version: ModelVersion?
     var changes: [Change] = []
 
-    /// What the bytes of an entry begin with. The second form is kept for what the first cannot say, so
-    /// that every entry has one form only.
+    /// The first byte of an entry. The second form is used only for what the first cannot express,
+    /// so that every entry has one form only.
     private enum Form {
         static let single: UInt8 = 1
         static let range: UInt8 = 2
@@ -42,7 +42,7 @@ struct EntryPayload {
         return writer.bytes
     }
 
-    /// What the bytes of an entry begin with, to which its changes are to be appended.
+    /// A writer with the start of an entry's bytes, to which its changes are to be appended.
     static func writer(_ header: EntryHeader, count: Int) -> ByteWriter {
         var writer = ByteWriter(capacity: 64 + count * 112)
         writer.append(Form.of(header))
@@ -51,16 +51,20 @@ struct EntryPayload {
         return writer
     }
 
-    /// The canonical bytes of an entry that sets the model.
-    static func bytes(_ header: EntryHeader, _ model: ManagedObjectModel) -> [UInt8] {
-        var writer = ByteWriter(capacity: 1024)
+    /// The canonical bytes of an entry that sets the model, and may change objects by it.
+    static func bytes(
+        _ header: EntryHeader, _ version: ModelVersion, _ changes: [Change] = []
+    ) -> [UInt8] {
+        var writer = ByteWriter(capacity: 2048 + changes.count * 112)
         writer.append(Form.of(header))
         writer.append(header)
-        writer.append(raw: model.canonicalBytes)
+        writer.append(raw: version.canonicalBytes)
+        writer.append(variable: UInt64(changes.count))
+        for change in changes { writer.append(change) }
         return writer.bytes
     }
 
-    /// What an entry of the journal says besides its changes, which are not read.
+    /// The header of an entry of the journal; its changes are not read.
     ///
     /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt``.
     static func header(of entry: JournalEntry) throws -> EntryHeader {
@@ -73,14 +77,15 @@ struct EntryPayload {
         }
     }
 
-    /// What canonical bytes say besides the changes, which are not read.
+    /// The header in canonical bytes; the changes are not read.
     static func header(of bytes: [UInt8]) throws(DecodingFailure) -> EntryHeader {
         let span = bytes.span.bytes
         var offset = 0
         return try header(of: span, at: &offset)
     }
 
-    /// When an entry happened, if that was told, from the first of its bytes; nothing else is read.
+    /// When an entry happened, if that is stated, from the start of its bytes; nothing else is
+    /// read.
     static func occurredAt(in beginning: RawSpan) throws(DecodingFailure) -> Int64? {
         var offset = 0
         let form = try beginning.readByte(at: &offset)
@@ -105,7 +110,9 @@ struct EntryPayload {
     struct Encoded {
         let bytes: [UInt8]
         let header: EntryHeader
-        /// How many changes there are, and where the first begins.
+        /// The model, in an entry that sets it.
+        let version: ModelVersion?
+        /// How many changes there are and where the first one begins.
         let changesCount: Int
         let changesOffset: Int
 
@@ -113,7 +120,9 @@ struct EntryPayload {
             let span = bytes.span.bytes
             var offset = 0
             header = try EntryPayload.header(of: span, at: &offset)
-            changesCount = header.kind == .model ? 0 : try span.readCount(at: &offset)
+            version =
+                header.kind == .model ? try span.readModelVersion(at: &offset) : nil
+            changesCount = try span.readCount(at: &offset)
             changesOffset = offset
             self.bytes = bytes
         }
@@ -129,17 +138,6 @@ struct EntryPayload {
                 throw StoreError.entryUnreadable(entry.sequence, cause: error)
             }
         }
-
-        /// The model, in an entry that sets it.
-        ///
-        /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt``.
-        func model(of entry: JournalEntry) throws -> ManagedObjectModel {
-            do {
-                return try ManagedObjectModel(canonicalBytes: Array(bytes[changesOffset...]))
-            } catch {
-                throw StoreError.entryUnreadable(entry.sequence, cause: error)
-            }
-        }
     }
 
     /// Reads canonical bytes.
@@ -147,11 +145,7 @@ struct EntryPayload {
         let span = bytes.span.bytes
         var offset = 0
         header = try Self.header(of: span, at: &offset)
-        guard header.kind != .model else {
-            let rest = try span.readBytes(span.byteCount - offset, at: &offset)
-            model = try ManagedObjectModel(canonicalBytes: rest)
-            return
-        }
+        if header.kind == .model { version = try span.readModelVersion(at: &offset) }
         let count = try span.readCount(at: &offset)
         changes.reserveCapacity(count)
         for _ in 0..<count { changes.append(try span.readChange(at: &offset)) }
@@ -162,10 +156,10 @@ struct EntryPayload {
 }
 
 extension EntryHeader {
-    /// Sees that an entry of that number can say this: it undoes earlier ones only.
+    /// Checks that an entry with that number undoes earlier ones only.
     ///
-    /// Nothing else bounds the numbers that a forged entry may name, and whoever walks over what it
-    /// undoes would walk to the end of all numbers.
+    /// Nothing else bounds the numbers in a forged entry, and a walk over what it undoes would go
+    /// on to the end of all numbers.
     func check(at sequence: SequenceNumber) throws(ImpossibleUndo) {
         guard let undoes, undoes.upperBound >= sequence else { return }
         throw ImpossibleUndo(last: undoes.upperBound)
@@ -176,7 +170,7 @@ extension EntryHeader {
 struct ImpossibleUndo: Error, CustomStringConvertible {
     let last: SequenceNumber
 
-    /// A clause without a full stop, to be put into a sentence.
+    /// A clause without a full stop, to be part of a sentence.
     var description: String {
         "it says that it undoes entry \(last), and only earlier ones can be undone"
     }
@@ -236,7 +230,7 @@ extension RawSpan {
         header.context = try readOptionalText(at: &offset)
         header.occurredAt = try readOptionalTime(at: &offset)
         header.base = SequenceNumber(rawValue: try readVariable(at: &offset))
-        let place = offset
+        let undoesStart = offset
         let first = SequenceNumber(rawValue: try readVariable(at: &offset))
         guard undoesSeveral else {
             header.undoes = first == .zero ? nil : first...first
@@ -244,7 +238,8 @@ extension RawSpan {
         }
         let last = SequenceNumber(rawValue: try readVariable(at: &offset))
         guard first > .zero, first < last else {
-            throw DecodingFailure(at: place, expected: "the first and last of several entries")
+            throw DecodingFailure(
+                at: undoesStart, expected: "the first and last of several entries")
         }
         header.undoes = first...last
         return header

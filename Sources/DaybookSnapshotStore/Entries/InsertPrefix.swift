@@ -2,11 +2,11 @@ internal import DaybookObjectModel
 
 /// The inserts that an entry begins with, in the order of their objects.
 ///
-/// Their rows are made of the bytes of the entry alone, and so they need not be kept until everything
+/// Their rows are made from the bytes of the entry alone, so they need not be kept until everything
 /// is written.
 struct InsertPrefix {
     let payload: EntryPayload.Encoded
-    /// How many changes of the entry they are.
+    /// How many inserts there are.
     private(set) var count = 0
     private var last: ObjectID?
 
@@ -14,11 +14,11 @@ struct InsertPrefix {
         self.payload = payload
     }
 
-    /// Takes in an insert.
+    /// Adds an insert.
     ///
-    /// - Returns: Whether it follows on those before.
-    mutating func take(_ object: ObjectID, at place: Int) -> Bool {
-        guard place == count else { return false }
+    /// - Returns: Whether it directly follows those before.
+    mutating func take(_ object: ObjectID, at index: Int) -> Bool {
+        guard index == count else { return false }
         if let last, object <= last { return false }
         last = object
         count += 1

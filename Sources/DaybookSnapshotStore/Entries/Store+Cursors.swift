@@ -8,15 +8,15 @@ internal import DaybookObjectModel
 // | count | variable length |
 // | each cursor, sorted by name | name, sequence (variable length), digest of the entry: 32 |
 //
-// Cursors are no part of any entry, so reading with one does not move the head.
+// Cursors are not part of any entry, so reading with one does not move the head.
 
-/// How far somebody has read the journal, kept in the store under a name.
+/// How far a reader has come in the journal, kept in the store under a name.
 package struct StoreCursor: Sendable, Hashable {
     /// The name.
     package let name: String
     /// The last entry that was read; zero for none.
     package let sequence: SequenceNumber
-    /// The digest of that entry, by which a journal that has become another one is noticed.
+    /// The digest of that entry, which shows whether the journal is still the same.
     package let digest: Digest
 }
 
@@ -30,8 +30,8 @@ extension Store {
 
     /// The last entry that was read under a name; nil when there is no such cursor.
     ///
-    /// - Throws: ``StoreError`` with ``StoreError/Code/generation`` when the entry is no longer what
-    ///   was read, or is gone: the store is not the one that was read, or was put back to an earlier
+    /// - Throws: ``StoreError`` with ``StoreError/Code/generation`` when the entry is gone or is no
+    ///   longer the one that was read: the store is another one, or was put back to an earlier
     ///   state.
     package func position(ofCursor name: String) throws -> SequenceNumber? {
         try reading { transaction in
@@ -51,10 +51,10 @@ extension Store {
         }
     }
 
-    /// Keeps how far somebody has read.
+    /// Records how far a reader has come.
     ///
     /// - Parameters:
-    ///   - name: The name, which is not empty.
+    ///   - name: The name, which must not be empty.
     ///   - sequence: The last entry that was read; zero for none; nil to forget the cursor.
     /// - Throws: ``StoreError`` with ``StoreError/Code/noSuchEntry`` for one after the head; with
     ///   ``StoreError/Code/readOnly``.

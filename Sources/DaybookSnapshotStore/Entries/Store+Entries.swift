@@ -3,10 +3,10 @@ internal import DaybookLMDB
 internal import DaybookObjectModel
 
 extension Store {
-    /// An entry, its digest checked.
+    /// An entry, with its digest checked.
     ///
     /// - Throws: ``StoreError`` with ``StoreError/Code/noSuchEntry``; with
-    ///   ``StoreError/Code/corrupt`` when it is not what was written.
+    ///   ``StoreError/Code/corrupt`` when it differs from what was written.
     /// - Complexity: O(log *n* + *b*) page reads, *b* the number of the entry's pages.
     package func entry(_ sequence: SequenceNumber) throws -> Entry {
         let found = try reading { transaction in
@@ -19,7 +19,8 @@ extension Store {
         return try Entry(found)
     }
 
-    /// Who saved an entry, why and when; its digest is checked, and its changes are not decoded.
+    /// The author, note and time of an entry; its digest is checked, and its changes are not
+    /// decoded.
     ///
     /// - Throws: As ``entry(_:)``.
     package func heading(of sequence: SequenceNumber) throws -> EntryHeading {
@@ -32,7 +33,7 @@ extension Store {
         }
     }
 
-    /// Hands entries in order to `body`, each one checked.
+    /// Passes entries in order to `body`, each one checked.
     ///
     /// Entries are read a few megabytes at a time, each time in a read transaction of its own, and
     /// `body` runs outside of it: it may take long, and it may save to this store.
@@ -50,7 +51,7 @@ extension Store {
         try journalEntries(from: first, through: try last ?? head()) { try body(try Entry($0)) }
     }
 
-    /// The same with the entries as the journal keeps them.
+    /// The same with undecoded entries.
     func journalEntries(
         from first: SequenceNumber, through last: SequenceNumber,
         _ body: (JournalEntry) throws -> WalkStep

@@ -2,12 +2,13 @@ package import DaybookJournalLog
 internal import DaybookLMDB
 
 extension Store {
-    /// What the journal was after an entry: how many entries, and the root of the tree over them.
+    /// The state of the journal after an entry: the number of entries and the root of the tree over
+    /// them.
     ///
     /// - Parameters:
-    ///   - origin: Which journal it is; the name of the key that will sign.
+    ///   - origin: The name of the journal, which is that of the key that will sign.
     ///   - sequence: The last entry; nil for the head.
-    /// - Returns: The checkpoint, which nobody has signed.
+    /// - Returns: The unsigned checkpoint.
     /// - Throws: ``StoreError`` with ``StoreError/Code/noSuchEntry`` for one after the head.
     /// - Complexity: O(log *n*) page reads.
     package func checkpoint(
@@ -22,7 +23,7 @@ extension Store {
         }
     }
 
-    /// Shows that an entry is among the first ones of the journal.
+    /// Proves that an entry is among the first ones of the journal.
     ///
     /// - Throws: ``StoreError`` with ``StoreError/Code/noSuchEntry`` for an entry that is not among
     ///   them, or when the journal has fewer.
@@ -43,13 +44,13 @@ extension Store {
         }
     }
 
-    /// Shows that the journal goes on from what it was when it had fewer entries.
+    /// Proves that the journal extends its own earlier state.
     ///
     /// - Parameters:
-    ///   - older: How many entries it had.
-    ///   - newer: How many it came to have; nil for the head.
+    ///   - older: The number of entries it had.
+    ///   - newer: The later number of entries; nil for the head.
     /// - Returns: The proof.
-    /// - Throws: ``StoreError`` with ``StoreError/Code/noSuchEntry`` when it has fewer.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/noSuchEntry`` when the journal has fewer.
     /// - Complexity: O(log *n*) page reads.
     package func consistencyProof(
         from older: UInt64, to newer: UInt64? = nil
@@ -90,8 +91,8 @@ extension Store {
         }
     }
 
-    /// Hands the bytes of entries in order to `body`, each one checked; it runs outside of the read
-    /// transactions.
+    /// Passes the bytes of entries in order to `body`, each one checked; `body` runs outside the
+    /// read transactions.
     ///
     /// - Parameters:
     ///   - first: The first entry.
@@ -114,11 +115,11 @@ extension Store {
     ///
     /// - Parameters:
     ///   - level: The level of the tile; a level spans eight of the tree's, and 0 is the entries.
-    ///   - index: Its place among the tiles of that level, from 0.
-    ///   - width: How many hashes it has, 256 in a whole tile.
+    ///   - index: Its index among the tiles of that level, from 0.
+    ///   - width: The number of hashes, 256 in a full tile.
     /// - Returns: The hashes.
-    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when a hash is missing, or a whole
-    ///   tile does not lead to the root that is kept for it.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when a hash is missing, or a full
+    ///   tile does not give the root stored for it.
     /// - Complexity: O(*w* + log *n*) page reads, *w* the width.
     package func tile(_ level: Int, _ index: UInt64, width: Int) throws -> [Digest] {
         try reading { transaction in
@@ -126,17 +127,17 @@ extension Store {
         }
     }
 
-    /// Says why the journal is not the one that a checkpoint is of; nil when it goes on from it.
+    /// Why the journal does not extend a checkpoint; nil when it does.
     ///
-    /// The root is computed from the digests that are kept; whether those are of the entries is what
-    /// ``verify(path:options:checkpoint:progress:)`` tells.
+    /// The root is computed from the stored digests; ``verify(path:options:checkpoint:progress:)``
+    /// checks that they are those of the entries.
     ///
     /// - Complexity: O(log *n*) page reads.
     package func flaw(of checkpoint: Checkpoint) throws -> String? {
         try reading { try flaw(of: checkpoint, in: $0) }
     }
 
-    /// The same in one state of the store.
+    /// The same in an open read transaction.
     func flaw(
         of checkpoint: Checkpoint, in transaction: borrowing ReadTransaction
     ) throws -> String? {

@@ -2,17 +2,17 @@ package import DaybookJournalLog
 internal import DaybookLMDB
 internal import DaybookObjectModel
 
-// Names for entries: the record `tags` of `meta`. They stand beside the journal and are no part of
-// any entry, so setting one moves no head, and replaying, rebuilding and exporting know nothing of
-// them.
+// Names for entries: the record `tags` of `meta`. They are kept beside the journal and are not part
+// of any entry, so setting one does not move the head, and replaying, rebuilding and exporting
+// ignore them.
 
-/// A name that somebody gave to an entry.
+/// A name that was given to an entry.
 package struct StoreTag: Sendable, Hashable {
     /// The name.
     package let name: String
     /// The entry.
     package let sequence: SequenceNumber
-    /// The digest that the entry had, so that a journal written anew under the tag is told.
+    /// The digest that the entry had, which reveals a journal rewritten under the tag.
     package let digest: Digest
     /// Who set it.
     package let author: String?
@@ -23,17 +23,17 @@ package struct StoreTag: Sendable, Hashable {
 }
 
 extension StoreTag: Comparable {
-    /// Tags stand in the order of their entries, then of their names.
+    /// Tags are ordered by their entries, then by their names.
     package static func < (left: StoreTag, right: StoreTag) -> Bool {
         (left.sequence, left.name) < (right.sequence, right.name)
     }
 
-    /// How many bytes of UTF-8 a name may have.
+    /// The greatest length of a name, in bytes of UTF-8.
     package static let nameBytesLimit = 200
 
-    /// What speaks against a name, as the rest of a sentence; nil when nothing does.
+    /// Why a name is not allowed, as the rest of a sentence; nil when it is.
     ///
-    /// Names are as those of tags in git, without slashes; and they cannot be mistaken for a
+    /// Names follow the rules of tags in git, without slashes, and cannot be mistaken for a
     /// sequence number, a time, or `head`.
     package static func objection(to name: String) -> String? {
         let bytes = Array(name.utf8)
@@ -67,11 +67,11 @@ extension UInt8 {
     fileprivate var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 }
 
-/// What becomes of a tag that has a name already when the name is given to another entry.
+/// What happens to an existing tag when its name is given to another entry.
 public enum TagReplacement: Sendable, Hashable {
-    /// It stays, and setting the new one is refused.
+    /// The tag stays, and setting the new one is refused.
     case refuse
-    /// It gives way.
+    /// The new tag replaces it.
     case replace
 }
 
@@ -86,8 +86,9 @@ extension Store {
 
     /// The tag of that name; nil when there is none.
     ///
-    /// - Throws: ``StoreError`` with ``StoreError/Code/generation`` when the entry is not the one that
-    ///   was named, or is gone: the store is another one, or was put back to an earlier state.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/generation`` when the entry is gone or is
+    ///   not the one that was tagged: the store is another one, or was put back to an earlier
+    ///   state.
     package func tag(named name: String) throws -> StoreTag? {
         try reading { transaction in
             let tags = try StoreMetadata.tags(parts.tables.meta, in: transaction)
@@ -107,7 +108,7 @@ extension Store {
     ///   - sequence: The entry; nil for the last one.
     ///   - author: Who sets the tag.
     ///   - note: What it stands for.
-    ///   - existing: What becomes of a tag of that name.
+    ///   - existing: What happens to a tag of that name.
     /// - Returns: The tag.
     /// - Throws: ``StoreError`` with ``StoreError/Code/tagName`` for a name that is not allowed or
     ///   is taken; with ``StoreError/Code/noSuchEntry`` for an entry that is not there. The store is
@@ -124,18 +125,18 @@ extension Store {
         let time = options.clock()
         return try writing { [parts] transaction in
             let head = try parts.journal.head(in: transaction)
-            let place = sequence ?? head
-            guard place > .zero, place <= head else {
-                throw StoreError.noSuchEntry(place, head: head)
+            let tagged = sequence ?? head
+            guard tagged > .zero, tagged <= head else {
+                throw StoreError.noSuchEntry(tagged, head: head)
             }
-            let digest = try parts.journal.digest(at: place, in: transaction)
+            let digest = try parts.journal.digest(at: tagged, in: transaction)
             var tags = try StoreMetadata.tags(parts.tables.meta, in: transaction)
             if let taken = tags.firstIndex(where: { $0.name == name }) {
                 guard existing == .replace else { throw StoreError.tagTaken(tags[taken]) }
                 tags.remove(at: taken)
             }
             let tag = StoreTag(
-                name: name, sequence: place, digest: digest, author: author, note: note,
+                name: name, sequence: tagged, digest: digest, author: author, note: note,
                 time: time)
             tags.append(tag)
             try StoreMetadata.setTags(tags, parts.tables.meta, in: transaction)
@@ -143,18 +144,19 @@ extension Store {
         }
     }
 
-    /// Takes a name away from its entry.
+    /// Deletes a tag.
     ///
     /// - Returns: The tag that was there.
-    /// - Throws: ``StoreError`` with ``StoreError/Code/noSuchTag``, and what may have been meant.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/noSuchTag``, and names that may have been
+    ///   meant.
     @discardableResult
     package func removeTag(named name: String) throws -> StoreTag {
         try writing { [meta = parts.tables.meta] transaction in
             var tags = try StoreMetadata.tags(meta, in: transaction)
-            guard let place = tags.firstIndex(where: { $0.name == name }) else {
+            guard let index = tags.firstIndex(where: { $0.name == name }) else {
                 throw StoreError.noSuchTag(name, among: tags.map(\.name))
             }
-            let tag = tags.remove(at: place)
+            let tag = tags.remove(at: index)
             try StoreMetadata.setTags(tags, meta, in: transaction)
             return tag
         }
@@ -184,7 +186,7 @@ extension StoreError {
                 + "tag anew.")
     }
 
-    /// There is no tag of that name.
+    /// The error for a name that no tag has, with names that may have been meant.
     package static func noSuchTag(_ name: String, among names: [String]) -> StoreError {
         let suggestion = name.suggestion(among: names)
         let remedy =
@@ -209,7 +211,7 @@ extension StoreMetadata {
         }
     }
 
-    /// Writes the tags in the order of their names, so that equal tags are equal bytes.
+    /// Writes the tags in the order of their names, so that equal tags give equal bytes.
     static func setTags(
         _ tags: [StoreTag], _ meta: Table, in transaction: borrowing WriteTransaction
     ) throws {

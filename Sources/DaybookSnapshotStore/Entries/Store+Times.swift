@@ -2,32 +2,31 @@ package import DaybookJournalLog
 internal import DaybookLMDB
 internal import DaybookObjectModel
 
-// The times of entries stand in a table of their own, sorted. A record at a random place would cost
-// every save a page or two, so those of short entries are put there for many together: the table
-// has all up to the last one whose number is a multiple of `StoreLayout.timesTogether`, and the
-// short ones behind it, which are few, are asked one by one. A long entry puts its own time there:
-// its save writes pages of its own anyway, and whoever had to trust it later would have to read all
-// of it.
+// The times of entries are in a table of their own, sorted. A record at a random position would
+// cost every save a page or two, so those of short entries are written for many together: the table
+// has all up to the last one whose number is a multiple of `StoreLayout.timesTogether`, and the few
+// short ones after it are read one by one. A long entry writes its own time: its save writes pages
+// of its own anyway, and checking it later would mean reading all of it.
 
 extension Store {
-    /// The last entry whose time is not after a point in time; zero before the first.
+    /// The last entry whose time is not after `time`; zero before the first.
     ///
-    /// Of entries with the same time the one with the highest number counts. An entry's time is
-    /// when it happened, if that was told, and else when it was recorded. An entry that was damaged
-    /// already when its time was to be noted is passed over; verifying the store names it.
+    /// Of entries with the same time, the one with the highest number counts. An entry's time is
+    /// when it happened, if that is stated, or else when it was recorded. An entry that was already
+    /// damaged when its time was to be written is skipped; verifying the store reports it.
     ///
-    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when one of the last entries, of which
-    ///   the times are not noted yet, cannot be trusted.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when one of the last entries,
+    ///   whose times are not written yet, cannot be trusted.
     /// - Complexity: O(log *n*) page reads, and at most 63 times as many for long entries among the
     ///   last.
     package func sequence(atTime time: Int64) throws -> SequenceNumber {
         try reading { transaction in
             let head = try parts.journal.head(in: transaction)
-            let noted = head.rawValue / StoreLayout.timesTogether * StoreLayout.timesTogether
-            var found = try parts.timesNotNoted(
-                from: SequenceNumber(noted + 1), through: head, in: transaction)
+            let written = head.rawValue / StoreLayout.timesTogether * StoreLayout.timesTogether
+            var found = try parts.unwrittenTimes(
+                from: SequenceNumber(written + 1), through: head, in: transaction)
             found.removeAll { $0.time > time }
-            if let last = try parts.notedTime(notAfter: time, in: transaction) {
+            if let last = try parts.writtenTime(notAfter: time, in: transaction) {
                 found.append(last)
             }
             // Of entries with the same time the one with the highest number counts.
@@ -37,8 +36,8 @@ extension Store {
 }
 
 extension StoreParts {
-    /// The last time in the table that is not after another, and its last entry.
-    fileprivate func notedTime(
+    /// The last time in the table that is not after `time`, and its last entry.
+    fileprivate func writtenTime(
         notAfter time: Int64, in transaction: borrowing some Reading & ~Copyable
     ) throws -> (time: Int64, sequence: SequenceNumber)? {
         func read(_ key: RawSpan) throws -> (Int64, SequenceNumber) {
@@ -53,19 +52,19 @@ extension StoreParts {
         }
     }
 
-    /// The times of the short ones of entries in a row: when they happened, or else were recorded.
+    /// The times of the short entries in a range whose times are not in the table yet.
     ///
-    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt``, or ``JournalError``, at the first one
-    ///   that is missing or cannot be trusted.
-    fileprivate func timesNotNoted(
+    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt``, or ``JournalError``, at the first
+    ///   entry that is missing or cannot be trusted.
+    fileprivate func unwrittenTimes(
         from first: SequenceNumber, through last: SequenceNumber,
         in transaction: borrowing some Reading & ~Copyable
     ) throws -> [(time: Int64, sequence: SequenceNumber)] {
         var found: [(time: Int64, sequence: SequenceNumber)] = []
-        for (place, time) in try shortTimes(from: first, through: last, in: transaction)
+        for (index, time) in try shortTimes(from: first, through: last, in: transaction)
             .enumerated()
         {
-            let sequence = SequenceNumber(first.rawValue + UInt64(place))
+            let sequence = SequenceNumber(first.rawValue + UInt64(index))
             if let time {
                 found.append((time, sequence))
             } else if try !journal.isLong(sequence, in: transaction) {
@@ -75,11 +74,11 @@ extension StoreParts {
         return found
     }
 
-    /// The times of the entries whose records the last of them writes; nil for a long one, which
-    /// has written its own, and for one that cannot be trusted.
+    /// The times of the entries that the last of them writes; nil for a long one, which has written
+    /// its own, and for one that cannot be trusted.
     ///
-    /// That is left out of the table: one entry damaged long ago must not keep anybody from saving.
-    /// Verifying names it, and folding the journal stops at it.
+    /// Such an entry is left out of the table: one entry damaged long ago must not prevent saving.
+    /// Verifying reports it, and folding the journal stops at it.
     ///
     /// - Complexity: O((1 + *l*) log *n*) page reads, *l* the number of long entries among them.
     func timesWritten(
@@ -89,24 +88,25 @@ extension StoreParts {
         return try shortTimes(from: first, through: last, in: transaction)
     }
 
-    /// The times of entries in a row, as far as they stand in one record each and can be trusted.
+    /// The times of the entries in a range; nil for one that has more than one record or cannot be
+    /// trusted.
     private func shortTimes(
         from first: SequenceNumber, through last: SequenceNumber,
         in transaction: borrowing some Reading & ~Copyable
     ) throws -> [Int64?] {
         guard first <= last else { return [] }
-        var told = [Int64?](repeating: nil, count: Int(last.rawValue - first.rawValue) + 1)
+        var times = [Int64?](repeating: nil, count: Int(last.rawValue - first.rawValue) + 1)
         try journal.shortEntries(from: first, through: last, in: transaction) {
             sequence, recordedAt, payload in
-            let place = Int(sequence.rawValue - first.rawValue)
+            let index = Int(sequence.rawValue - first.rawValue)
             do throws(DecodingFailure) {
-                told[place] = try EntryPayload.occurredAt(in: payload) ?? recordedAt
+                times[index] = try EntryPayload.occurredAt(in: payload) ?? recordedAt
             } catch {
-                // Whoever has to know it reads the entry, and is told what is wrong.
-                told[place] = nil
+                // A caller that needs the time reads the entry, which reports the fault.
+                times[index] = nil
             }
         }
-        return told
+        return times
     }
 
     private func checkedTime(

@@ -2,20 +2,20 @@ package import DaybookJournalLog
 package import DaybookObjectModel
 import DaybookStopping
 
-/// An object's row as the bytes it has in the store, copied out of it in one piece, alone or together
-/// with others.
+/// An object's row as it is encoded in the store, copied in one piece, alone or together with
+/// others.
 ///
-/// A value is decoded when it is asked for. All were checked when the row was read: bytes that are
-/// not those of a row are refused then, and never found later.
+/// A value is decoded on request. All of them were checked when the row was read: malformed bytes
+/// are refused then and cannot turn up later.
 package struct EncodedRow: Sendable {
     private let bytes: [UInt8]
-    /// Where the row stands in the bytes: of those read together each is a part.
+    /// Where the row starts in the bytes, which may hold several rows.
     private let start: UInt32
     private let count: UInt32
 
     /// Takes the bytes of a row.
     ///
-    /// - Throws: ``DecodingFailure`` when they are not what a row has.
+    /// - Throws: ``DecodingFailure`` when they are not those of a row.
     init(_ bytes: [UInt8]) throws(DecodingFailure) {
         let span = bytes.span.bytes
         try RowLayout(span).check(span)
@@ -24,13 +24,13 @@ package struct EncodedRow: Sendable {
 
     /// Copies the bytes of a row.
     ///
-    /// - Throws: ``DecodingFailure`` when they are not what a row has.
+    /// - Throws: ``DecodingFailure`` when they are not those of a row.
     init(_ bytes: RawSpan, _ layout: RowLayout) throws(DecodingFailure) {
         try layout.check(bytes)
         self.init(checked: bytes.array, 0..<bytes.byteCount)
     }
 
-    /// Takes a part of some bytes that has been checked to be a row.
+    /// Takes a range of bytes that has been checked to be a row.
     init(checked bytes: [UInt8], _ range: Range<Int>) {
         self.bytes = bytes
         start = UInt32(range.lowerBound)
@@ -81,7 +81,7 @@ package struct EncodedRow: Sendable {
         }
     }
 
-    /// Whether there is no value in a slot.
+    /// Whether a slot has no value.
     package func isNull(inSlot slot: Int) -> Bool {
         reading { layout, bytes in
             layout.start(of: slot, in: bytes).map { bytes.isNull(at: $0) } ?? true
@@ -106,7 +106,7 @@ package struct EncodedRow: Sendable {
 }
 
 extension RowLayout {
-    /// Sees that all values could be decoded, without making any.
+    /// Checks that all values can be decoded, without creating them.
     ///
     /// - Throws: ``DecodingFailure`` wherever ``values(in:)`` would.
     func check(_ bytes: RawSpan) throws(DecodingFailure) {

@@ -1,22 +1,22 @@
 internal import DaybookLMDB
 package import DaybookObjectModel
 
-/// Rows of objects whose numbers are neighbours, copied out of the store in one piece.
+/// Rows of objects with neighbouring numbers, copied from the store in one piece.
 ///
-/// A row by itself costs an allocation; of these, which are at most 64, all together do.
+/// A single row costs an allocation; these, at most 64, share one.
 ///
 /// Invariants:
-/// - All objects are of one entity, and have numbers that differ in their last six bits only.
-/// - Rows stand in the order of the numbers, each behind the one before.
+/// - All objects are of one entity, and their numbers differ only in the last six bits.
+/// - Rows are in the order of the numbers, without gaps.
 package struct EncodedRows: Sendable {
     /// The entity of the objects.
     package let entity: EntityNumber
-    /// What the numbers of the objects have in common: all but their last six bits.
+    /// The common part of the objects' numbers: all but the last six bits.
     package let page: UInt64
-    /// Which numbers there are: a bit for each.
+    /// The numbers present, one bit for each.
     package let places: UInt64
     private let bytes: [UInt8]
-    /// Where rows end, but for the last one, in their order.
+    /// The ends of all rows but the last, in order.
     private let ends: RowCollector.Ends
 
     fileprivate init(
@@ -33,19 +33,19 @@ package struct EncodedRows: Sendable {
     /// How many rows there are.
     package var count: Int { places.nonzeroBitCount }
 
-    /// The bit that stands for an object's number.
+    /// The bit of an object's number.
     package static func place(of number: UInt64) -> UInt64 { 1 << (number & 63) }
 
     /// The row of an object; nil when it is not among these.
     package func row(of object: ObjectID) -> EncodedRow? {
-        let place = Self.place(of: object.number)
-        guard object.entity == entity, object.number >> 6 == page, places & place != 0 else {
+        let bit = Self.place(of: object.number)
+        guard object.entity == entity, object.number >> 6 == page, places & bit != 0 else {
             return nil
         }
-        return row(at: (places & (place - 1)).nonzeroBitCount)
+        return row(at: (places & (bit - 1)).nonzeroBitCount)
     }
 
-    /// Hands out the rows in their order.
+    /// Passes on the rows in order.
     package func forEach(_ body: (ObjectID, EncodedRow) -> Void) {
         var rest = places
         var index = 0
@@ -57,8 +57,7 @@ package struct EncodedRows: Sendable {
         }
     }
 
-    /// Which objects have older rows among these than among some that were read at another time: a
-    /// bit for each.
+    /// The objects whose rows here are older than those read at another time, one bit for each.
     package func places(olderThan others: EncodedRows) -> UInt64 {
         var places: UInt64 = 0
         forEach { object, row in
@@ -75,11 +74,11 @@ package struct EncodedRows: Sendable {
     }
 }
 
-/// Gathers rows that have been checked, until they are handed on together.
+/// Gathers checked rows until they are passed on together.
 struct RowCollector {
     typealias Ends = InlineArray<64, UInt16>
 
-    /// With so many bytes there is no room for another row: who keeps one keeps all of them.
+    /// With this many bytes no more rows are added, because keeping one row keeps all of them.
     private static let bytesLimit = 16_384
 
     private var writer = KeyWriter(capacity: 4_096)
@@ -92,14 +91,14 @@ struct RowCollector {
     /// Whether there are no rows.
     var isEmpty: Bool { count == 0 }
 
-    /// Whether the row of an object may stand behind those that are here.
+    /// Whether the row of an object may follow those gathered.
     func hasRoom(for object: ObjectID) -> Bool {
         object.number >> 6 == page && object.entity == entity
             && EncodedRows.place(of: object.number) > places
             && writer.bytes.count < Self.bytesLimit
     }
 
-    /// Puts a row behind the others.
+    /// Appends a row.
     mutating func append(_ object: ObjectID, _ row: RawSpan) {
         if count == 0 {
             entity = object.entity
@@ -112,7 +111,7 @@ struct RowCollector {
         writer.append(bytes: row)
     }
 
-    /// Hands the rows on, and is empty then.
+    /// Returns the rows and leaves the collector empty.
     mutating func take() -> EncodedRows {
         let bytes = writer.bytes.span.bytes.array
         let rows = EncodedRows(entity, page: page, places: places, bytes, ends)

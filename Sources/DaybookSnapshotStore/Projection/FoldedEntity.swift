@@ -1,6 +1,7 @@
 internal import DaybookObjectModel
 
-/// What folding asks of an entity, side by side, so that no description is touched for each change.
+/// What folding needs of an entity, in one object, so that it need not go through the schema for
+/// each change.
 final class FoldedEntity: Sendable {
     /// A property that has a slot.
     struct Property: Sendable {
@@ -9,56 +10,69 @@ final class FoldedEntity: Sendable {
         let isIndexed: Bool
         let indexHoldsNulls: Bool
         let isReference: Bool
+        /// Whether the property was removed: rows keep it, and entries do not have it.
+        let isRemoved: Bool
 
-        /// Whether the index has a record for an object with a value in this place.
+        /// Whether the index has a record for an object with this field.
         func indexHolds(_ field: EncodedField) -> Bool {
             !field.isEmpty || indexHoldsNulls
         }
     }
 
     let number: EntityNumber
-    /// In the order of the numbers.
+    /// The properties that have a slot, by slot, those that were removed included.
     let properties: [Property]
     let indexed: [Property]
     let references: [Property]
     /// The constraints that have index records of their own.
     let compounds: [SchemaConstraint]
-    /// The to-many relationships whose members stand in changes.
+    /// The to-many relationships whose members stand in changes, in the order of their ages, those that
+    /// were removed included.
     let storedToMany: [PropertyNumber]
+    /// Brings rows into the layout of the entity.
+    let layout: EntityLayout
+    /// The slot of each property, by number.
+    private let slots: [PropertyNumber: Int]
 
     init(_ entity: SchemaEntity) {
         number = entity.number
-        properties = entity.properties.compactMap(Property.init)
-        indexed = entity.indexedSlots.compactMap(Property.init)
-        references = entity.referenceSlots.compactMap(Property.init)
+        properties = zip(entity.slots, entity.numbers.slots).map(Property.init)
+        indexed = properties.filter(\.isIndexed)
+        references = properties.filter(\.isReference)
         compounds = entity.constraints.filter(\.isCompound)
-        storedToMany = entity.storedToMany.map(\.number)
+        storedToMany = entity.numbers.members.map(\.property)
+        layout = EntityLayout(entity)
+        slots = Dictionary(
+            properties.map { ($0.number, $0.slot) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The property of that number, if it has a slot.
+    /// The property with that number, if it has a slot.
     func property(_ number: PropertyNumber) -> Property? {
-        // Numbers mostly follow each other.
+        // Numbers are mostly consecutive.
         if let first = properties.first, number >= first.number {
-            let place = Int(number.rawValue - first.number.rawValue)
-            if place < properties.count, properties[place].number == number {
-                return properties[place]
+            let index = Int(number.rawValue - first.number.rawValue)
+            if index < properties.count, properties[index].number == number {
+                return properties[index]
             }
         }
-        return properties.first { $0.number == number }
+        return slots[number].map { properties[$0] }
     }
 }
 
 extension FoldedEntity.Property {
-    fileprivate init?(_ property: SchemaProperty) {
-        guard let slot = property.slot else { return nil }
+    fileprivate init(_ property: SchemaProperty, _ numbers: NumberedSlot) {
+        let removed = numbers.removed
         self.init(
-            number: property.number, slot: slot, isIndexed: property.isIndexed,
-            indexHoldsNulls: property.indexHoldsNulls, isReference: property.relationship != nil)
+            number: property.number, slot: property.slot ?? 0,
+            isIndexed: removed?.isIndexed ?? property.isIndexed,
+            indexHoldsNulls: removed?.indexHoldsNulls ?? property.indexHoldsNulls,
+            isReference: removed?.isReference ?? (property.relationship != nil),
+            isRemoved: removed != nil)
     }
 }
 
 extension SchemaProperty {
-    /// Whether the index, if there is one, has records for objects without a value. A unique one
-    /// has none, because any number of objects may be without.
+    /// Whether the index, if there is one, has records for objects without a value. A unique index
+    /// has none, because any number of objects may lack the value.
     var indexHoldsNulls: Bool { !isUnique }
 }

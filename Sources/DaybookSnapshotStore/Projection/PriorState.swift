@@ -2,44 +2,57 @@ internal import DaybookJournalLog
 internal import DaybookLMDB
 internal import DaybookObjectModel
 
-/// What stands before the entry that is folded: what a ``Projector`` asks, and tells what the entry begins
-/// and ends.
+/// The state before the entry being folded: a ``Projector`` reads it and reports what the entry
+/// begins and ends.
 ///
-/// A table of the past has what its table of the present had, under the same key and the entry that
-/// ended it.
+/// A table of the past holds the former records of its table of the present, each under its key and
+/// the entry that ended it.
 protocol PriorState {
-    /// The tables, and the model by which they are read.
-    var projection: Projection { get }
+    /// The tables and their model.
+    var projection: Projection { get set }
 
-    /// The changes at the beginning of an entry whose rows need not be kept until they are written;
-    /// nil for none.
+    /// The inserts at the start of an entry whose rows need not be kept until they are written; nil
+    /// for none.
     func prefix(of payload: EntryPayload.Encoded) -> InsertPrefix?
 
-    /// Has an object begin; false when it is there.
+    /// Begins an object; false when it already exists.
     mutating func begin(
         _ object: ObjectID, _ key: VersionKey, in transaction: borrowing some Reading & ~Copyable
     ) throws -> Bool
 
-    /// Has an object end whose row was read; false when it is not there.
+    /// Ends an object whose row was read; false when it does not exist.
     mutating func end(_ object: ObjectID) -> Bool
 
-    /// Calls `body` with the row of an object as it stands before an entry; nil when it is not there.
+    /// The members that an object has over a relationship before an entry.
+    func members(
+        of owner: ObjectID, _ property: PropertyNumber, before sequence: SequenceNumber,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws -> [ObjectID]
+
+    /// Calls `body` with the row of every object of an entity before an entry.
+    func forEachRow(
+        of entity: EntityNumber, before sequence: SequenceNumber,
+        in transaction: borrowing some Reading & ~Copyable,
+        _ body: (ObjectID, RowLayout, RawSpan) throws -> Void
+    ) throws
+
+    /// Calls `body` with the row of an object before an entry; nil when it does not exist.
     func withRow<R>(
         of object: ObjectID, before sequence: SequenceNumber,
         in transaction: borrowing some Reading & ~Copyable, _ body: (RawSpan) throws -> R
     ) throws -> R?
 
-    /// Has a membership begin; false when it is there, unless it has only moved.
+    /// Begins a membership; false when it already exists, unless it only moves.
     mutating func beginMember(
         _ key: [UInt8], _ origin: MemberOrigin, in transaction: borrowing some Reading & ~Copyable
     ) throws -> Bool
 
-    /// Has the way back of a reference begin; false when it is there.
+    /// Begins the record that leads back from a reference; false when it already exists.
     mutating func beginReferrer(_ key: [UInt8]) -> Bool
 
-    /// Has a connection end.
+    /// Ends a connection.
     ///
-    /// - Returns: What stands under its key before the entry; nil when it is not there.
+    /// - Returns: The value of its record before the entry; nil when there is none.
     mutating func endLink(
         _ key: [UInt8], _ kind: LinkKind, before sequence: SequenceNumber,
         in transaction: borrowing some Reading & ~Copyable
@@ -48,12 +61,12 @@ protocol PriorState {
 
 /// Where a member of a relationship comes from.
 enum MemberOrigin {
-    /// It was there, and the entry gives it another place.
+    /// It was a member, and the entry changes its order.
     case moved
     case joined
 }
 
-/// The tables in which a connection stands.
+/// The kind of a connection, which decides its tables.
 enum LinkKind {
     case member
     case referrer
@@ -73,11 +86,11 @@ enum LinkKind {
     }
 }
 
-/// The state before an entry that comes next: it stands in the tables of the present.
+/// The state before the next entry of a store: the tables of the present.
 struct StoredState: PriorState {
-    let projection: Projection
-    /// The greatest object number of each entity met so far, to tell that an object is new without
-    /// looking for it.
+    var projection: Projection
+    /// The greatest object number of each entity met so far, which shows that an object is new
+    /// without looking it up.
     private var numbersMaximum: [EntityNumber: UInt64] = [:]
     /// The same for the entity met last; no entity has number 0.
     private var greatest: ObjectID
@@ -85,18 +98,18 @@ struct StoredState: PriorState {
 
     /// - Parameters:
     ///   - projection: The tables.
-    ///   - greatest: An upper bound: no object of that entity has a greater number; nil when none is
-    ///     known. There need not be an object of that number.
+    ///   - greatest: An upper bound: no object of that entity has a greater number; nil when none
+    ///     is known. No object need have that number.
     init(_ projection: Projection, greatest: ObjectID? = nil) {
         self.projection = projection
         self.greatest = greatest ?? Self.noObject
     }
 
-    /// An upper bound, for the entity of the object met last that was to be new, or else the one known
-    /// before: no object of that entity has a greater number. There need not be one of that number.
+    /// An upper bound for the entity of the last inserted object, or else the bound given at the
+    /// start: no object of that entity has a greater number. No object need have that number.
     var greatestKnown: ObjectID? { greatest == Self.noObject ? nil : greatest }
 
-    /// How many changes an entry has at least for the memory of its new rows to matter.
+    /// The number of changes from which the memory of an entry's new rows matters.
     private static let prefixMinimum = 64
 
     func prefix(of payload: EntryPayload.Encoded) -> InsertPrefix? {
@@ -122,6 +135,26 @@ struct StoredState: PriorState {
             projection.tables.rows, key.bytes.span.bytes.extracting(first: VersionKey.rowSize))
     }
 
+    func members(
+        of owner: ObjectID, _ property: PropertyNumber, before sequence: SequenceNumber,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws -> [ObjectID] {
+        try projection.linked(with: owner, property, projection.tables.members, in: transaction) {
+            _ in true
+        }
+    }
+
+    func forEachRow(
+        of entity: EntityNumber, before sequence: SequenceNumber,
+        in transaction: borrowing some Reading & ~Copyable,
+        _ body: (ObjectID, RowLayout, RawSpan) throws -> Void
+    ) throws {
+        _ = try projection.walkRows(of: entity, in: transaction) { object, row, bytes in
+            try body(object, row, bytes)
+            return .proceed
+        }
+    }
+
     mutating func end(_ object: ObjectID) -> Bool { true }
 
     func withRow<R>(
@@ -129,8 +162,8 @@ struct StoredState: PriorState {
         in transaction: borrowing some Reading & ~Copyable, _ body: (RawSpan) throws -> R
     ) throws -> R? {
         let key = VersionKey(object)
-        let place = key.bytes.span.bytes.extracting(first: VersionKey.rowSize)
-        return try transaction.get(projection.tables.rows, place, body)
+        let rowKey = key.bytes.span.bytes.extracting(first: VersionKey.rowSize)
+        return try transaction.get(projection.tables.rows, rowKey, body)
     }
 
     mutating func beginMember(
@@ -152,10 +185,10 @@ struct StoredState: PriorState {
     }
 }
 
-/// The state before an entry of long ago, in a store that has come further: what was there an account
-/// knows, and what it was stands in the tables of the past.
+/// The state before an earlier entry of a store: an account knows which objects and connections
+/// existed, and the tables of the past hold their records.
 struct CountedState: PriorState {
-    let projection: Projection
+    var projection: Projection
     private unowned let account: ProjectionAccount
 
     init(_ projection: Projection, _ account: ProjectionAccount) {
@@ -169,6 +202,31 @@ struct CountedState: PriorState {
         _ object: ObjectID, _ key: VersionKey, in transaction: borrowing some Reading & ~Copyable
     ) -> Bool {
         account.begin(object)
+    }
+
+    func members(
+        of owner: ObjectID, _ property: PropertyNumber, before sequence: SequenceNumber,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws -> [ObjectID] {
+        // What ends now stands in the past under this entry; the sum tells whether that is all.
+        try projection.linked(
+            with: owner, property, projection.tables.membersPast, in: transaction
+        ) { $0.removal == sequence }
+    }
+
+    func forEachRow(
+        of entity: EntityNumber, before sequence: SequenceNumber,
+        in transaction: borrowing some Reading & ~Copyable,
+        _ body: (ObjectID, RowLayout, RawSpan) throws -> Void
+    ) throws {
+        let before = sequence.previous
+        try projection.objects(of: [entity], at: before, isLatest: false, in: transaction) {
+            object in
+            _ = try projection.withRow(of: object, at: before, in: transaction) { bytes, row in
+                try body(object, row, bytes)
+            }
+            return .proceed
+        }
     }
 
     mutating func end(_ object: ObjectID) -> Bool { account.end(object) }
@@ -200,14 +258,16 @@ struct CountedState: PriorState {
         in transaction: borrowing some Reading & ~Copyable
     ) throws -> [UInt8]? {
         guard account.end(kind.present(projection.tables), key) else { return nil }
-        let place = key + StoreKey.sequence(sequence)
-        let found = try transaction.get(kind.past(projection.tables), place.span.bytes) { $0.array }
+        let pastKey = key + StoreKey.sequence(sequence)
+        let found = try transaction.get(kind.past(projection.tables), pastKey.span.bytes) {
+            $0.array
+        }
         return found.flatMap { $0.span.bytes.isOlder(than: sequence) ? $0 : nil }
     }
 }
 
 extension RawSpan {
-    /// Whether a record of the past begins with a sequence number before another.
+    /// Whether a record of the past begins with an earlier sequence number.
     fileprivate func isOlder(than sequence: SequenceNumber) -> Bool {
         byteCount >= 8
             && UInt64(bigEndian: unsafeLoadUnaligned(as: UInt64.self)) < sequence.rawValue

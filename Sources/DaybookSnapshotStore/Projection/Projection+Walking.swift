@@ -3,7 +3,7 @@ internal import DaybookLMDB
 internal import DaybookObjectModel
 
 extension Projection {
-    /// Walks all objects of entities as of `sequence`.
+    /// Walks all objects of the entities as of `sequence`.
     func objects(
         of family: [EntityNumber], at sequence: SequenceNumber, isLatest: Bool,
         in transaction: borrowing some Reading & ~Copyable,
@@ -39,8 +39,8 @@ extension Projection {
         return step
     }
 
-    /// Objects changed after `sequence` are told by their first later version, the others by their
-    /// row.
+    /// Walks the past: the first later version shows an object changed after `sequence`, the row
+    /// any other.
     private func walkPast(
         of entity: EntityNumber, at sequence: SequenceNumber,
         in transaction: borrowing some Reading & ~Copyable,
@@ -81,7 +81,7 @@ extension Projection {
         return isThere
     }
 
-    /// The entry, up to `sequence`, that deleted an object which is not there any more.
+    /// The entry, up to `sequence`, that deleted an object that no longer exists.
     func deletion(
         of object: ObjectID, at sequence: SequenceNumber,
         in transaction: borrowing some Reading & ~Copyable
@@ -89,7 +89,7 @@ extension Projection {
         let isThere = try withRow(of: object, at: sequence, in: transaction) { _, _ in true }
         if isThere == true { return nil }
         let prefix = StoreKey.object(object)
-        // No entry has the number of `.latest`, so nothing is left out by stopping before it.
+        // No entry has the number `.latest`, so stopping before it leaves nothing out.
         let end = StoreKey.version(object, sequence == .latest ? .latest : sequence.next)
         let last: SequenceNumber?? = try transaction.seek(
             tables.versions, before: end.span.bytes

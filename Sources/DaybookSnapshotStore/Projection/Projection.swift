@@ -1,5 +1,5 @@
-// The room of the projection: the tables that are derived from the journal. They are written by folding
-// entries only, in the transaction that appends the entry or in that of a rebuild.
+// The room of the projection: the tables derived from the journal. They are written only by folding
+// entries, in the transaction that appends the entry or in that of a rebuild.
 
 internal import DaybookJournalLog
 internal import DaybookLMDB
@@ -7,33 +7,90 @@ internal import DaybookObjectModel
 
 /// The tables that follow from the journal, read as of any sequence number.
 ///
-/// A row stands for its object from the entry in its `since` on. What stood there before is in
-/// `versions`, under the entry that replaced it. So at a sequence number *s* an object is its row,
-/// if that is not younger than *s*, and otherwise the first version replaced after *s*, if that is
-/// not younger than *s* either; else it is not there. Connections work alike.
+/// A row is the state of its object since the entry in its `since`. Earlier states are in
+/// `versions`, each under the entry that replaced it. So the state at a sequence number *s* is the
+/// row, if its `since` is not after *s*, and otherwise the first version replaced after *s*, if its
+/// `since` is not after *s*; failing both, the object does not exist. Connections work alike.
 struct Projection: Sendable {
     let tables: StoreTables
     let schema: Schema
-    /// What folding asks of the entities, from number 1 at index 0.
-    private let foldedEntities: [FoldedEntity]
-    /// Whether the model asks anything of changes that concerns other objects: that references lead
-    /// to objects, that values are unique, that there are so many members.
+    /// What folding needs of the entities, from number 1 at index 0.
+    private let foldedEntities: [FoldedEntity?]
+    /// Whether the model has rules that span objects: that references lead to objects, that values
+    /// are unique, that counts of members are limited.
     let hasConstraints: Bool
 
     init(tables: StoreTables, schema: Schema) {
         self.tables = tables
         self.schema = schema
-        foldedEntities = schema.entities.map(FoldedEntity.init)
+        foldedEntities = schema.version.entities.map {
+            schema.entity($0.number).map(FoldedEntity.init)
+        }
         hasConstraints = schema.entities.contains {
             !$0.referenceSlots.isEmpty || !$0.storedToMany.isEmpty || !$0.constraints.isEmpty
                 || !$0.counted.isEmpty
         }
     }
 
-    /// What folding asks of the entity of that number.
+    /// What folding needs of the entity with that number.
     func foldedEntity(_ number: EntityNumber) -> FoldedEntity? {
         let index = Int(number.rawValue) - 1
         return foldedEntities.indices.contains(index) ? foldedEntities[index] : nil
+    }
+
+    /// The values of a row, as the model has them, in slot order.
+    func values(
+        of object: ObjectID, _ row: RowLayout, _ bytes: RawSpan
+    ) throws -> [Value] {
+        try decoding(object) { () throws(DecodingFailure) in
+            guard let layout = foldedEntity(object.entity)?.layout else {
+                return try row.values(in: bytes)
+            }
+            return try layout.values(row, bytes)
+        }
+    }
+
+    /// One value of a row, as the model has it.
+    func value(
+        _ slot: Int, of object: ObjectID, _ row: RowLayout, _ bytes: RawSpan
+    ) throws -> Value {
+        try decoding(object) { () throws(DecodingFailure) in
+            guard slot >= row.count, let entity = foldedEntity(object.entity) else {
+                return try row.value(slot, in: bytes)
+            }
+            return try entity.layout.value(slot, row, bytes)
+        }
+    }
+
+    /// A row in the layout that the model has, where it is in another; nil where it is in that.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when the bytes are not those of a row.
+    private func fitted(
+        _ object: ObjectID, _ row: RowLayout, _ bytes: RawSpan
+    ) throws -> [UInt8]? {
+        try decoding(object) { () throws(DecodingFailure) in
+            try row.check(bytes)
+            guard let layout = foldedEntity(object.entity)?.layout, !layout.fits(row, bytes) else {
+                return nil
+            }
+            return try layout.fitted(row, bytes)
+        }
+    }
+
+    /// A row as it was read, in the layout that the model has.
+    func encodedRow(of object: ObjectID, _ bytes: [UInt8]) throws -> EncodedRow {
+        let span = bytes.span.bytes
+        let row = try decoding(object) { () throws(DecodingFailure) in try RowLayout(span) }
+        let fitted = try fitted(object, row, span) ?? bytes
+        return EncodedRow(checked: fitted, 0..<fitted.count)
+    }
+
+    /// Calls `body` with the bytes of a checked row in the layout that the model has.
+    func withFitted<R>(
+        _ object: ObjectID, _ row: RowLayout, _ bytes: RawSpan, _ body: (RawSpan) throws -> R
+    ) throws -> R {
+        guard let fitted = try fitted(object, row, bytes) else { return try body(bytes) }
+        return try body(fitted.span.bytes)
     }
 
     // MARK: - Rows
@@ -68,6 +125,20 @@ struct Projection: Sendable {
         return past.flatMap(\.self)
     }
 
+    /// Calls `body` with the row that an object had last before an entry, by which it is not there.
+    func withLastVersion<R>(
+        of object: ObjectID, before sequence: SequenceNumber,
+        in transaction: borrowing some Reading & ~Copyable, _ body: (RawSpan) throws -> R
+    ) throws -> R? {
+        let prefix = StoreKey.object(object)
+        let end = StoreKey.version(object, sequence)
+        let found: R?? = try transaction.seek(tables.versions, before: end.span.bytes) {
+            key, bytes -> R? in
+            key.starts(with: prefix) ? try body(bytes) : nil
+        }
+        return found.flatMap(\.self)
+    }
+
     /// An object's row as of `sequence`; nil when there is none.
     func row(
         of object: ObjectID, at sequence: SequenceNumber,
@@ -76,9 +147,7 @@ struct Projection: Sendable {
         try withRow(of: object, at: sequence, in: transaction) { bytes, layout in
             Row(
                 since: layout.since,
-                values: try decoding(object) { () throws(DecodingFailure) in
-                    try layout.values(in: bytes)
-                })
+                values: try values(of: object, layout, bytes))
         }
     }
 
@@ -102,7 +171,7 @@ struct Projection: Sendable {
 
     // MARK: - Connections
 
-    /// Walks the objects connected with one over a relationship as of `sequence`, in no order.
+    /// Walks the objects connected with one through a relationship as of `sequence`, in no order.
     ///
     /// - Complexity: O(log *n* + *k*) page reads, *k* the number of connections it ever had.
     func links(
@@ -128,6 +197,24 @@ struct Projection: Sendable {
             }
             return .proceed
         }
+    }
+
+    /// The objects at the other end of some records of a table of connections, in their order.
+    func linked(
+        with object: ObjectID, _ property: PropertyNumber, _ table: Table,
+        in transaction: borrowing some Reading & ~Copyable, where isWanted: (Link) -> Bool
+    ) throws -> [ObjectID] {
+        let prefix = StoreKey.links(of: object, property)
+        let end = StoreKey.end(of: prefix) ?? []
+        var found: [ObjectID] = []
+        try transaction.scan(
+            table, from: prefix.span.bytes, to: end.span.bytes, order: .ascending
+        ) { key, value in
+            let link = try Link(key, value)
+            if isWanted(link) { found.append(link.other) }
+            return .proceed
+        }
+        return found
     }
 
     /// The objects that refer to one through a stored relationship as of `sequence`.
@@ -179,13 +266,11 @@ struct Projection: Sendable {
                 .map { .object($0.object) } ?? .null
         }
         return try withRow(of: object, at: sequence, in: transaction) { bytes, layout in
-            try decoding(object) { () throws(DecodingFailure) in
-                try layout.value(slot, in: bytes)
-            }
+            try value(slot, of: object, layout, bytes)
         } ?? .null
     }
 
-    /// Runs a decoder, and gives its failure the object's name.
+    /// Runs a decoder and adds the object's name to its failure.
     func decoding<R>(_ object: ObjectID, _ body: () throws(DecodingFailure) -> R) throws -> R {
         do {
             return try body()
@@ -194,13 +279,13 @@ struct Projection: Sendable {
         }
     }
 
-    /// That the row of an object is not what a row has.
+    /// The error for a malformed row of an object.
     func unreadable(_ object: ObjectID, _ failure: DecodingFailure) -> StoreError {
         .rowUnreadable(schema.name(of: object), cause: failure)
     }
 }
 
-/// A record of `members` or `referrers`, or of what they held in the past.
+/// A record of `members`, `referrers` or their tables of the past.
 struct Link {
     let object: ObjectID
     let property: PropertyNumber
@@ -224,6 +309,6 @@ struct Link {
 }
 
 extension SequenceNumber {
-    /// Stands for whatever is newest in the transaction at hand.
+    /// The newest state in the current transaction.
     static let latest = SequenceNumber(rawValue: .max)
 }

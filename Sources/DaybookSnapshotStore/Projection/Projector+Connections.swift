@@ -44,7 +44,7 @@ extension Projector {
         try addReferrer(StoreKey.link(from: destination, property.number, to: change.object))
     }
 
-    private mutating func addReferrer(_ key: [UInt8]) throws {
+    mutating func addReferrer(_ key: [UInt8]) throws {
         guard state.beginReferrer(key) else {
             throw StoreError.corrupt(
                 "The reference of \(projection.schema.name(of: change.object)) that entry "
@@ -104,6 +104,24 @@ extension Projector {
                 members.add(key, StoreKey.sequence(sequence) + member.orderBytes)
                 try addReferrer(StoreKey.link(from: member.object, edit.property, to: owner))
             }
+        }
+    }
+
+    /// Ends all memberships of the object of the change over a relationship that was removed from the
+    /// model, which the change does not name.
+    mutating func endMembers(
+        of property: PropertyNumber, in transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        let owner = change.object
+        let members = try state.members(of: owner, property, before: sequence, in: transaction)
+        for member in members {
+            let key = StoreKey.link(from: owner, property, to: member)
+            guard
+                let found = try state.endLink(key, .member, before: sequence, in: transaction)
+            else { throw mismatch(property) }
+            membersPast.add(key + StoreKey.sequence(sequence), found)
+            removals.append((projection.tables.members, key))
+            try endReferrer(StoreKey.link(from: member, property, to: owner), in: transaction)
         }
     }
 

@@ -4,15 +4,15 @@ internal import DaybookObjectModel
 
 /// Folds entries into the projection.
 ///
-/// First every change is compared with what stands in the tables and turned into records; then the
-/// records are written, table by table and sorted. So a change that does not fit is found before
-/// anything is written. Saving, rebuilding and verifying all fold through here; where verifying only
-/// keeps account, nothing is written, and what stood before is found in the tables of the past.
+/// First every change is compared with the tables and turned into records; then the records are
+/// written, table by table and sorted. So a change that does not fit is found before anything is
+/// written. Saving, rebuilding and verifying all fold here; where verifying only keeps an account,
+/// nothing is written, and the earlier state is found in the tables of the past.
 ///
-/// What is folded are the bytes of an entry. As every value has one encoding, old values are compared
-/// and new ones copied as bytes, and a row is read once.
+/// It folds the bytes of an entry. As every value has one encoding, old values are compared and new
+/// ones copied as bytes, and a row is read once.
 struct Projector<State: PriorState> {
-    /// What stands before the entry.
+    /// The state before the entry.
     var state: State
     /// The entry being folded.
     private(set) var sequence = SequenceNumber.zero
@@ -21,14 +21,15 @@ struct Projector<State: PriorState> {
     var ages: [UInt64] = []
     private(set) var change = EncodedChange()
     var entity: FoldedEntity?
-    /// The new objects that the entry begins with.
+    /// The inserts that the entry begins with.
     private var births: InsertPrefix?
     var rows = PutBatch()
     var versions = PutBatch()
     private var times = PutBatch()
-    /// The times of the last entries, as long as they are not to be written; nil for a long one,
-    /// which has written its own.
+    /// The times of the last entries that have not been written yet; nil for a long entry, which
+    /// has written its own.
     private(set) var recentTimes: [Int64?]
+    var models = PutBatch()
     var index = PutBatch()
     var members = PutBatch()
     var membersPast = PutBatch()
@@ -39,8 +40,8 @@ struct Projector<State: PriorState> {
     var projection: Projection { state.projection }
 
     /// - Parameters:
-    ///   - state: What stands before the entry.
-    ///   - recentTimes: For who goes on with folding one entry after the other: where that has come.
+    ///   - state: The state before the entry.
+    ///   - recentTimes: The times not written yet, when folding continues after earlier entries.
     init(_ state: State, recentTimes: [Int64?] = []) {
         self.state = state
         self.recentTimes = recentTimes
@@ -50,20 +51,27 @@ struct Projector<State: PriorState> {
 
     /// Takes in the changes of an entry; nothing is written yet.
     ///
-    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when a change does not start from
-    ///   what stands in the tables, or cannot be read.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when a change does not fit the
+    ///   tables or cannot be read.
     mutating func take(
         _ payload: EntryPayload.Encoded, of sequence: SequenceNumber,
         in transaction: borrowing some Reading & ~Copyable
     ) throws {
         self.sequence = sequence
-        // What is there is of an entry before, which has not been written.
+        if let version = payload.version { try setModel(version, in: transaction) }
+        try takeChanges(payload, in: transaction)
+    }
+
+    private mutating func takeChanges(
+        _ payload: EntryPayload.Encoded, in transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        // Existing records are of an earlier entry that has not been written yet.
         var leading = births == nil ? state.prefix(of: payload) : nil
         let bytes = payload.bytes.span.bytes
         var offset = payload.changesOffset
         for done in 0..<payload.changesCount {
             if done == Self.sampleSize {
-                // A little more than it takes if the rest is like the beginning.
+                // A little more than needed if the rest is like the beginning.
                 let whole = Double(bytes.byteCount - payload.changesOffset)
                 makeRoom(times: 1.125 * whole / Double(offset - payload.changesOffset))
             }
@@ -72,7 +80,9 @@ struct Projector<State: PriorState> {
             } catch {
                 throw StoreError.entryUnreadable(sequence, cause: error)
             }
-            let isLeading = change.kind == .insert && leading?.take(change.object, at: done) == true
+            let isLeading =
+                change.kind == .insert && leading != nil && isPlain(change.object.entity)
+                && leading?.take(change.object, at: done) == true
             try fold(bytes, isLeading, in: transaction)
         }
         if let leading, leading.count > 0 { births = leading }
@@ -82,7 +92,13 @@ struct Projector<State: PriorState> {
         }
     }
 
-    /// After how many changes of a long entry room is made for the records of all.
+    /// Whether rows of new objects have nothing but what the entry says: a property that was removed may
+    /// come back with an object.
+    private func isPlain(_ entity: EntityNumber) -> Bool {
+        projection.foldedEntity(entity)?.layout.removed.isEmpty ?? true
+    }
+
+    /// The number of changes of a long entry after which room is reserved for the records of all.
     private static var sampleSize: Int { 1024 }
 
     private mutating func makeRoom(times factor: Double) {
@@ -95,7 +111,7 @@ struct Projector<State: PriorState> {
         referrersPast.makeRoom(times: factor)
     }
 
-    /// Takes in when entries happened that have their times written together; nil leaves one out.
+    /// Takes in the times of entries whose times are written together; nil leaves one out.
     mutating func take(_ times: [Int64?], through last: SequenceNumber) {
         for (passed, time) in times.reversed().enumerated() {
             guard let time else { continue }
@@ -104,12 +120,12 @@ struct Projector<State: PriorState> {
         }
     }
 
-    /// Takes in when a long entry happened, which writes its own time.
+    /// Takes in the time of a long entry, which is written on its own.
     mutating func take(_ time: Int64, of long: SequenceNumber) {
         times.add(StoreKey.time(time, long))
     }
 
-    /// Takes in when an entry happened that follows the one taken in before.
+    /// Takes in the time of the next entry.
     private mutating func takeNext(_ time: Int64, of entry: JournalEntry) {
         if entry.isLong { take(time, of: entry.sequence) }
         recentTimes.append(entry.isLong ? nil : time)
@@ -123,6 +139,7 @@ struct Projector<State: PriorState> {
         rows.removeAll()
         versions.removeAll()
         times.removeAll()
+        models.removeAll()
         index.removeAll()
         members.removeAll()
         membersPast.removeAll()
@@ -132,27 +149,34 @@ struct Projector<State: PriorState> {
     }
 }
 
-// MARK: - Into the tables
+// MARK: - Writing
 
 extension Projector where State == StoredState {
     /// Folds an entry of the journal, whatever its kind, that follows the one folded before.
     ///
-    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when it cannot be read, or does not
-    ///   start from what stands in the tables; nothing of it has been written then.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when it cannot be read or does not
+    ///   fit the tables; nothing of it has been written then.
     mutating func fold(
         _ entry: JournalEntry, in transaction: borrowing WriteTransaction
     ) throws {
         let payload = try EntryPayload.Encoded(entry)
-        if payload.header.kind == .model {
-            let key = StoreKey.sequence(entry.sequence)
-            let model = try payload.model(of: entry).canonicalBytes
-            try transaction.put(
-                projection.tables.models, key.span.bytes, model.span.bytes, .upsert)
-        } else {
-            try take(payload, of: entry.sequence, in: transaction)
-        }
+        try takeInTurn(payload, of: entry.sequence, in: transaction)
         takeNext(payload.header.occurredAt ?? entry.recordedAt, of: entry)
         try write(in: transaction)
+    }
+
+    /// Takes in an entry as ``take(_:of:in:)`` does. Where it sets a model, what that comes to is written
+    /// first: its changes may change the records again.
+    mutating func takeInTurn(
+        _ payload: EntryPayload.Encoded, of sequence: SequenceNumber,
+        in transaction: borrowing WriteTransaction
+    ) throws {
+        self.sequence = sequence
+        if let version = payload.version {
+            try setModel(version, in: transaction)
+            try write(in: transaction)
+        }
+        try takeChanges(payload, in: transaction)
     }
 
     /// Writes what has been taken in.
@@ -164,6 +188,7 @@ extension Projector where State == StoredState {
                     "A record of '\(table.name)' that entry \(sequence) ends is not there")
             }
         }
+        try models.write(to: tables.models, in: transaction)
         try writeBirths(in: transaction)
         try rows.write(to: tables.rows, in: transaction)
         try versions.mergeIntoTail(of: tables.versions, in: transaction)
@@ -176,8 +201,8 @@ extension Projector where State == StoredState {
         removeAll()
     }
 
-    /// Writes the rows of the new objects that the entry begins with, out of its bytes: gathered
-    /// first, as other records, they would take as much memory once more.
+    /// Writes the rows of the inserts that the entry begins with, straight from its bytes: gathered
+    /// first, like other records, they would take the same memory again.
     private mutating func writeBirths(in transaction: borrowing WriteTransaction) throws {
         guard let births else { return }
         let bytes = births.payload.bytes.span.bytes
@@ -199,28 +224,23 @@ extension Projector where State == StoredState {
     }
 }
 
-// MARK: - Beside the tables
+// MARK: - Accounting
 
 extension Projector where State == CountedState {
-    /// Keeps account of an entry in a store that has it already; it follows the one before.
+    /// Adds the next entry of a store that already holds it to an account.
     ///
-    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when the tables cannot be what folding
-    ///   gives.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when the tables cannot come from
+    ///   folding.
     mutating func count(
         _ entry: JournalEntry, to account: ProjectionAccount,
         in transaction: borrowing ReadTransaction
     ) throws {
         let tables = projection.tables
         let payload = try EntryPayload.Encoded(entry)
-        if payload.header.kind == .model {
-            let key = StoreKey.sequence(entry.sequence)
-            let model = try payload.model(of: entry).canonicalBytes
-            account.add(tables.models, key.span.bytes, model.span.bytes)
-        } else {
-            try take(payload, of: entry.sequence, in: transaction)
-        }
+        try take(payload, of: entry.sequence, in: transaction)
         takeNext(payload.header.occurredAt ?? entry.recordedAt, of: entry)
         account.add(times, to: tables.times)
+        account.add(models, to: tables.models)
         account.add(rows, to: tables.rows)
         account.add(versions, to: tables.versions, from: tables.rows)
         account.add(index, to: tables.index)

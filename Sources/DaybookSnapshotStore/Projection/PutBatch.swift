@@ -1,10 +1,10 @@
 internal import DaybookLMDB
 internal import DaybookObjectModel
 
-/// Records to be written to one table, in one run and in the order of their keys.
+/// Records to be written to one table in one pass, in the order of their keys.
 ///
-/// Sorting them first makes neighbours meet on the same page, and lets records that belong behind
-/// the last one be appended, which fills pages to the end.
+/// Sorting them first brings neighbours to the same page, and lets records after the last existing
+/// one be appended, which fills pages completely.
 struct PutBatch {
     private var bytes: [UInt8] = []
     private var records: [Record] = []
@@ -40,7 +40,7 @@ struct PutBatch {
         records.append(record)
     }
 
-    /// Makes room for so many times the records that are here.
+    /// Reserves room for `factor` times the current records.
     ///
     /// An array that doubles as it grows would be copied several times over, and each time into
     /// memory that the system has to clear.
@@ -50,7 +50,7 @@ struct PutBatch {
         records.reserveCapacity(Int(Double(records.count) * factor))
     }
 
-    /// Forgets the records and keeps the room.
+    /// Removes the records and keeps the memory.
     mutating func removeAll() {
         guard !records.isEmpty else { return }
         bytes.removeAll(keepingCapacity: true)
@@ -58,7 +58,7 @@ struct PutBatch {
         isSorted = true
     }
 
-    /// Hands every record to `body`, in the order in which they were added.
+    /// Passes every record to `body`, in the order in which they were added.
     func forEach(_ body: (_ key: RawSpan, _ value: RawSpan) -> Void) {
         let all = bytes.span.bytes
         for record in records {
@@ -90,16 +90,16 @@ struct PutBatch {
     }
 }
 
-// MARK: - Between others
+// MARK: - Merging
 
 extension PutBatch {
-    /// Writes everything to a table where it belongs between other records, as what an object was
-    /// belongs between what it and its neighbours were before (decision 0012).
+    /// Writes all records to a table where they belong between others, as versions of an object
+    /// belong between its earlier ones and those of its neighbours (decision 0012).
     ///
-    /// LMDB halves a page that has no room for one record more, unless that is the last of all, so
-    /// pages would be two thirds full, and half as many more would be written. Many records at once
-    /// are therefore put in behind the last one that stays: those that stand from the first of them
-    /// on are taken out before and put back among them.
+    /// LMDB splits a full page in half, unless the new record is the last of all, so pages would be
+    /// two thirds full, and half as many more would be written. Many records are therefore
+    /// appended: the existing records after the first of them are removed beforehand and put back
+    /// among them.
     mutating func mergeIntoTail(of table: Table, in transaction: borrowing WriteTransaction) throws
     {
         sort()
@@ -117,7 +117,7 @@ extension PutBatch {
                     let otherKey = others.extracting(other.start..<other.keyEnd)
                     guard !key.precedes(otherKey) else { break }
                     next += 1
-                    // One of the same key is replaced.
+                    // An existing record with the same key is replaced.
                     guard otherKey.precedes(key) else { break }
                     try run.put(otherKey, others.extracting(other.keyEnd..<other.valueEnd))
                 }
@@ -131,8 +131,8 @@ extension PutBatch {
         }
     }
 
-    /// What stands in a table from the first record on; nil for nothing, and for so much that to
-    /// write it anew would cost more than it saves.
+    /// The records of a table from the first new one on; nil when there are none, or so many that
+    /// rewriting them would cost more than it saves.
     private func tail(
         of table: Table, in transaction: borrowing WriteTransaction
     ) throws -> PutBatch? {
@@ -150,7 +150,7 @@ extension PutBatch {
         guard found.count > 0, found.count <= limit.count, found.bytes <= limit.bytes else {
             return nil
         }
-        // Nothing is copied before it is known to be little.
+        // Nothing is copied before the amount is known to be small.
         var tail = PutBatch()
         tail.bytes.reserveCapacity(found.bytes)
         tail.records.reserveCapacity(found.count)
@@ -161,21 +161,21 @@ extension PutBatch {
         return tail
     }
 
-    /// How many records are many: some pages full, so that it matters how full.
+    /// The number of records from which merging pays: enough to fill some pages.
     private static let mergedMinimum = 1024
 
-    /// How many bytes the records may have on average: of larger ones so few share a page that
-    /// halving it costs little beside them.
+    /// The greatest average size of a record, in bytes: so few larger ones share a page that
+    /// splitting it costs little in comparison.
     private static let averageMaximum = 1024
 
-    /// How many times the records that are written, and their bytes, may stand behind the first of
-    /// them. Were half of these behind the last one, as many pages would be written as without
-    /// merging.
+    /// How many existing records may follow the first new one, as a multiple of the new ones, in
+    /// count and in bytes. If half of them followed the last new one, as many pages would be
+    /// written as without merging.
     private static let tailMaximum = 2
 }
 
 extension RawSpan {
-    /// Whether these bytes come before others: the first different byte decides, then the length.
+    /// Whether these bytes sort before others: by the first different byte, then by length.
     func precedes(_ other: RawSpan) -> Bool {
         let shared = Swift.min(byteCount, other.byteCount)
         var offset = 0

@@ -11,10 +11,10 @@ package import DaybookObjectModel
 // | ages | of the object, each field and each stored to-many relationship, variable length: |
 // |      | since less the entry that inserted the object, or that last changed the part |
 //
-// So one field is found without reading those before it. Ages stand in new rows, too, where all are
-// zero: a row that grew at its first change would split the page that inserts have filled.
+// So one field is found without reading those before it. New rows have ages too, all of them zero:
+// a row that grew at its first change would split the page that inserts have filled.
 
-/// An object's values as they stand at some sequence number.
+/// An object's values at some sequence number.
 package struct Row: Sendable, Hashable {
     /// The entry that last changed the object.
     package let since: SequenceNumber
@@ -25,7 +25,7 @@ package struct Row: Sendable, Hashable {
         case packed(EncodedRow)
     }
 
-    /// Describes a row.
+    /// Creates a row from values.
     package init(since: SequenceNumber, values: [Value]) {
         self.since = since
         content = .values(values)
@@ -47,53 +47,52 @@ package struct Row: Sendable, Hashable {
         }
     }
 
-    /// The row as it was read; nil for one that was made of values.
+    /// The row as it was read; nil for one created from values.
     package var packed: EncodedRow? {
         if case .packed(let packed) = content { packed } else { nil }
     }
 
-    /// Whether both say the same, read or made.
+    /// Whether both have the same content, however they were created.
     package static func == (left: Row, right: Row) -> Bool {
         left.since == right.since && left.values == right.values
     }
 
-    /// Feeds what equality looks at.
+    /// Hashes what equality compares.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(since)
         hasher.combine(values)
     }
 }
 
-/// The entries from which the parts of an object are as they stand in its row.
+/// The entries that gave the parts of an object their current values.
 struct RowOrigins: Equatable {
     /// The entry that inserted the object.
     var birth: SequenceNumber
-    /// For each slot the entry that last changed it.
+    /// The entry that last changed each slot.
     var values: [SequenceNumber]
-    /// For each stored to-many relationship, in the order of their numbers, the entry that last
-    /// changed its members.
+    /// The entry that last changed the members of each stored to-many relationship, by number.
     var members: [SequenceNumber]
 }
 
-/// Where a field of a row that is being laid out comes from.
+/// The source of a field of a row that is being encoded.
 struct RowField {
-    let place: EncodedField
-    /// Whether it stands in the entry, and not in the row before.
+    let range: EncodedField
+    /// Whether it is in the entry and not in the previous row.
     let isNew: Bool
 }
 
-/// Lays rows out, one after the other, from fields that have their canonical bytes already.
+/// Encodes rows, one after the other, from fields that are already in canonical bytes.
 struct RowEncoder {
-    /// The bytes of the row laid out last.
+    /// The bytes of the last row encoded.
     private(set) var bytes: [UInt8] = []
 
-    /// Lays out a row, in place of the one before.
+    /// Encodes a row and replaces the last one.
     ///
     /// - Parameters:
-    ///   - since: The entry that changed the object last.
-    ///   - fields: Where the values are, in slot order.
-    ///   - entry: Where the new ones are.
-    ///   - before: Where the others are.
+    ///   - since: The entry that last changed the object.
+    ///   - fields: The sources of the values, in slot order.
+    ///   - entry: The bytes of the new values.
+    ///   - before: The bytes of the others.
     ///   - ages: The ages of the parts.
     mutating func encode(
         since: SequenceNumber, _ fields: [RowField], from entry: RawSpan, _ before: RawSpan,
@@ -101,7 +100,7 @@ struct RowEncoder {
     ) {
         let fields = fields.span
         var size = 0
-        for slot in fields.indices { size += fields[slot].place.byteCount }
+        for slot in fields.indices { size += fields[slot].range.byteCount }
         let width = RowLayout.width(ofEnds: size)
         let bound = RowLayout.fieldsStart(fields.count, width) + size + ages.count * 10
         bytes.removeAll(keepingCapacity: true)
@@ -109,7 +108,7 @@ struct RowEncoder {
             row.appendHeader(since: since, width, count: fields.count)
             var end = 0
             for slot in fields.indices {
-                end += fields[slot].place.byteCount
+                end += fields[slot].range.byteCount
                 row.append(end: end, width)
             }
             row.copy(fields, from: entry, before)
@@ -118,13 +117,13 @@ struct RowEncoder {
         }
     }
 
-    /// Lays out the row of a new object, in place of the one before.
+    /// Encodes the row of a new object and replaces the last one.
     ///
     /// - Parameters:
     ///   - since: The entry that inserts the object.
-    ///   - fields: Where the values are, in slot order.
-    ///   - entry: The entry.
-    ///   - parts: How many ages there are, all of them zero.
+    ///   - fields: The sources of the values, in slot order.
+    ///   - entry: The bytes of the entry.
+    ///   - parts: The number of ages, all of them zero.
     mutating func encode(
         since: SequenceNumber, new fields: [EncodedField], from entry: RawSpan, parts: Int
     ) {
@@ -163,42 +162,42 @@ extension OutputSpan where Element == UInt8 {
         append(UInt8(truncatingIfNeeded: count))
     }
 
-    /// Appends where a field ends, in `width` bytes.
+    /// Appends the end of a field, in `width` bytes.
     fileprivate mutating func append(end: Int, _ width: Int) {
-        var place = width
-        while place > 0 {
-            place -= 1
-            append(UInt8(truncatingIfNeeded: end >> (8 * place)))
+        var byte = width
+        while byte > 0 {
+            byte -= 1
+            append(UInt8(truncatingIfNeeded: end >> (8 * byte)))
         }
     }
 
-    /// Copies fields, neighbours together.
+    /// Copies fields, adjacent ones together.
     fileprivate mutating func copy(
         _ fields: Span<RowField>, from entry: RawSpan, _ before: RawSpan
     ) {
         var slot = 0
         while slot < fields.count {
             let first = fields[slot]
-            var end = first.place.end
+            var end = first.range.end
             slot += 1
             while slot < fields.count, fields[slot].isNew == first.isNew,
-                fields[slot].place.start == end
+                fields[slot].range.start == end
             {
-                end = fields[slot].place.end
+                end = fields[slot].range.end
                 slot += 1
             }
-            let range = first.place.start..<end
+            let range = first.range.start..<end
             append(raw: first.isNew ? entry.extracting(range) : before.extracting(range))
         }
     }
 }
 
 extension EncodedField {
-    /// How many bytes there are.
+    /// The number of bytes.
     var byteCount: Int { end - start }
 }
 
-/// Where things stand in the bytes of a row.
+/// The layout of the bytes of a row.
 struct RowLayout {
     let since: SequenceNumber
     let count: Int
@@ -206,7 +205,7 @@ struct RowLayout {
 
     private static let headerSize = 11
 
-    /// How many bytes the end of a field has, in a row whose fields have `size` bytes.
+    /// The width of a field's end offset, in a row whose fields have `size` bytes.
     static func width(ofEnds size: Int) -> Int {
         if size <= Int(UInt8.max) { return 1 }
         return size <= Int(UInt16.max) ? 2 : 4
@@ -262,17 +261,17 @@ struct RowLayout {
     /// Where the first field starts.
     var fieldsStart: Int { Self.fieldsStart(count, width) }
 
-    /// Where the first of so many fields starts whose ends have `width` bytes.
+    /// Where the first of `count` fields starts when end offsets have `width` bytes.
     static func fieldsStart(_ count: Int, _ width: Int) -> Int { headerSize + count * width }
 
-    /// Sees that behind the fields stands what belongs there.
+    /// Checks that valid ages follow the fields.
     func checkEnd(at end: Int, in bytes: RawSpan) throws(DecodingFailure) {
         guard end < bytes.byteCount else {
             throw DecodingFailure(at: end, expected: "the ages of the row")
         }
     }
 
-    /// Where the fields stand, nulls empty.
+    /// The ranges of the fields; empty for null.
     func fields(
         in bytes: RawSpan, _ fields: inout [RowField]
     ) throws(DecodingFailure) {
@@ -285,14 +284,15 @@ struct RowLayout {
                 guard start <= end, end <= bytes.byteCount else {
                     throw DecodingFailure(at: start, expected: "the end of field \(slot)")
                 }
-                found.append(RowField(place: EncodedField(start: start, end: end), isNew: false))
+                found.append(RowField(range: EncodedField(start: start, end: end), isNew: false))
                 start = end
             }
         }
         try checkEnd(at: start, in: bytes)
     }
 
-    /// The ages of the parts: of the object, of each field, of each stored to-many relationship.
+    /// The ages of the parts: the object, each field, and each stored to-many relationship that the
+    /// entity had when the row was written.
     func ages(
         in bytes: RawSpan, relationships: Int, _ ages: inout [UInt64]
     ) throws(DecodingFailure) {
@@ -315,13 +315,14 @@ struct RowLayout {
         }
     }
 
-    /// The entries from which the object's parts are as they stand here.
+    /// The entries that gave the object's parts their values in this row.
     ///
     /// - Parameters:
     ///   - bytes: The row.
-    ///   - relationships: How many stored to-many relationships the object has.
-    /// - Returns: The entries, one for each part.
-    /// - Throws: ``DecodingFailure`` when the ages are not what a row has.
+    ///   - relationships: The number of stored to-many relationships that the entity had when the row
+    ///     was written.
+    /// - Returns: The entries, one for each part that the row has.
+    /// - Throws: ``DecodingFailure`` when the ages are malformed.
     func origins(
         in bytes: RawSpan, relationships: Int
     ) throws(DecodingFailure) -> RowOrigins {
@@ -345,7 +346,7 @@ struct RowLayout {
         return value
     }
 
-    /// Where a field ends; the initializer has seen that the offsets are all there.
+    /// Where a field ends; the initializer has checked that all offsets exist.
     func end(of slot: Int, in bytes: RawSpan) -> Int {
         assert(slot >= 0 && slot < count && fieldsStart <= bytes.byteCount)
         let offset = Self.headerSize + slot * width

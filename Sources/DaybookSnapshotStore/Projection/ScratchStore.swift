@@ -3,10 +3,10 @@ internal import DaybookLMDB
 internal import DaybookNewFiles
 internal import DaybookObjectModel
 
-/// A projection without a journal, in the system's temporary folder, that goes away with this
-/// value.
+/// A projection without a journal, in the system's temporary folder, removed with this object.
 final class ScratchStore {
-    /// Why there is none, or no more of it: for one thing, the temporary folder may be full.
+    /// Why there is no scratch store, or it cannot grow: the temporary folder may be full, for
+    /// example.
     struct Failure: Error {
         /// A full sentence.
         let message: String
@@ -14,7 +14,7 @@ final class ScratchStore {
 
     private let folder: ScratchFolder
     private let environment: Environment
-    private let projection: Projection
+    private var projection: Projection
     private var recentTimes: [Int64?] = []
 
     /// - Throws: ``Failure``.
@@ -34,13 +34,15 @@ final class ScratchStore {
 
     /// Folds the next entries together: all of them or none.
     ///
-    /// - Throws: ``Failure`` when there is no room; what folding throws of an entry that does not fit.
+    /// - Throws: ``Failure`` when there is no room; what folding throws for an entry that does not
+    ///   fit.
     func fold(_ entries: [JournalEntry]) throws {
         do {
-            recentTimes = try environment.write { [projection, recentTimes] transaction in
+            (projection, recentTimes) = try environment.write {
+                [projection, recentTimes] transaction in
                 var projector = Projector(StoredState(projection), recentTimes: recentTimes)
                 for entry in entries { try projector.fold(entry, in: transaction) }
-                return projector.recentTimes
+                return (projector.projection, projector.recentTimes)
             }
         } catch let error as LMDBError where error.concernsFile {
             throw Failure(message: error.message)
@@ -57,7 +59,7 @@ final class ScratchStore {
 }
 
 extension LMDBError {
-    /// Whether the file and the system are to blame, and not what was to be written.
+    /// Whether the file or the system is at fault, and not the data to be written.
     fileprivate var concernsFile: Bool {
         switch code {
         case .diskFull, .mapFull, .inputOutput, .noMemory, .noPermission, .closedToWrites,

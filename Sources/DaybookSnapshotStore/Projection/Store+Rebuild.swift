@@ -3,9 +3,10 @@ internal import DaybookLMDB
 internal import DaybookObjectModel
 
 extension Store {
-    /// Throws the projection away and folds the journal again, from its first entry.
+    /// Clears the projection and folds the journal again from its first entry.
     ///
-    /// The tables come out byte for byte as they were, unless they were damaged. Readers see the old ones until it is done.
+    /// The tables come out byte for byte as they were, unless they were damaged. Readers see the
+    /// old ones until the rebuild is done.
     ///
     /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` at the first entry that cannot be
     ///   trusted. The store is unchanged then.
@@ -14,7 +15,7 @@ extension Store {
         try writing { [parts] in try parts.rebuildProjection(in: $0) }
     }
 
-    /// For each table of the projection, the digest of all its keys and values.
+    /// The digest of all keys and values of each table of the projection.
     ///
     /// Two stores with the same journal have the same digests.
     package func projectionDigest() throws -> [String: Digest] {
@@ -29,7 +30,7 @@ extension Store {
 }
 
 extension StoreParts {
-    /// Folds the journal into tables that are cleared first.
+    /// Clears the tables and folds the journal into them.
     fileprivate func rebuildProjection(in transaction: borrowing WriteTransaction) throws {
         for table in tables.projection { try transaction.clear(table) }
         var projector = Projector(StoredState(projection))

@@ -1,12 +1,12 @@
 internal import DaybookJournalLog
 internal import DaybookObjectModel
 
-/// The key of a row and, with a sequence number behind it, of a version, without storage on the heap.
+/// The key of a row and, followed by a sequence number, of a version, without heap storage.
 struct VersionKey {
     /// Entity, object and sequence number; the last is zero until it is set.
     private(set) var bytes = InlineArray<20, UInt8>(repeating: 0)
 
-    /// How many bytes the key of a row has.
+    /// The size of the key of a row, in bytes.
     static let rowSize = StoreKey.objectSize
 
     init(_ object: ObjectID) {

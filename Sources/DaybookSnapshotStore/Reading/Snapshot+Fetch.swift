@@ -5,7 +5,7 @@ package import DaybookObjectModel
 extension Snapshot: FilterSource {
     /// The objects at the other end of a relationship of any kind, in its order.
     ///
-    /// Stands behind the form that gives members where the caller does not say which is meant.
+    /// The form that returns members is preferred where the types leave both open.
     @_disfavoredOverload
     package func members(of property: SchemaProperty, in object: ObjectID) throws -> [ObjectID] {
         let members: [Member] = try members(of: property, in: object)
@@ -14,12 +14,13 @@ extension Snapshot: FilterSource {
 }
 
 extension Snapshot {
-    /// The objects a query asks for, in its order.
+    /// The objects that match a query, in its order.
     ///
-    /// At the head an index serves the filter where there is one, and the first sorting where there
-    /// is a limit; in the past objects are found by their connections or by walking all of them.
+    /// At the head an index serves the filter, and with a limit also the first sorting; in the
+    /// past, objects are found by their connections or by walking all of them.
     ///
-    /// - Complexity: O(*c* log *n*) page reads, *c* the number of objects the index gives, or all.
+    /// - Complexity: O(*c* log *n*) page reads, *c* the number of objects that the index yields, or
+    ///   of all.
     package func fetch(_ query: Query) throws -> [ObjectID] {
         if query.limit == 0 { return [] }
         if let found = try fetchInIndexOrder(query) { return found }
@@ -27,19 +28,19 @@ extension Snapshot {
         var found: [ObjectID] = []
         try forEachMatch(of: query) { object in
             found.append(object)
-            // One entity is walked in the order of object numbers, which is the order asked for.
+            // One entity is walked in the order of object numbers, which is the requested order.
             return window == found.count ? .stop : .proceed
         }
         return try query.arranged(found, in: self)
     }
 
-    /// Hands out the objects a query asks for, in its order, each with its row.
+    /// Passes on the objects that match a query, in its order, each with its row.
     ///
-    /// Where all objects of one entity are asked for, the walk that finds them brings their rows. Rows
-    /// of neighbours come together.
+    /// When all objects of one entity are requested, the walk that finds them also reads their
+    /// rows. Rows of neighbours come together.
     ///
-    /// - Complexity: As ``fetch(_:)``, and O(*m* log *n*) page reads where the rows are not met on the
-    ///   way, *m* the number of matches.
+    /// - Complexity: As ``fetch(_:)``, and O(*m* log *n*) page reads when the walk does not read
+    ///   the rows, *m* the number of matches.
     package func forEachRows(
         of query: Query, _ body: (EncodedRows) throws -> Void
     ) throws {
@@ -65,17 +66,19 @@ extension Snapshot {
         if !collected.isEmpty { try body(collected.take()) }
     }
 
-    /// Puts a row to those that have been gathered, which are handed out first when it is no neighbour.
+    /// Adds a row to those gathered, which are passed on first when the row is no neighbour of
+    /// theirs.
     private func collect(
         _ object: ObjectID, _ layout: RowLayout, _ bytes: RawSpan, in collected: inout RowCollector,
         _ body: (EncodedRows) throws -> Void
     ) throws {
-        try projection.decoding(object) { () throws(DecodingFailure) in try layout.check(bytes) }
         if !collected.isEmpty, !collected.hasRoom(for: object) { try body(collected.take()) }
-        collected.append(object, bytes)
+        try projection.withFitted(object, layout, bytes) { bytes in
+            collected.append(object, bytes)
+        }
     }
 
-    /// How many objects a query asks for, its offset and limit counted in.
+    /// How many objects match a query, within its offset and limit.
     package func count(_ query: Query) throws -> Int {
         var count = 0
         try forEachMatch(of: query) { _ in
@@ -96,7 +99,8 @@ extension Snapshot {
                 guard try takesAll || query.filter.matches(object, in: self) else {
                     return .proceed
                 }
-                // Objects of a family interleave their numbers, so only one entity may stop early.
+                // The numbers of an entity and its subentities interleave, so only a single entity
+                // may stop early.
                 let step = try body(object)
                 return query.entities.count == 1 ? step : .proceed
             }
@@ -107,7 +111,7 @@ extension Snapshot {
         }
     }
 
-    /// Objects among which all that meet a filter are, by number; nil when all have to be walked.
+    /// Objects that include all matches of a filter, by number; nil when all must be walked.
     private func candidates(_ filter: Filter) throws -> [ObjectID]? {
         switch FilterPlan(filter).access {
         case .objects(let objects): return objects.sorted()
@@ -115,7 +119,7 @@ extension Snapshot {
             return try projection.referrers(
                 to: object, property.number, at: sequence, in: transaction)
         case .index(let property, let ranges):
-            guard isLatest else { return nil }
+            guard isLatest, try models.hasIndex(of: property, in: transaction) else { return nil }
             var objects: Set<ObjectID> = []
             for range in ranges {
                 let (lower, upper) = StoreKey.bounds(of: range, property.number)
@@ -129,18 +133,19 @@ extension Snapshot {
         }
     }
 
-    // MARK: - In the order of an index
+    // MARK: - Index order
 
-    /// Walks the index of the first sorting instead of sorting all objects, where only the first
-    /// few are asked for.
+    /// Walks the index of the first sorting instead of sorting all objects, when only the first few
+    /// are requested.
     ///
-    /// Objects with one value are gathered to the last, so that the other sortings can arrange them.
+    /// All objects with the same value are gathered, so that the other sortings can arrange them.
     private func fetchInIndexOrder(_ query: Query) throws -> [ObjectID]? {
         guard isLatest, let window = query.windowEnd, let first = query.sortings.first,
             first.options.isEmpty, first.path.scope == 0, first.path.steps.count == 1,
             let property = first.path.steps.first, property.isIndexed,
             !property.isUnique || property.attribute?.isOptional == false,
-            case .scan = FilterPlan(query.filter).access
+            case .scan = FilterPlan(query.filter).access,
+            try models.hasIndex(of: property, in: transaction)
         else { return nil }
         let lower = StoreKey.index(property.number)
         var found: [ObjectID] = []
@@ -161,10 +166,10 @@ extension Snapshot {
 }
 
 extension Query {
-    /// Whether no condition is made and no order asked for.
+    /// Whether the query has no condition and no order.
     fileprivate var isForAll: Bool { sortings.isEmpty && filter == .constant(true) }
 
-    /// How many objects have to be found before limit and offset are satisfied.
+    /// How many objects must be found to satisfy limit and offset.
     fileprivate var windowEnd: Int? {
         limit.map { limit in
             let (end, isTooGreat) = max(0, offset).addingReportingOverflow(max(0, limit))
@@ -174,7 +179,7 @@ extension Query {
 }
 
 extension StoreKey {
-    /// Keys between which all index records within a range stand, and perhaps a few more.
+    /// Keys that enclose all index records within a range, and perhaps a few more.
     static func bounds(
         of range: IndexRange, _ property: PropertyNumber
     ) -> (lower: [UInt8], upper: [UInt8]) {
@@ -184,7 +189,7 @@ extension StoreKey {
             let key = index(property, value)
             return (key, end(of: key) ?? [])
         case .between(let lower, let upper):
-            // Tag 0 is null; the byte after the property tells the kind.
+            // Tag 0 is null; the byte after the property is the tag.
             let start = lower.map { truncatedIndex(property, $0.value) }
             let stop = upper.map { truncatedIndex(property, $0.value) }
             let kind = (start ?? stop)?.dropFirst(prefix.count).first
@@ -200,14 +205,14 @@ extension StoreKey {
         }
     }
 
-    /// As much of an index key as is in the order of the values.
+    /// The part of an index key that is in the order of the values.
     private static func truncatedIndex(_ property: PropertyNumber, _ value: Value) -> [UInt8] {
         Array(index(property, value).prefix(4 + StoreLayout.indexedBytesLimit))
     }
 }
 
 extension Projection {
-    /// Walks index records: the part of the value that is in order, and the object.
+    /// Walks index records, each as the ordered part of the value and the object.
     func scanIndex(
         from lower: [UInt8], to upper: [UInt8], order: ScanOrder = .ascending,
         in transaction: borrowing some Reading & ~Copyable,

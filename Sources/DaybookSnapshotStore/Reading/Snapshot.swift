@@ -1,22 +1,23 @@
-// The room of reading: past and present through one snapshot, and the history and blame of objects. It
-// reads the projection and the journal and writes to neither.
+// The room of reading: past and present through one snapshot, and the history and blame of objects.
+// It reads the projection and the journal and writes neither.
 
 package import DaybookJournalLog
 internal import DaybookLMDB
 package import DaybookObjectModel
 
-/// What the store looked like after one entry, for the length of one call.
+/// The state of the store after one entry, valid during one call.
 ///
-/// It stands on one LMDB read transaction, which ends with the call that lent it; so it is made by
-/// ``Store/read(at:_:)`` only and cannot be kept.
+/// It reads in one LMDB read transaction, which ends with the call that lent it; so only
+/// ``Store/read(at:_:)`` makes one, and it cannot be kept.
 package struct Snapshot: ~Copyable {
-    /// The last entry that is seen; `.latest` when that is all there are, so that reading the
-    /// newest state, the most frequent case, need not look for the head.
+    /// The last entry seen; `.latest` for all entries, so that reading the newest state, the most
+    /// frequent case, need not look up the head.
     let sequence: SequenceNumber
     let projection: Projection
+    let models: ModelsInForce
     let transaction: ReadTransaction
 
-    /// Whether this is the newest state, which indexes are kept for.
+    /// Whether this is the newest state; indexes exist only for it.
     var isLatest: Bool { sequence == .latest }
 
     /// The model.
@@ -34,8 +35,8 @@ package struct Snapshot: ~Copyable {
     /// - Complexity: O(log *n*) page reads, at any sequence number.
     package func packedRow(_ object: ObjectID) throws -> EncodedRow? {
         try projection.withRow(of: object, at: sequence, in: transaction) { bytes, layout in
-            try projection.decoding(object) { () throws(DecodingFailure) in
-                try EncodedRow(bytes, layout)
+            try projection.withFitted(object, layout, bytes) { bytes in
+                EncodedRow(checked: bytes.array, 0..<bytes.byteCount)
             }
         }
     }
@@ -62,7 +63,7 @@ package struct Snapshot: ~Copyable {
         try projection.state(of: object, at: sequence, in: transaction)
     }
 
-    /// Hands every object of the entities to `body`, in the order of entity and number.
+    /// Passes every object of the entities to `body`, by entity and number.
     ///
     /// - Complexity: O(*n*) page reads; in the past, also O(*v*), *v* the number of versions of the
     ///   entities' objects.
@@ -73,18 +74,18 @@ package struct Snapshot: ~Copyable {
             of: family, at: sequence, isLatest: isLatest, in: transaction, body)
     }
 
-    /// The entry that deleted an object; nil when the object is there or never was.
+    /// The entry that deleted an object; nil when the object exists or never did.
     package func deletion(of object: ObjectID) throws -> SequenceNumber? {
         try projection.deletion(of: object, at: sequence, in: transaction)
     }
 }
 
 extension Store {
-    /// Runs `body` on what the store looked like after an entry.
+    /// Runs `body` on the state of the store after an entry.
     ///
     /// - Parameters:
     ///   - sequence: The entry; nil for the last one.
-    ///   - body: Reads. Valid only inside is what it is lent; it must not save to this store.
+    ///   - body: Reads the snapshot, which is valid only inside; it must not save to this store.
     /// - Returns: What `body` returns.
     /// - Throws: ``StoreError`` with ``StoreError/Code/noSuchEntry`` for a number after the head;
     ///   what `body` throws.
@@ -95,22 +96,22 @@ extension Store {
             try body(
                 Snapshot(
                     sequence: try resolve(sequence, in: transaction), projection: parts.projection,
-                    transaction: transaction.shared()))
+                    models: models, transaction: transaction.shared()))
         }
     }
 
-    /// Runs `body` as ``read(at:_:)`` does, and tells it which entry is the last one that is seen, so that
-    /// more can be read of the same state in a later call.
-    package func readTellingPlace<R>(
+    /// Runs `body` as ``read(at:_:)`` does, and passes it the number of the last entry seen, so
+    /// that a later call can read the same state.
+    package func readWithSequence<R>(
         at sequence: SequenceNumber? = nil,
         _ body: (borrowing Snapshot, SequenceNumber) throws -> R
     ) throws -> R {
         try reading { transaction in
-            let place = try sequence ?? parts.journal.head(in: transaction)
+            let last = try sequence ?? parts.journal.head(in: transaction)
             return try body(
                 Snapshot(
-                    sequence: try resolve(place, in: transaction), projection: parts.projection,
-                    transaction: transaction.shared()), place)
+                    sequence: try resolve(last, in: transaction), projection: parts.projection,
+                    models: models, transaction: transaction.shared()), last)
         }
     }
 
@@ -123,7 +124,7 @@ extension Store {
 
     /// The row of an object after an entry, as the store has it; nil when there was no such object.
     ///
-    /// The most frequent read of all, so the newest state is read in the fewest steps.
+    /// This is the most frequent read, so the newest state is read in the fewest steps.
     ///
     /// - Complexity: O(log *n*) page reads, at any sequence number.
     package func packedRow(
@@ -133,15 +134,12 @@ extension Store {
         return try wrapping {
             let record = try openEnvironment().copy(parts.tables.rows, under: ObjectKey(object))
             guard let record else { return nil }
-            do throws(DecodingFailure) {
-                return try EncodedRow(record)
-            } catch {
-                throw parts.projection.unreadable(object, error)
-            }
+            return try parts.projection.encodedRow(of: object, record)
         }
     }
 
-    /// Where to read for an entry; at the last one there is nothing later to look out for.
+    /// The sequence number to read at for an entry: `.latest` at the last one, where no later
+    /// version needs to be skipped.
     func resolve(
         _ sequence: SequenceNumber?, in transaction: borrowing ReadTransaction
     ) throws -> SequenceNumber {

@@ -7,16 +7,16 @@ import DaybookStopping
 package struct BlameRecord: Sendable {
     /// The property.
     package let property: SchemaProperty
-    /// The entry that wrote the value; the one that inserted the object when none has since.
+    /// The entry that wrote the value, or inserted the object when none has written it since.
     package let sequence: SequenceNumber
     /// Who saved that entry.
     package let author: String?
     /// Why, in the author's words.
     package let note: String?
-    /// When that entry happened, in microseconds since 1970: as its author said, else when it was
-    /// recorded.
+    /// When that entry happened, in microseconds since 1970: as its author stated, or else when it
+    /// was recorded.
     package let time: Int64
-    /// Whether that entry inserted the object, so that there was nothing before it.
+    /// Whether that entry inserted the object, so that there was no value before it.
     package let isInsert: Bool
     /// The value; null for a to-many relationship.
     package let value: Value
@@ -26,53 +26,54 @@ package struct BlameRecord: Sendable {
     package let members: [Member]
     /// Its members before that entry.
     package let previousMembers: [Member]
-    /// The last entry that brought the value back after it had been taken away; nil when it has been
-    /// there all the time.
+    /// The last entry that brought the value back after it had been removed; nil when it has always
+    /// stayed.
     package let returning: Return?
 
     /// An entry that brought a value back.
     package struct Return: Sendable {
         /// The entry.
         package let sequence: SequenceNumber
-        /// What it says of itself.
+        /// Its author, note and time.
         package let heading: EntryHeading
     }
 }
 
 extension Store {
-    /// Who wrote what the properties of an object are: one answer for each property that is kept, by
-    /// number, relationships that are derived from their inverse included.
+    /// Who wrote what the properties of an object are: one answer for each persistent property, by
+    /// number, including relationships derived from their inverse.
     ///
-    /// What brings deleted objects back writes nothing that they had, and no reference to them: the
-    /// answer names the entry that had written it, and the one that brought it back.
+    /// An entry that brings deleted objects back is not the writer of their values, or of
+    /// references to them: the answer names the entry that wrote them and the one that brought them
+    /// back.
     ///
     /// - Parameters:
     ///   - object: The object.
-    ///   - sequence: The entry as of which to ask; nil for the last one.
+    ///   - sequence: The entry as of which to answer; nil for the last one.
     /// - Returns: The answers; nil when there was no such object yet.
     /// - Throws: ``StoreError`` with ``StoreError/Code/objectDeleted``, which names the entry, its
-    ///   author and time, when it was deleted by then; with ``StoreError/Code/noSuchEntry`` for a
-    ///   number after the head; with ``StoreError/Code/corrupt`` when the row or an entry cannot be
-    ///   trusted.
+    ///   author and time, when the object was deleted by then; with ``StoreError/Code/noSuchEntry``
+    ///   for a number after the head; with ``StoreError/Code/corrupt`` when the row or an entry
+    ///   cannot be trusted.
     /// - Complexity: O(*r* (log *n* + *b*)) page reads for each value and each to-one relationship,
-    ///   however many versions the object has, *b* the number of pages of an entry that is named and
-    ///   *r* one more than how often the value was brought back. For a to-many relationship, and for
-    ///   the side of any that is derived from its inverse, also O(*r k*), *k* the number of
-    ///   connections it ever had.
+    ///   however many versions the object has, *b* the number of pages of a named entry and *r* one
+    ///   more than the number of times the value was brought back. For a to-many relationship, and
+    ///   for one that is derived from its inverse, also O(*r k*), *k* the number of connections it
+    ///   ever had.
     package func blame(
         of object: ObjectID, at sequence: SequenceNumber? = nil
     ) throws -> [BlameRecord]? {
-        try blaming(object, at: sequence) { blaming, place throws in
+        try blaming(object, at: sequence) { blaming, entry throws in
             let entity = schema.entity(object.entity)
             var blames: [BlameRecord] = []
             for property in entity?.properties ?? [] where property.isPersistent {
-                blames.append(try blaming.blame(property, at: place))
+                blames.append(try blaming.blame(property, at: entry))
             }
             return blames
         }
     }
 
-    /// Who wrote what one property of an object is.
+    /// Who wrote the value of one property of an object.
     ///
     /// - Throws: As ``blame(of:at:)`` does.
     /// - Complexity: As of ``blame(of:at:)``, for one property.
@@ -81,26 +82,26 @@ extension Store {
         of property: SchemaProperty, in object: ObjectID, at sequence: SequenceNumber? = nil
     ) throws -> BlameRecord? {
         require(property.isPersistent, "A transient property is in no entry.")
-        return try blaming(object, at: sequence) { blaming, place throws in
-            try blaming.blame(property, at: place)
+        return try blaming(object, at: sequence) { blaming, entry throws in
+            try blaming.blame(property, at: entry)
         }
     }
 
     private func blaming<R>(
         _ object: ObjectID, at sequence: SequenceNumber?,
-        _ body: (inout Blaming, _ place: SequenceNumber) throws -> R
+        _ body: (inout Blaming, _ entry: SequenceNumber) throws -> R
     ) throws -> R? {
         try reading { transaction in
-            let place = try resolve(sequence, in: transaction)
+            let entry = try resolve(sequence, in: transaction)
             var blaming = Blaming(parts: parts, object: object, transaction: transaction.shared())
-            guard try blaming.origins(at: place) != nil else {
-                let deletion = try parts.projection.deletion(of: object, at: place, in: transaction)
+            guard try blaming.origins(at: entry) != nil else {
+                let deletion = try parts.projection.deletion(of: object, at: entry, in: transaction)
                 guard let deletion else { return nil }
                 throw StoreError.deleted(
                     schema.name(of: object), by: deletion,
                     try parts.heading(of: deletion, in: transaction))
             }
-            return try body(&blaming, place)
+            return try body(&blaming, entry)
         }
     }
 }
@@ -111,7 +112,7 @@ private struct Blaming: ~Copyable {
     let object: ObjectID
     let transaction: ReadTransaction
     private var headings: [SequenceNumber: EntryHeading] = [:]
-    /// Where the parts of the object come from, as of the entries that have been asked about.
+    /// The origins of the object's parts, as of the entries looked at so far.
     private var origins: [SequenceNumber: RowOrigins?] = [:]
 
     private var projection: Projection { parts.projection }
@@ -123,7 +124,7 @@ private struct Blaming: ~Copyable {
         self.transaction = transaction
     }
 
-    /// What a property holds, however it is kept.
+    /// The value or members of a property, however they are stored.
     private struct Content: Equatable {
         let value: Value
         let members: [Member]
@@ -132,12 +133,12 @@ private struct Blaming: ~Copyable {
         var objects: [ObjectID] { value.reference.map { [$0] } ?? members.map(\.object) }
     }
 
-    /// - Precondition: The object is there as of that entry.
+    /// - Precondition: The object exists as of that entry.
     mutating func blame(
-        _ property: SchemaProperty, at place: SequenceNumber
+        _ property: SchemaProperty, at entry: SequenceNumber
     ) throws -> BlameRecord {
-        let content = try content(of: property, at: place)
-        var sequence = try origin(of: property, at: place)
+        let content = try content(of: property, at: entry)
+        var sequence = try origin(of: property, at: entry)
         var returning: SequenceNumber?
         while let source = try source(of: content, in: property, at: sequence) {
             returning = returning ?? sequence
@@ -158,25 +159,25 @@ private struct Blaming: ~Copyable {
             })
     }
 
-    /// An earlier entry as of which a property held the same as after the entry that set it, if it
-    /// holds that only because objects have come back: then nothing was written, and what was there
-    /// before they were deleted is there again.
+    /// An earlier entry as of which a property held the same content, if the entry that set it only
+    /// brought objects back: then it wrote nothing, and the content from before their deletion is
+    /// there again.
     private mutating func source(
         of content: Content, in property: SchemaProperty, at sequence: SequenceNumber
     ) throws -> SequenceNumber? {
         let candidates =
             try isBirth(sequence)
-            ? placesBeforeReturn(at: sequence)
-            : placesBeforeReturn(of: content.objects, in: property, at: sequence)
+            ? entriesBeforeReturn(at: sequence)
+            : entriesBeforeReturn(of: content.objects, in: property, at: sequence)
         for candidate in candidates where try holds(content, property, at: candidate) {
             return candidate
         }
         return nil
     }
 
-    /// Where to look for what the object itself had before an entry brought it back: before all that
-    /// the entry undoes, and before the object was deleted.
-    private mutating func placesBeforeReturn(
+    /// The entries as of which to look for what the object held before an entry brought it back:
+    /// before all that the entry undoes, and before the object was deleted.
+    private mutating func entriesBeforeReturn(
         at sequence: SequenceNumber
     ) throws -> [SequenceNumber] {
         let deletion = try projection.deletion(of: object, at: sequence.previous, in: transaction)
@@ -187,9 +188,9 @@ private struct Blaming: ~Copyable {
         return [undone.lowerBound.previous, deletion.previous]
     }
 
-    /// Where to look for what a relationship held before the objects were deleted that it leads to
-    /// again since an entry; nowhere when the entry has also made it lead to objects that were there.
-    private func placesBeforeReturn(
+    /// The entries as of which to look for what a relationship held before the objects were deleted
+    /// that an entry has reconnected; none when the entry also connected existing objects.
+    private func entriesBeforeReturn(
         of objects: [ObjectID], in property: SchemaProperty, at sequence: SequenceNumber
     ) throws -> [SequenceNumber] {
         guard property.relationship != nil else { return [] }
@@ -204,64 +205,77 @@ private struct Blaming: ~Copyable {
         return first.map { [$0.previous] } ?? []
     }
 
-    /// Whether the object was there as of an entry, and a property of it held just that.
+    /// Whether the object existed as of an entry and a property of it held exactly that content.
     private mutating func holds(
-        _ content: Content, _ property: SchemaProperty, at place: SequenceNumber
+        _ content: Content, _ property: SchemaProperty, at entry: SequenceNumber
     ) throws -> Bool {
-        guard try origins(at: place) != nil else { return false }
-        return try self.content(of: property, at: place) == content
+        guard try origins(at: entry) != nil else { return false }
+        return try self.content(of: property, at: entry) == content
     }
 
-    /// Whether an entry inserted the object, which is there after it.
+    /// Whether an entry inserted the object, which exists after it.
     private mutating func isBirth(_ sequence: SequenceNumber) throws -> Bool {
         try origins(at: sequence)?.birth == sequence
     }
 
     private func content(
-        of property: SchemaProperty, at place: SequenceNumber
+        of property: SchemaProperty, at entry: SequenceNumber
     ) throws -> Content {
         guard property.relationship?.isToMany == true else {
-            let value = try projection.value(of: property, in: object, at: place, in: transaction)
+            let value = try projection.value(of: property, in: object, at: entry, in: transaction)
             return Content(value: value, members: [])
         }
         return Content(
             value: .null,
-            members: try projection.members(of: property, in: object, at: place, in: transaction))
+            members: try projection.members(of: property, in: object, at: entry, in: transaction))
     }
 
-    /// Where the parts of the object come from as of an entry; nil when it is not there.
-    mutating func origins(at place: SequenceNumber) throws -> RowOrigins? {
-        if let known = origins[place] { return known }
-        let relationships = entity?.storedToMany.count ?? 0
-        let found = try projection.withRow(of: object, at: place, in: transaction) {
+    /// The origins of the object's parts as of an entry; nil when it does not exist.
+    mutating func origins(at entry: SequenceNumber) throws -> RowOrigins? {
+        if let known = origins[entry] { return known }
+        let entity = projection.foldedEntity(object.entity)?.layout
+        let found = try projection.withRow(of: object, at: entry, in: transaction) {
             bytes, layout in
             try projection.decoding(object) { () throws(DecodingFailure) in
-                try layout.origins(in: bytes, relationships: relationships)
+                try layout.origins(
+                    in: bytes, relationships: entity?.relationshipCount(at: layout.since) ?? 0)
             }
         }
-        origins[place] = .some(found)
+        origins[entry] = .some(found)
         return found
     }
 
-    /// The last entry up to a place that changed a property.
-    private mutating func origin(
-        of property: SchemaProperty, at place: SequenceNumber
-    ) throws -> SequenceNumber {
-        guard let origins = try origins(at: place) else { return place }
-        let own = entity?.property(property.number) ?? property
-        if let slot = own.slot {
-            return slot < origins.values.count ? origins.values[slot] : origins.birth
-        }
-        if let row = entity?.storedToMany.firstIndex(where: { $0.number == own.number }) {
-            return origins.members[row]
-        }
-        guard let stored = own.end?.inverse else { return origins.birth }
-        return try max(origins.birth, lastReference(stored, at: place))
+    /// Where the fields and lists of the entity come from.
+    private var layout: NumberedEntity? { entity?.numbers }
+
+    /// The entry that gave the model a field that is newer than a row.
+    private func since(_ slot: Int) -> SequenceNumber? {
+        guard let slots = layout?.slots, slots.indices.contains(slot) else { return nil }
+        return SequenceNumber(rawValue: slots[slot].since)
     }
 
-    /// The last entry up to a place by which an object began or ceased to refer to this one.
+    /// The last entry, up to a given one, that changed a property.
+    private mutating func origin(
+        of property: SchemaProperty, at entry: SequenceNumber
+    ) throws -> SequenceNumber {
+        guard let origins = try origins(at: entry) else { return entry }
+        let own = entity?.property(property.number) ?? property
+        if let slot = own.slot {
+            return slot < origins.values.count
+                ? origins.values[slot] : max(origins.birth, since(slot) ?? .zero)
+        }
+        if let row = layout?.members.firstIndex(where: { $0.property == own.number }) {
+            let since = SequenceNumber(rawValue: layout?.members[row].since ?? 0)
+            return row < origins.members.count
+                ? origins.members[row] : max(origins.birth, since)
+        }
+        guard let stored = own.end?.inverse else { return origins.birth }
+        return try max(origins.birth, lastReference(stored, at: entry))
+    }
+
+    /// The last entry, up to a given one, in which an object began or ceased to refer to this one.
     private func lastReference(
-        _ property: PropertyNumber, at place: SequenceNumber
+        _ property: PropertyNumber, at entry: SequenceNumber
     ) throws -> SequenceNumber {
         let prefix = StoreKey.links(of: object, property)
         let end = StoreKey.end(of: prefix) ?? []
@@ -271,7 +285,7 @@ private struct Blaming: ~Copyable {
                 table, from: prefix.span.bytes, to: end.span.bytes, order: .ascending
             ) { key, value in
                 let link = try Link(key, value)
-                for sequence in [link.since, link.removal ?? link.since] where sequence <= place {
+                for sequence in [link.since, link.removal ?? link.since] where sequence <= entry {
                     last = max(last, sequence)
                 }
                 return .proceed
@@ -290,7 +304,7 @@ private struct Blaming: ~Copyable {
     }
 }
 
-/// Who, why and when, of one entry.
+/// The author, note and time of an entry.
 package struct EntryHeading: Sendable, Hashable {
     /// Who saved it.
     package let author: String?
@@ -303,7 +317,7 @@ package struct EntryHeading: Sendable, Hashable {
 }
 
 extension StoreParts {
-    /// What an entry says of itself, its digest checked; nil when there is no such entry.
+    /// The heading of an entry, its digest checked; nil when there is no such entry.
     ///
     /// - Complexity: O(log *n* + *b*) page reads, *b* the number of the entry's pages.
     func heading(

@@ -6,9 +6,9 @@ package import DaybookObjectModel
 package struct ObjectVersion: Sendable, Hashable {
     /// The entry.
     package let sequence: SequenceNumber
-    /// The object before it; nil when there was none.
+    /// The object before the entry; nil when it did not exist.
     package let before: ObjectState?
-    /// The object after it; nil when it was deleted.
+    /// The object after the entry; nil when it was deleted.
     package let after: ObjectState?
 }
 
@@ -44,7 +44,7 @@ extension Store {
 extension Projection {
     /// The entries that inserted, updated or deleted an object, in order.
     ///
-    /// Updates and deletes left a version; inserts are known by what they began.
+    /// Updates and deletes left a version; inserts show in the `since` of the first state.
     func touches(
         of object: ObjectID, after first: SequenceNumber = .zero,
         in transaction: borrowing some Reading & ~Copyable

@@ -1,21 +1,22 @@
 internal import DaybookLMDB
+internal import DaybookObjectModel
 internal import Synchronization
 
 /// The object numbers that this store may give out without asking the file.
 ///
 /// Invariants: every number in a block was taken from the file in a durable write, by this store
-/// and nobody else, and is given out once.
+/// alone, and is given out once.
 final class ObjectNumbers: Sendable {
     private let blocks = Mutex<[Range<UInt64>]>([])
     private let greatestBound = Atomic<UInt64>(0)
     private let countTaken = Mutex(StoreLayout.numberBlockSize / 2)
 
-    /// Where the last block ends that was taken: the file knows that all numbers below are taken. Only
-    /// what was not given out is given back when the store is closed.
+    /// The end of the last block taken: in the file, all numbers below it are taken. Only unused
+    /// numbers are given back when the store is closed.
     var bound: UInt64 { greatestBound.load(ordering: .relaxed) }
 
-    /// How many numbers to take when none is left: twice as many as the time before, because each
-    /// time is a durable write.
+    /// How many numbers to take when none is left: twice as many as last time, because each time
+    /// costs a durable write.
     func countToTake() -> UInt64 {
         countTaken.withLock { count in
             count = min(count * 2, StoreLayout.numberBlockSizeMaximum)
@@ -36,7 +37,8 @@ final class ObjectNumbers: Sendable {
         }
     }
 
-    /// Whether the next save should take a block along. A store that has given out none needs none.
+    /// Whether the next save should also take a block. A store that has given out no numbers needs
+    /// none.
     var isLow: Bool {
         blocks.withLock { blocks in
             !blocks.isEmpty
@@ -56,14 +58,30 @@ final class ObjectNumbers: Sendable {
         }
     }
 
-    /// Takes the last block out, to give it back to the file.
+    /// Removes the last block, to give it back to the file.
     func removeLast() -> Range<UInt64>? {
         blocks.withLock { $0.popLast() }
     }
 
+    /// Extends the reservation over the numbers of inserts that came from elsewhere.
+    ///
+    /// - Parameter taken: All numbers below are known to be taken.
+    static func cover(
+        _ changes: [Change], from taken: UInt64 = 0, _ meta: Table,
+        in transaction: borrowing WriteTransaction
+    ) throws {
+        var greatest: UInt64 = 0
+        for change in changes where change.isInsert {
+            greatest = max(greatest, change.object.number)
+        }
+        guard greatest >= taken, try greatest >= StoreMetadata.reserved(meta, in: transaction)
+        else { return }
+        try StoreMetadata.setReserved(greatest + 1, meta, in: transaction)
+    }
+
     /// Takes a block from the file.
     ///
-    /// - Throws: ``StoreError`` with ``StoreError/Code/full`` when there are not so many numbers left.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/full`` when too few numbers are left.
     static func reserve(
         _ meta: Table, count: UInt64 = StoreLayout.numberBlockSize,
         in transaction: borrowing WriteTransaction
@@ -72,7 +90,8 @@ final class ObjectNumbers: Sendable {
         guard count <= StoreLayout.objectNumberMaximum + 1 - first else {
             throw StoreError(
                 .full,
-                "There are no \(count) object numbers left of \(StoreLayout.objectNumberMaximum).")
+                "Fewer than \(count) of \(StoreLayout.objectNumberMaximum) object numbers are left."
+            )
         }
         let end = first + count
         try StoreMetadata.setReserved(end, meta, in: transaction)

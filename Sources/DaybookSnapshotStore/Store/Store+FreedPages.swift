@@ -2,14 +2,14 @@ internal import DaybookLMDB
 internal import DaybookObjectModel
 
 extension Store {
-    /// Lets the next save use the pages that one of many changes has given up.
+    /// Lets the next save use the pages that a save of many changes has freed.
     ///
-    /// LMDB takes a page that a write gave up into use again in the second write after it, so that
-    /// the state before the last write stays whole. Two saves in a row that change much would
-    /// therefore both make the file longer. One small write between them, after a save that took
-    /// far longer, keeps it shorter by what the first has given up.
+    /// LMDB reuses a page that a write freed only in the second write after it, so that the state
+    /// before the last write stays whole. Two large saves in a row would therefore both make the
+    /// file longer. One small write between them, which costs little after a large save, lets the
+    /// second reuse what the first has freed.
     func freePages(after changes: [Change]) {
-        // Inserts give up next to nothing.
+        // Inserts free next to nothing.
         let count = changes.count { !$0.isInsert }
         guard count >= StoreLayout.changesBeforePagesAreFreed else { return }
         do {
@@ -18,7 +18,7 @@ extension Store {
                 try StoreMetadata.setReserved(number, meta, in: $0)
             }
         } catch {
-            // The save itself is done. Whatever keeps the store from writing, the next one is told.
+            // The save itself is done. If the store cannot be written, the next save reports it.
             return
         }
     }

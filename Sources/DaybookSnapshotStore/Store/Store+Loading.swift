@@ -3,53 +3,77 @@ internal import DaybookLMDB
 internal import DaybookObjectModel
 
 extension Store {
-    /// Makes a store that begins with the first entry of another one, as it was exported.
+    /// Creates a store that begins with the exported first entry of another one.
     ///
+    /// - Parameters:
+    ///   - path: Where there is no file yet.
+    ///   - first: The first entry.
+    ///   - options: How to open the store.
+    ///   - other: The store whose entries are loaded. Its model is the one by which the new store is
+    ///     read, also before the entry that sets it.
+    /// - Returns: The store.
     /// - Throws: ``StoreError`` as ``create(at:model:author:note:options:)`` does; with
     ///   ``StoreError/Code/digestMismatch`` when the entry is not the first of a store, or does not
-    ///   come out with its digest. No store is left behind then.
+    ///   reproduce its digest. No store is left behind then.
     package static func create(
-        at path: String, loading first: Entry, options: StoreOptions = StoreOptions()
+        at path: String, loading first: Entry, options: StoreOptions = StoreOptions(),
+        readLike other: Store? = nil
     ) throws -> Store {
-        guard let model = first.model, first.sequence == SequenceNumber(1) else {
+        guard let version = first.version, first.sequence == SequenceNumber(1) else {
             throw StoreError(
                 .digestMismatch,
                 "An export begins with entry 1, which sets the model; this one begins with entry "
                     + "\(first.sequence).")
         }
         return try create(
-            at: path, model: model, options: options, first.header, copying: first)
+            at: path, version: version, options: options, first.header, copying: first,
+            readBy: other?.models.view)
     }
 
-    /// Appends an exported entry as it was: the same number, times and digest.
+    /// Appends an exported entry unchanged: with the same number, times and digest.
     ///
     /// - Throws: ``StoreError`` with ``StoreError/Code/digestMismatch`` when it is not the next
-    ///   entry or does not come out with its digest; with what ``commit(_:)`` throws when its
-    ///   changes do not fit. The store is unchanged then.
+    ///   entry or does not reproduce its digest; what ``commit(_:)`` throws when its changes do not
+    ///   fit. The store is unchanged then.
     @discardableResult
     package func append(exported entry: Entry) throws -> SaveResult {
-        guard entry.model == nil else {
-            throw StoreError(
-                .modelMismatch,
-                "Entry \(entry.sequence) sets another model, which cannot be "
-                    + "loaded: the model of a store is set by its first entry.")
-        }
-        let request = SaveRequest(
-            header: entry.header, changes: entry.changes, recordedAt: entry.recordedAt)
-        let prepared = try ValidatedSave(request, schema: schema)
-        let commit = Commit(
-            prepared, parts: parts, clock: options.clock,
-            verifies: options.verification == .afterCommit, takesNumbers: false)
-        let outcome = try writing { transaction in
-            let outcome = try commit.run(in: transaction)
-            let result = outcome.result
+        let (models, options) = (models, options)
+        let result = try writing { transaction in
+            let result = try models.load(entry, options, in: transaction)
             guard result.sequence == entry.sequence, result.digest == entry.digest else {
                 throw StoreError.digestMismatch(entry.sequence, result.sequence)
             }
-            return outcome
+            return result
         }
         feed.publish(entry.sequence)
-        return outcome.result
+        return result
+    }
+}
+
+extension ModelsInForce {
+    /// Appends an entry by the model in force, whatever the program knows of it.
+    fileprivate func load(
+        _ entry: Entry, _ options: StoreOptions, in transaction: borrowing WriteTransaction
+    ) throws -> SaveResult {
+        let current = try inForce(in: transaction)
+        if let version = entry.version {
+            let last = try LastCommitState.current(current.parts, in: transaction)
+            let appended = try ModelEntry(entry.header, version, entry.changes).append(
+                to: current.parts, after: last, clock: { entry.recordedAt }, in: transaction)
+            return SaveResult(
+                sequence: appended.sequence, digest: appended.digest, changes: entry.changes,
+                conflicts: [])
+        }
+        let request = SaveRequest(
+            header: entry.header, changes: entry.changes, recordedAt: entry.recordedAt)
+        let schema = current.parts.projection.schema
+        let view = StoreModel(sequence: current.sequence, schema: schema)
+        let commit = Commit(
+            try ValidatedSave(request, schema: schema),
+            models: ModelsInForce(view: view, current.parts), parts: current.parts,
+            clock: options.clock, verifies: options.verification == .afterCommit,
+            takesNumbers: false)
+        return try commit.run(in: transaction).result
     }
 }
 
@@ -57,12 +81,12 @@ extension StoreError {
     static func digestMismatch(
         _ sequence: SequenceNumber, _ found: SequenceNumber?
     ) -> StoreError {
-        let place = found ?? .zero
+        let found = found ?? .zero
         return StoreError(
             .digestMismatch,
-            place == sequence
+            found == sequence
                 ? "Entry \(sequence) does not come out with the digest it was exported with."
-                : "Entry \(sequence) cannot be loaded as entry \(place): entries are loaded in "
+                : "Entry \(sequence) cannot be loaded as entry \(found): entries are loaded in "
                     + "order and without gaps.")
     }
 }

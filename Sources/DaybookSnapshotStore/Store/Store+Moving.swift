@@ -5,17 +5,17 @@ internal import Foundation
 extension Store {
     /// Copies the store, journal and all, as it is now. The copy has the identifier of the original.
     ///
-    /// Others may read and save meanwhile; what they save after the start is not in the copy. The copy
-    /// has another name in the same folder until it is whole.
+    /// Others may read and save meanwhile; what they save after the start is not in the copy. Until
+    /// it is complete, the copy has another name in the same folder.
     ///
     /// - Parameters:
-    ///   - path: A place where no file is yet.
-    ///   - compacting: Whether free pages, and what they still hold, are left out.
-    ///   - check: Looks at the copy under its other name, and throws if it is not what it should be.
-    /// - Throws: ``StoreError`` with ``StoreError/Code/exists`` when something stands at `path`; what
+    ///   - path: The path of the copy, where no file may exist.
+    ///   - compacting: Whether to leave out free pages and the data still in them.
+    ///   - check: Checks the copy under its other name, and throws to reject it.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/exists`` when a file exists at `path`; what
     ///   `check` throws. Nothing is left of the copy then.
     /// - Complexity: O(*p*) page reads and writes, *p* the number of pages in use, or of all pages
-    ///   when free ones are copied, too.
+    ///   when free ones are copied too.
     package func copy(
         to path: String, compacting: Bool = true,
         checking check: (_ draftPath: String) throws -> Void = { _ in }
@@ -29,22 +29,22 @@ extension Store {
         try Self.place(draft, at: path)
     }
 
-    /// Another place for a store that shall be whole before it has its name.
+    /// A draft file for a store that gets its name only when it is complete.
     ///
-    /// - Throws: ``StoreError`` with ``StoreError/Code/exists`` when something stands at `path`.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/exists`` when a file exists at `path`.
     package static func draft(for path: String) throws -> DraftFile {
         try wrapping(path) { try DraftFile(for: path) }
     }
 
-    /// Gives a store that was made under another name its own, and syncs both.
+    /// Moves a finished draft to its final path, and syncs the file and its folder.
     ///
-    /// - Throws: ``StoreError`` with ``StoreError/Code/exists`` when somebody was faster.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/exists`` when another process was faster.
     package static func place(_ draft: DraftFile, at path: String) throws {
         try wrapping(path, besides: draft) { try draft.place() }
     }
 
-    /// Leaves out object numbers, so that they can be given out by somebody else: by the original of
-    /// this copy, while that is still in use.
+    /// Skips object numbers, so that the original of this copy can give them out while it is still
+    /// in use.
     package func skipObjectNumbers(_ count: UInt64) throws {
         guard !options.isReadOnly else { return }
         try writing { [meta = parts.tables.meta] transaction in
@@ -55,19 +55,19 @@ extension Store {
     /// Removes a store's file and lock file. Does nothing when there is no file.
     ///
     /// - Throws: ``StoreError`` with ``StoreError/Code/busy`` while this process or another has it
-    ///   open; with ``StoreError/Code/notAStore``. The file is as it was then.
+    ///   open; with ``StoreError/Code/notAStore``. The file is left unchanged then.
     package static func remove(at path: String) throws {
         guard FileManager.default.fileExists(atPath: path) else { return }
         try refuseStranger(path)
         try wrapping(path) { try Environment.remove(at: path) }
     }
 
-    /// Puts a copy of a store, journal and all, in the place of another, if there is one.
+    /// Copies a store, journal and all, to a path, replacing the store there if there is one.
     ///
-    /// - Throws: As ``remove(at:)`` for what is to be replaced. It is as it was then.
+    /// - Throws: As ``remove(at:)`` for the store to be replaced, which is left unchanged then.
     package static func replace(at path: String, withCopyOf source: Store) throws {
         if FileManager.default.fileExists(atPath: path) { try refuseStranger(path) }
-        // Beside the file itself, where a link leads to it from elsewhere.
+        // Where the path is a link, the draft stands beside the file itself.
         let draft = try wrapping(path) { try DraftFile(replacing: FileNaming.resolved(path)) }
         defer { draft.discard() }
         try wrapping(path, besides: draft) {
@@ -76,7 +76,7 @@ extension Store {
         }
     }
 
-    /// Refuses a file that is something else than a store. One that is damaged is a store still.
+    /// Refuses a file that is not a store. A damaged store is still one.
     private static func refuseStranger(_ path: String) throws {
         do {
             try open(at: path, options: StoreOptions(isReadOnly: true)).close()

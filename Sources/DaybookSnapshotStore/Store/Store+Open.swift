@@ -4,28 +4,41 @@ internal import DaybookNewFiles
 package import DaybookObjectModel
 internal import Synchronization
 
-/// Only one thread opens stores at a time, because a file is looked at before it is opened
-/// for good, and LMDB allows one opening of a file in a process.
+/// Only one thread opens stores at a time, because a file is checked before it is opened for good,
+/// and LMDB allows a file to be open only once in a process.
 private let opening = Mutex(())
 
 extension Store {
-    /// Makes a store whose first entry sets the model, and may say who made the store and why.
+    /// Creates a store whose first entry sets the model, and may say who created the store and why.
     ///
-    /// Any number of processes may try at once: one of them makes the store, the others are refused.
+    /// Any number of processes may try at once: one of them creates the store, the others are
+    /// refused.
     ///
-    /// - Throws: ``StoreError`` with ``StoreError/Code/exists`` when there is a file, also one that
-    ///   somebody else has made meanwhile; with ``StoreError/Code/model`` when the model does not hold
-    ///   together. No file is left behind then.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/exists`` when a file exists, even one that
+    ///   another process has just made; with ``StoreError/Code/model`` when the model is
+    ///   inconsistent. No file is left behind then.
     package static func create(
         at path: String, model: ManagedObjectModel, author: String? = nil, note: String? = nil,
         options: StoreOptions = StoreOptions()
     ) throws -> Store {
+        let version = try wrapping(path) { try ModelVersion(first: model.persistent) }
+        return try create(at: path, version: version, author: author, note: note, options: options)
+    }
+
+    /// Creates a store whose model has the numbers that it has elsewhere, so that both can be used
+    /// together.
+    ///
+    /// - Throws: As ``create(at:model:author:note:options:)``.
+    package static func create(
+        at path: String, version: ModelVersion, author: String? = nil, note: String? = nil,
+        options: StoreOptions = StoreOptions()
+    ) throws -> Store {
         try create(
-            at: path, model: model, options: options,
+            at: path, version: version, options: options,
             EntryHeader(kind: .model, author: author, note: note), copying: nil)
     }
 
-    /// Makes a store as ``create(at:model:author:note:options:)`` does and does not open it.
+    /// Creates a store as ``create(at:model:author:note:options:)`` does, without opening it.
     ///
     /// - Returns: The digest of its first entry.
     /// - Throws: As ``create(at:model:author:note:options:)``.
@@ -33,30 +46,31 @@ extension Store {
         at path: String, model: ManagedObjectModel, author: String? = nil, note: String? = nil,
         options: StoreOptions = StoreOptions()
     ) throws -> Digest {
-        try make(
-            at: path, model: model, options: options,
+        let version = try wrapping(path) { try ModelVersion(first: model.persistent) }
+        return try make(
+            at: path, version: version, options: options,
             EntryHeader(kind: .model, author: author, note: note), copying: nil)
     }
 
-    /// Makes a store whose first entry has the header, and is the given one, if there is one, to
-    /// the byte.
+    /// Creates a store whose first entry has the header, and equals the given entry byte for byte,
+    /// if there is one.
     static func create(
-        at path: String, model: ManagedObjectModel, options: StoreOptions, _ header: EntryHeader,
-        copying first: Entry?
+        at path: String, version: ModelVersion, options: StoreOptions, _ header: EntryHeader,
+        copying first: Entry?, readBy view: StoreModel? = nil
     ) throws -> Store {
-        _ = try make(at: path, model: model, options: options, header, copying: first)
-        return try open(at: path, model: nil, options: options, modelSource: .both)
+        _ = try make(at: path, version: version, options: options, header, copying: first)
+        return try open(
+            at: path, model: nil, options: options, modelSource: .both, readBy: view)
     }
 
-    /// The store comes to be under another name and gets its own when it is whole, so that a crash
-    /// leaves nothing there, or all, and nobody opens a part of it.
+    /// The store is written under another name and gets its own when it is complete, so that a
+    /// crash leaves all or nothing at the path, and no process opens part of a store.
     private static func make(
-        at path: String, model: ManagedObjectModel, options: StoreOptions, _ header: EntryHeader,
+        at path: String, version: ModelVersion, options: StoreOptions, _ header: EntryHeader,
         copying first: Entry?
     ) throws -> Digest {
         try wrapping(path) {
-            try model.validate()
-            let schema = try Schema(model.persistent)
+            let schema = Schema(version)
             let metadata = StoreMetadata(
                 uuid: options.makeUUID(), createdAt: options.clock())
             let draft = try DraftFile(for: path)
@@ -70,7 +84,7 @@ extension Store {
         }
     }
 
-    /// Makes the file of a new store and closes it again.
+    /// Writes the file of a new store and closes it.
     private static func write(
         at path: String, _ schema: Schema, _ metadata: StoreMetadata, _ header: EntryHeader,
         copying first: Entry?, _ options: StoreOptions
@@ -89,7 +103,7 @@ extension Store {
     ) throws -> Digest {
         try metadata.write(parts.tables.meta, in: transaction)
         let entry = try parts.append(
-            parts.projection.schema.model, header: header,
+            parts.projection.schema.version, header: header,
             at: first?.recordedAt ?? metadata.createdAt, in: transaction)
         if let first, first.digest != entry.digest {
             throw StoreError.digestMismatch(first.sequence, entry.sequence)
@@ -102,11 +116,11 @@ extension Store {
     /// - Parameters:
     ///   - path: The file.
     ///   - model: The model the caller knows; nil to take the store's.
-    ///   - options: How to open it.
-    /// - Returns: The store, ready for use.
-    /// - Throws: ``StoreError`` with ``StoreError/Code/modelMismatch`` and every difference;
-    ///   with ``StoreError/Code/newerFormat`` or ``StoreError/Code/notAStore`` for a file that is
-    ///   left as it is; with ``StoreError/Code/corrupt`` when it is damaged.
+    ///   - options: How to open the store.
+    /// - Returns: The open store.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/modelMismatch`` and every difference; with
+    ///   ``StoreError/Code/newerFormat`` or ``StoreError/Code/notAStore`` for a file that is left
+    ///   unchanged; with ``StoreError/Code/corrupt`` when it is damaged.
     /// - Complexity: O(log *n*) page reads.
     package static func open(
         at path: String, model: ManagedObjectModel? = nil, options: StoreOptions = StoreOptions()
@@ -114,55 +128,89 @@ extension Store {
         try open(at: path, model: model, options: options, modelSource: .both)
     }
 
-    /// Where the model of a store is read.
+    /// Where the model of a store is read from.
     enum ModelSource {
-        /// In the first entry, whose digest covers it, and in the projection, as usual; they must be
-        /// the same.
+        /// From the first entry, whose digest covers it, and the projection, as usual; both must
+        /// agree.
         case both
-        /// In the first entry, when the projection is not trusted.
+        /// From the first entry, when the projection is not trusted.
         case journal
-        /// In the projection, when the first entry cannot be read.
+        /// From the projection, when the first entry cannot be read.
         case table
     }
 
     static func open(
         at path: String, model: ManagedObjectModel?, options: StoreOptions,
-        modelSource: ModelSource
+        modelSource: ModelSource, readBy view: StoreModel? = nil
     ) throws -> Store {
         try opening.withLock { _ in
             try wrapping(path) {
                 try openLocked(
-                    at: path, model: model, options: options, modelSource: modelSource)
+                    at: path, model: model, options: options, modelSource: modelSource,
+                    readBy: view)
             }
         }
     }
 
     private static func openLocked(
         at path: String, model: ManagedObjectModel?, options: StoreOptions,
-        modelSource: ModelSource
+        modelSource: ModelSource, readBy view: StoreModel?
     ) throws -> Store {
         if let model { try model.validate() }
         try checkFormat(path, options)
         let environment = try Environment.open(
             at: path, options: options.environment(create: false))
         let tables = try StoreTables(in: environment)
-        let (metadata, schema) = try environment.read { transaction in
-            let metadata = try StoreMetadata.read(tables.meta, path: path, in: transaction)
-            let stored =
-                switch modelSource {
-                case .both: try agreedModel(environment, tables, path: path, in: transaction)
-                case .journal: try firstModel(environment, path: path, in: transaction)
-                case .table: try storedModel(tables, path: path, in: transaction)
-                }
-            if let model { try check(model, against: stored, path: path) }
-            return (metadata, try Schema(stored))
+        let (metadata, last) = try environment.read { transaction in
+            (
+                try StoreMetadata.read(tables.meta, path: path, in: transaction),
+                try lastModel(modelSource, environment, tables, path: path, in: transaction)
+            )
+        }
+        let journal = try Journal(in: environment)
+        func parts(_ model: StoreModel) -> StoreParts {
+            StoreParts(
+                journal: journal, projection: Projection(tables: tables, schema: model.schema))
+        }
+        var known = view ?? last
+        if let model {
+            let migration = ModelMigration(to: model, options: options, path: path)
+            known = try migration.resolved(environment, parts(last), last)
         }
         return Store(
-            path: path, schema: schema, metadata: metadata, options: options,
-            parts: try StoreParts(environment, schema), environment: environment)
+            path: path, model: known, metadata: metadata, options: options,
+            parts: parts(known), environment: environment)
     }
 
-    /// Looks at the format before the file is opened for good, and writes nothing.
+    /// The model in force, read where it is to be read.
+    private static func lastModel(
+        _ source: ModelSource, _ environment: Environment, _ tables: StoreTables, path: String,
+        in transaction: borrowing ReadTransaction
+    ) throws -> StoreModel {
+        func stored() throws -> StoreModel {
+            let last = try Projection.lastModel(tables, in: transaction)
+            let version = try Projection.model(tables, setBy: last, in: transaction)
+            return StoreModel(sequence: last, schema: Schema(version))
+        }
+        if source == .table { return try stored() }
+        let first = try firstModel(environment, path: path, in: transaction)
+        if source == .both {
+            guard try storedModelBytes(tables, path: path, in: transaction) == first.canonicalBytes
+            else {
+                throw StoreError.corrupt(
+                    "The model in the tables of '\(path)' is not the one that its first entry sets")
+            }
+            return try stored()
+        }
+        do {
+            return try stored()
+        } catch let error as StoreError where error.code == .corrupt {
+            // What is wrong with the table is found by comparing it with the journal.
+            return StoreModel(sequence: SequenceNumber(1), schema: Schema(first))
+        }
+    }
+
+    /// Checks the format before the file is opened for good, and writes nothing.
     private static func checkFormat(_ path: String, _ options: StoreOptions) throws {
         let environment = try Environment.open(
             at: path,
@@ -175,63 +223,29 @@ extension Store {
         }
     }
 
-    /// The model of the first entry, if the table of models has the same and no other.
-    private static func agreedModel(
-        _ environment: Environment, _ tables: StoreTables, path: String,
-        in transaction: borrowing ReadTransaction
-    ) throws -> ManagedObjectModel {
-        let first = try firstModelBytes(environment, path: path, in: transaction)
-        guard try transaction.count(tables.models) == 1,
-            try storedModelBytes(tables, path: path, in: transaction) == first
-        else {
-            throw StoreError.corrupt(
-                "The model in the tables of '\(path)' is not the one that its first entry sets")
-        }
-        return try ManagedObjectModel(canonicalBytes: first)
-    }
-
-    private static func storedModel(
-        _ tables: StoreTables, path: String, in transaction: borrowing ReadTransaction
-    ) throws -> ManagedObjectModel {
-        try ManagedObjectModel(
-            canonicalBytes: try storedModelBytes(tables, path: path, in: transaction))
-    }
-
     private static func storedModelBytes(
         _ tables: StoreTables, path: String, in transaction: borrowing ReadTransaction
     ) throws -> [UInt8] {
-        let key = StoreKey.sequence(SequenceNumber(1))
-        let bytes = try transaction.get(tables.models, key.span.bytes) { $0.array }
+        let first = SequenceNumber(1)
+        let key = StoreKey.sequence(first)
+        let bytes = try transaction.get(tables.models, key.span.bytes) {
+            try ModelRecord.content($0, at: first)
+        }
         guard let bytes else { throw StoreError.corrupt("'\(path)' holds no model") }
         return bytes
     }
 
     private static func firstModel(
         _ environment: Environment, path: String, in transaction: borrowing ReadTransaction
-    ) throws -> ManagedObjectModel {
-        try ManagedObjectModel(
-            canonicalBytes: try firstModelBytes(environment, path: path, in: transaction))
-    }
-
-    private static func firstModelBytes(
-        _ environment: Environment, path: String, in transaction: borrowing ReadTransaction
-    ) throws -> [UInt8] {
+    ) throws -> ModelVersion {
         let journal = try Journal(in: environment)
         guard let first = try journal.entry(at: SequenceNumber(1), in: transaction) else {
             throw StoreError.corrupt("'\(path)' has no first entry, which would set the model")
         }
-        let payload = try EntryPayload.Encoded(first)
-        guard payload.header.kind == .model else {
+        guard let version = try EntryPayload.Encoded(first).version else {
             throw StoreError.corrupt("The first entry of '\(path)' sets no model")
         }
-        return Array(payload.bytes[payload.changesOffset...])
-    }
-
-    private static func check(
-        _ model: ManagedObjectModel, against stored: ManagedObjectModel, path: String
-    ) throws {
-        let differences = model.differences(from: stored)
-        guard differences.isEmpty else { throw StoreError.modelMismatch(path, differences) }
+        return version
     }
 
     static func wrapping<R>(_ path: String, _ body: () throws -> R) throws -> R {
@@ -242,7 +256,7 @@ extension Store {
         }
     }
 
-    /// Runs `body`, which makes a file under another name that concerns nobody.
+    /// Runs `body`, which writes a draft file; errors name `path` in its stead.
     static func wrapping<R>(
         _ path: String, besides draft: DraftFile, _ body: () throws -> R
     ) throws -> R {
@@ -263,10 +277,10 @@ extension StoreParts {
 
     /// Appends and folds the first entry, which sets the model.
     func append(
-        _ model: ManagedObjectModel, header: EntryHeader, at recordedAt: Int64,
+        _ version: ModelVersion, header: EntryHeader, at recordedAt: Int64,
         in transaction: borrowing WriteTransaction
     ) throws -> JournalEntry {
-        let payload = EntryPayload.bytes(header, model)
+        let payload = EntryPayload.bytes(header, version)
         let entry = try journal.append(
             payload: payload, recordedAt: recordedAt, in: transaction)
         var projector = Projector(StoredState(projection))

@@ -2,9 +2,9 @@ package import DaybookJournalLog
 internal import DaybookLMDB
 internal import DaybookObjectModel
 
-/// How much is in a store, and what it takes.
+/// How much is in a store, and how much room it takes.
 package struct StoreStatistics: Sendable {
-    /// What one table takes.
+    /// The size of one table.
     package struct Table: Sendable, Hashable {
         /// The name.
         package let name: String
@@ -18,19 +18,19 @@ package struct StoreStatistics: Sendable {
     package let entries: SequenceNumber
     /// The digest of the last one.
     package let headDigest: Digest
-    /// How many objects there are now, by the name of their entity; abstract entities left out.
+    /// How many objects exist now, by the name of their entity; without abstract entities.
     package let objects: [String: Int]
     /// The length of the file in bytes.
     package let fileSize: Int
-    /// How far the file can grow before its memory map must.
+    /// How long the file can get before its memory map must grow.
     package let mapSize: Int
     /// The size of a page in bytes.
     package let pageSize: Int
-    /// Pages that hold something.
+    /// Pages in use.
     package let pagesUsed: Int
-    /// Pages that wait to be used again.
+    /// Pages free to be used again.
     package let pagesFree: Int
-    /// Readers of all processes.
+    /// Readers in all processes.
     package let readers: Int
     /// The tables by name.
     package let tables: [Table]

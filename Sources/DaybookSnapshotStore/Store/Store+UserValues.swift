@@ -1,19 +1,19 @@
 internal import DaybookLMDB
 package import DaybookObjectModel
 
-// What users keep about a store, beside the journal: the record `userValues` of `meta`. It is no part
-// of any entry, so replaying, rebuilding and exporting know nothing of it.
+// Values that users keep about a store, beside the journal: the record `userValues` of `meta`. They
+// are not part of any entry, so replaying, rebuilding and exporting ignore them.
 
 extension Store {
-    /// What users keep about the store, by name; empty when nothing is kept.
+    /// The values that users keep about the store, by name; empty when there are none.
     ///
     /// - Complexity: O(log *n*) page reads.
     package func userValues() throws -> [String: Value] {
         try reading { try StoreMetadata.userValues(self.parts.tables.meta, in: $0) }
     }
 
-    /// Keeps other values about the store, in an LMDB transaction of their own. A save takes them
-    /// along in its own, as ``SaveRequest/userValues``.
+    /// Replaces the values that users keep about the store, in an LMDB transaction of its own. A
+    /// save can write them in its transaction, as ``SaveRequest/userValues``.
     package func setUserValues(_ values: [String: Value]) throws {
         try writing { [meta = parts.tables.meta] in
             try StoreMetadata.setUserValues(values, meta, in: $0)

@@ -1,5 +1,5 @@
-// The room of the store: a file with a journal and the tables that are derived from it, how it is opened,
-// moved and laid out, what it says of itself, and its errors. All other rooms stand on this one.
+// The room of the store: a file with a journal and the tables derived from it, how it is opened,
+// moved and laid out, its metadata, and its errors. All other rooms build on this one.
 
 package import DaybookJournalLog
 internal import DaybookLMDB
@@ -8,7 +8,7 @@ import DaybookStopping
 package import Foundation
 internal import Synchronization
 
-/// A journal and its projection in one file: the only opener of write transactions.
+/// A journal and its projection in one file: the only one to open write transactions.
 ///
 /// Invariants:
 /// - The projection is what folding the journal from its first entry gives, byte for byte.
@@ -16,28 +16,31 @@ internal import Synchronization
 /// - The first entry sets the model.
 ///
 /// Nothing about the journal is kept in memory: every call reads the file, and so sees what other
-/// processes have saved. Any thread may call anything.
+/// processes have saved. Any thread may call any method.
 package final class Store: Sendable {
-    /// The path under which the store was opened.
+    /// The path by which the store was opened.
     package let path: String
     /// The model, ready for use.
     package let schema: Schema
-    /// What tells this store from others.
+    /// The identifier of the store.
     package let uuid: UUID
     /// When it was made, in microseconds since 1970.
     package let createdAt: Int64
     let options: StoreOptions
     let parts: StoreParts
+    /// The model that this opening knows, and the one in force.
+    let models: ModelsInForce
     let numbers = ObjectNumbers()
     let feed = CommitFeed()
     private let environment: Mutex<Environment?>
 
     init(
-        path: String, schema: Schema, metadata: StoreMetadata, options: StoreOptions,
+        path: String, model: StoreModel, metadata: StoreMetadata, options: StoreOptions,
         parts: StoreParts, environment: Environment
     ) {
         self.path = path
-        self.schema = schema
+        schema = model.schema
+        models = ModelsInForce(view: model, parts)
         self.uuid = metadata.uuid
         self.createdAt = metadata.createdAt
         self.options = options
@@ -49,12 +52,12 @@ package final class Store: Sendable {
         do {
             try close()
         } catch {
-            // The unused numbers stay taken, which costs nothing but the numbers.
+            // The unused numbers stay taken and are lost, which does no harm.
             return
         }
     }
 
-    /// Gives back the object numbers that were not given out, and lets go of the file.
+    /// Gives back unused object numbers and closes the file.
     ///
     /// Closing twice is fine; every other call on a closed store throws ``StoreError/Code/closed``.
     package func close() throws {
@@ -64,22 +67,22 @@ package final class Store: Sendable {
             try wrapping {
                 try environment.perform(waiting: LockPatience(limit: .zero)) {
                     [meta = parts.tables.meta] transaction in
-                    // Somebody may have taken numbers behind ours: then ours are lost.
+                    // If another process has taken numbers after ours, ours are lost.
                     let reserved = try StoreMetadata.reserved(meta, in: transaction)
                     guard reserved == unused.upperBound else { return }
                     try StoreMetadata.setReserved(unused.lowerBound, meta, in: transaction)
                 }
             }
         } catch let error as StoreError where error.code == .replaced || error.code == .busy {
-            // Nobody takes numbers from a file that nobody finds; and where another process writes just
-            // now, they stay taken.
+            // A replaced file gives out no more numbers; and if another process is writing, ours
+            // stay taken.
             return
         }
     }
 
-    /// Refuses when the path does not lead to the file any more that was opened by it.
+    /// Refuses when the path no longer leads to the file that was opened.
     ///
-    /// Every save does so by itself; whoever only reads goes on reading what there was.
+    /// Every save checks this by itself; a reader goes on reading the old file.
     ///
     /// - Throws: ``StoreError`` with ``StoreError/Code/replaced``.
     package func checkPlace() throws {
@@ -89,7 +92,7 @@ package final class Store: Sendable {
 
     // MARK: - The head
 
-    /// The number of the last entry, as it stands in the file now.
+    /// The number of the last entry in the file now.
     ///
     /// - Complexity: O(1).
     package func head() throws -> SequenceNumber {
@@ -103,7 +106,7 @@ package final class Store: Sendable {
 
     // MARK: - Object numbers
 
-    /// A number that no object of this store has had or will be given again.
+    /// A number that no object of this store has had and that will not be given out again.
     ///
     /// Numbers come from a block in memory; only an empty block costs a write.
     package func allocateObjectNumber() throws -> UInt64 {
@@ -117,7 +120,7 @@ package final class Store: Sendable {
         }
     }
 
-    /// The first of so many numbers in a row, of which the same holds.
+    /// The first of `count` such numbers in a row.
     ///
     /// - Precondition: `count` is above 0.
     /// - Complexity: One write, which is durable when this returns.
@@ -127,7 +130,7 @@ package final class Store: Sendable {
         }
     }
 
-    // MARK: - Being told
+    // MARK: - Listeners
 
     /// Calls `listener` after each entry saved through this store, on the thread that saved it,
     /// with no lock held.
@@ -137,7 +140,7 @@ package final class Store: Sendable {
         Subscription(to: feed, listener)
     }
 
-    /// Calls the listeners for an entry that another process has saved.
+    /// Calls the listeners about an entry that another process has saved.
     package func announce(_ sequence: SequenceNumber) {
         feed.publish(sequence)
     }
@@ -169,7 +172,7 @@ package final class Store: Sendable {
         return result
     }
 
-    /// What a write comes to, on the thread that writes.
+    /// The result of a write, set on the thread that writes.
     private final class Outcome<R: Sendable>: Sendable {
         let value = Mutex<R?>(nil)
     }
@@ -195,8 +198,8 @@ package final class Store: Sendable {
     }
 }
 
-/// Errors of the layers below, which never leave the store as they are. What a caller's closure
-/// throws does.
+/// Errors of the layers below, which the store always wraps. Errors of a caller's closure pass
+/// unchanged.
 protocol StoreLayerError: Error {}
 
 extension LMDBError: StoreLayerError {}

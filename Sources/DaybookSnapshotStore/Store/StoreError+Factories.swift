@@ -66,9 +66,9 @@ extension StoreError {
         let count = conflicts.count == 1 ? "1 conflict" : "\(conflicts.count) conflicts"
         return StoreError(
             .conflict,
-            "Nothing was saved: \(count) with changes that came in by an automatic merge, without a "
-                + "handler to be told. Call 'mergeChanges' to hear of them and keep what is "
-                + "edited, or roll back, or save with a merge policy.",
+            "Nothing was saved: \(count) with changes that an automatic merge brought in while no "
+                + "'mergeConflictHandler' was set. Call 'mergeChanges' to get the conflicts and "
+                + "keep the edits, roll back, or save with a merge policy.",
             conflicts: conflicts, details: conflicts.map(\.description))
     }
 
@@ -110,7 +110,7 @@ extension StoreError {
 }
 
 extension StoreError {
-    /// Any error of the layers below as an error of the store.
+    /// Wraps any error of the layers below as an error of the store.
     init(wrapping error: any Error, path: String) {
         switch error {
         case let error as StoreError: self = error

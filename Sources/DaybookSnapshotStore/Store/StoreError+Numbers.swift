@@ -1,9 +1,9 @@
 import DaybookObjectModel
 
 extension StoreError {
-    /// The number that Core Data gives such an error; nil where it knows no such trouble.
+    /// The number that Core Data gives such an error; nil where it has no such error.
     ///
-    /// A single validation failure has its own number, several together have 1560.
+    /// A single validation failure has its own number; several together have 1560.
     public var number: Int? {
         switch code {
         case .validation:

@@ -1,7 +1,7 @@
 public import DaybookObjectModel
 import Foundation
 
-/// Why a store refused.
+/// An error that a store throws when it refuses.
 ///
 /// The store is unchanged, unless ``code`` says that it must be opened again.
 ///
@@ -13,14 +13,14 @@ import Foundation
 /// }
 /// ```
 public struct StoreError: Error, Sendable {
-    /// What kind of refusal this is; programs decide by it.
+    /// The kind of refusal, for programs to decide by.
     public let code: Code
     /// One full sentence, and the remedy where there is one.
     public let message: String
-    /// The error of the layer below, or what a hook has thrown, if there is one; each of the
+    /// The error of the layer below, or the one a hook has thrown, if there is one; each of the
     /// ``failures`` has its own.
     public let cause: (any Error)?
-    /// The places where two sides changed the same thing, for ``Code/conflict``.
+    /// What both sides have changed, for ``Code/conflict``.
     public let conflicts: [MergeConflict]
     /// Everything that is not valid, for ``Code/validation``, by object and property.
     public let failures: [ValidationFailure]
@@ -49,7 +49,7 @@ public struct StoreError: Error, Sendable {
         self.details = details
     }
 
-    /// This error with the store of its failures and conflicts, where none is named yet.
+    /// This error with failures and conflicts that name the store, where they name none yet.
     func inStore(_ identifier: UUID) -> StoreError {
         StoreError(
             code, message, cause: cause, conflicts: conflicts.inStore(identifier),
@@ -66,7 +66,7 @@ public struct StoreError: Error, Sendable {
             case noSuchEntry, noSuchObject, objectDeleted, undoBlocked, digestMismatch, closed
             case unsupportedFileSystem, inputOutput, generation, unsettled
             case noSuchStore, noSuchConfiguration, assignment, crossStoreRelationship, coordinator
-            case tagName, noSuchTag, replaced, pendingChanges, unreadableValue
+            case tagName, noSuchTag, replaced, pendingChanges, unreadableValue, modelSuperseded
         }
 
         private let wrapped: Wrapped
@@ -82,15 +82,15 @@ public struct StoreError: Error, Sendable {
         public static let notAStore = Code(.notAStore)
         /// The store was written by a newer version of this software.
         public static let newerFormat = Code(.newerFormat)
-        /// Something in the file is not what was written.
+        /// Something in the file differs from what was written.
         public static let corrupt = Code(.corrupt)
         /// The file is shorter than it was.
         public static let truncated = Code(.truncated)
         /// There is no such file.
         public static let missing = Code(.missing)
-        /// There is a file already.
+        /// A file already exists.
         public static let exists = Code(.exists)
-        /// The operating system does not permit it.
+        /// The operating system denies access.
         public static let permission = Code(.permission)
         /// The store was opened for reading only.
         public static let readOnly = Code(.readOnly)
@@ -102,9 +102,12 @@ public struct StoreError: Error, Sendable {
         public static let full = Code(.full)
         /// The model differs from the one in the store.
         public static let modelMismatch = Code(.modelMismatch)
-        /// The model does not hold together.
+        /// The model is inconsistent.
+        /// Another program has changed the model in a way that the model of this one does not allow
+        /// for. It may go on reading.
+        public static let modelSuperseded = Code(.modelSuperseded)
         public static let model = Code(.model)
-        /// Others have changed the same meanwhile.
+        /// Others have changed the same data meanwhile.
         public static let conflict = Code(.conflict)
         /// A value does not fit the model.
         public static let validation = Code(.validation)
@@ -124,29 +127,29 @@ public struct StoreError: Error, Sendable {
         public static let objectDeleted = Code(.objectDeleted)
         /// Later entries stand in the way of an undo or a restore.
         public static let undoBlocked = Code(.undoBlocked)
-        /// A loaded entry does not come out with the digest it says it has.
+        /// A loaded entry does not reproduce the digest it was exported with.
         public static let digestMismatch = Code(.digestMismatch)
         /// The store is closed, or must be opened again before anything more is written.
         public static let closed = Code(.closed)
         /// The file system cannot hold a store.
         public static let unsupportedFileSystem = Code(.unsupportedFileSystem)
-        /// A context cannot be held to the state that was asked for.
+        /// A context cannot be pinned to the requested state.
         public static let generation = Code(.generation)
-        /// The coordinator has no such store, or has it no more.
+        /// The coordinator does not have that store, or no longer has it.
         public static let noSuchStore = Code(.noSuchStore)
         /// The model has no such configuration.
         public static let noSuchConfiguration = Code(.noSuchConfiguration)
-        /// An object cannot be given to the store it was to go to.
+        /// An object cannot be assigned to that store.
         public static let assignment = Code(.assignment)
-        /// Objects of different stores were to be related.
+        /// A relationship was to connect objects of different stores.
         public static let crossStoreRelationship = Code(.crossStoreRelationship)
         /// A context keeps the coordinator that it was made with.
         public static let coordinator = Code(.coordinator)
-        /// Changes that are pending stand in the way of what was asked for.
+        /// Pending changes stand in the way of the operation.
         public static let pendingChanges = Code(.pendingChanges)
         /// Life-cycle or validation hooks go on changing objects without end.
         public static let unsettled = Code(.unsettled)
-        /// A stored value is none of the values that the property's type has.
+        /// A stored value is not a value of the property's type.
         public static let unreadableValue = Code(.unreadableValue)
         /// The operating system failed to read or write.
         public static let inputOutput = Code(.inputOutput)

@@ -30,32 +30,32 @@ extension KeyReader {
 
 /// Builds the keys of the projection.
 enum StoreKey {
-    /// How many bytes an object takes in a key.
+    /// The size of an object in a key, in bytes.
     static let objectSize = 12
 
-    /// How many bytes a connection takes: two objects and the relationship.
+    /// The size of a connection, in bytes: two objects and the relationship.
     static let linkSize = 28
 
-    /// A row; also what all versions of an object, and all its members, begin with.
+    /// The key of a row; also the prefix of all versions and all members of an object.
     static func object(_ object: ObjectID) -> [UInt8] {
         var writer = KeyWriter(capacity: 12)
         writer.append(object)
         return writer.bytes
     }
 
-    /// What all rows of an entity begin with.
+    /// The prefix of all rows of an entity.
     static func entity(_ entity: EntityNumber) -> [UInt8] {
         var writer = KeyWriter(capacity: 4)
         writer.append(entity.rawValue)
         return writer.bytes
     }
 
-    /// What is greater than all keys of rows, versions and connections of an entity.
+    /// A key greater than those of all rows, versions and connections of an entity.
     static func end(of entity: EntityNumber) -> [UInt8] {
         end(of: Self.entity(entity)) ?? [UInt8](repeating: .max, count: 2 * linkSize)
     }
 
-    /// A version of an object.
+    /// The key of a version of an object.
     static func version(_ object: ObjectID, _ sequence: SequenceNumber) -> [UInt8] {
         var writer = KeyWriter(capacity: 20)
         writer.append(object)
@@ -63,7 +63,7 @@ enum StoreKey {
         return writer.bytes
     }
 
-    /// What all connections of one object over one relationship begin with.
+    /// The prefix of all connections of an object through one relationship.
     static func links(of object: ObjectID, _ property: PropertyNumber) -> [UInt8] {
         var writer = KeyWriter(capacity: 16)
         writer.append(object)
@@ -71,7 +71,7 @@ enum StoreKey {
         return writer.bytes
     }
 
-    /// One connection: owner, property and member, or destination, property and owner.
+    /// The key of a connection: owner, property and member, or destination, property and owner.
     static func link(
         from object: ObjectID, _ property: PropertyNumber, to other: ObjectID
     ) -> [UInt8] {
@@ -82,14 +82,14 @@ enum StoreKey {
         return writer.bytes
     }
 
-    /// What all index records of a property begin with.
+    /// The prefix of all index records of a property.
     static func index(_ property: PropertyNumber) -> [UInt8] {
         var writer = KeyWriter(capacity: 4)
         writer.append(property.rawValue)
         return writer.bytes
     }
 
-    /// What the index records of all objects with one value of a property begin with.
+    /// The prefix of the index records of all objects with one value of a property.
     static func index(_ property: PropertyNumber, _ value: Value) -> [UInt8] {
         var ordered = ByteWriter(capacity: 48)
         for shift in [24, 16, 8, 0] as [UInt32] {
@@ -101,14 +101,14 @@ enum StoreKey {
         return Array(ordered.bytes[..<end]) + Digest.of(Array(ordered.bytes[4...])).bytes
     }
 
-    /// What the index records of all objects with some values of a compound constraint begin with.
+    /// The prefix of the index records of all objects with given values of a compound constraint.
     static func index(_ constraint: PropertyNumber, digestOf values: [Value]) -> [UInt8] {
         var writer = ByteWriter(capacity: 64)
         for value in values { writer.append(value) }
         return index(constraint) + Digest.of(writer.bytes).bytes
     }
 
-    /// An index record.
+    /// The key of an index record.
     static func index(
         _ property: PropertyNumber, _ value: Value, _ object: ObjectID
     ) -> [UInt8] {
@@ -117,7 +117,7 @@ enum StoreKey {
         return key
     }
 
-    /// A place in time.
+    /// The key of an entry in the table of times.
     static func time(_ time: Int64, _ sequence: SequenceNumber) -> [UInt8] {
         var writer = KeyWriter(capacity: 16)
         writer.append(time)
@@ -125,7 +125,7 @@ enum StoreKey {
         return writer.bytes
     }
 
-    /// A sequence number.
+    /// The key of an entry by its sequence number.
     static func sequence(_ sequence: SequenceNumber) -> [UInt8] {
         var writer = KeyWriter(capacity: 8)
         writer.append(sequence.rawValue)
@@ -145,7 +145,7 @@ enum StoreKey {
 }
 
 extension RawSpan {
-    /// Whether these bytes begin with others.
+    /// Whether these bytes begin with `prefix`.
     func starts(with prefix: [UInt8]) -> Bool {
         guard byteCount >= prefix.count else { return false }
         return extracting(first: prefix.count).hasSameBytes(as: prefix.span.bytes)

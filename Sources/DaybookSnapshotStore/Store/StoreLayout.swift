@@ -1,8 +1,8 @@
 internal import DaybookJournalLog
 internal import DaybookLMDB
 
-// Everything that stands in a store's file. Keys are big-endian and of fixed width, but for the
-// value inside an index key; "object" is entity u32, number u64.
+// The layout of a store's file. Keys are big-endian and of fixed width, except for the value inside
+// an index key; "object" is entity u32, number u64.
 //
 // | table | key | value |
 // |---|---|---|
@@ -25,7 +25,7 @@ internal import DaybookLMDB
 
 /// Names and limits of the file format.
 enum StoreLayout {
-    /// The format of everything in the file. A store of another one is left alone.
+    /// The format of everything in the file. A store of another format is left alone.
     static let format: UInt32 = 1
 
     /// The table that is read before anything else.
@@ -40,8 +40,8 @@ enum StoreLayout {
     /// All tables.
     static let tableNames = Journal.tableNames + projectionNames + [metaName]
 
-    /// How many bytes of an indexed value stand in its key. A longer value keeps this many and is
-    /// told from its like by its digest, so that a key fits LMDB's 511 bytes.
+    /// How many bytes of an indexed value its key holds. A longer value is cut off there and
+    /// followed by its digest, so that a key fits LMDB's 511 bytes.
     static let indexedBytesLimit = 400
 
     /// The greatest number of an object.
@@ -50,28 +50,28 @@ enum StoreLayout {
     /// How many object numbers are taken from the file at a time.
     static let numberBlockSize: UInt64 = 4096
 
-    /// How many are taken at most when many objects are made between two saves.
+    /// How many are taken at most at a time, when many objects are made between two saves.
     static let numberBlockSizeMaximum: UInt64 = 65_536
 
-    /// From how many changed objects on a save is followed by a write that lets the next one use the
-    /// pages it gave up.
+    /// The number of changed objects from which a save is followed by a write that lets the next
+    /// one use the pages it freed.
     static let changesBeforePagesAreFreed = 4096
 
-    /// How few may be left before a save takes the next block in its own LMDB transaction.
+    /// When fewer than this are left, a save takes the next block in its own LMDB transaction.
     static let numberBlockLow: UInt64 = 1024
 
-    /// For how many entries together the times are written, by the last of them; a long one writes
+    /// How many entries have their times written together, by the last of them; a long entry writes
     /// its own.
     ///
-    /// A page each for so many saves is little, and as many entries are quickly asked one by one.
+    /// A page or two for so many saves is little, and reading so many entries one by one is fast.
     static let timesTogether: UInt64 = 64
 
-    /// How many bytes of entries are read in one read transaction while many are walked.
+    /// How many bytes of entries are read in one read transaction when many are walked.
     static let walkedBytesLimit = 4 << 20
 }
 
-/// The handles of a store's tables. A class, because handles have names, and whatever looks into tables
-/// has them.
+/// The handles of a store's tables. It is a class because handles have names, and everything that
+/// reads tables holds one.
 final class StoreTables: Sendable {
     let rows: Table
     let versions: Table

@@ -3,9 +3,9 @@ internal import DaybookLMDB
 internal import DaybookObjectModel
 internal import Foundation
 
-/// What a store says of itself, apart from the journal.
+/// The metadata of a store, apart from the journal.
 struct StoreMetadata: Sendable {
-    /// What tells this store from others.
+    /// The identifier of the store.
     var uuid: UUID
     /// When it was made, in microseconds since 1970.
     var createdAt: Int64
@@ -17,11 +17,11 @@ struct StoreMetadata: Sendable {
         static let createdAt = "createdAt"
         static let reserved = "reservedNumbers"
         static let all = [createdAt, format, reserved, uuid]
-        /// What users keep; there is none until something is kept.
+        /// The values that users keep; missing until some are set.
         static let userValues = "userValues"
-        /// Names that users gave to entries; there is none until a tag is set.
+        /// The names that users gave to entries; missing until a tag is set.
         static let tags = "tags"
-        /// How far readers have come; there is none until one says so.
+        /// How far readers have come; missing until a cursor is set.
         static let cursors = "cursors"
     }
 
@@ -42,7 +42,7 @@ struct StoreMetadata: Sendable {
             uuid: identifier, createdAt: try reader.int64(created.span.bytes))
     }
 
-    /// Checks that the file is a store of the format that can be read.
+    /// Checks that the file is a store of a readable format.
     static func checkFormat(
         _ meta: Table, path: String, in transaction: borrowing some Reading & ~Copyable
     ) throws {
@@ -68,7 +68,7 @@ struct StoreMetadata: Sendable {
 
     // MARK: - Object numbers
 
-    /// The first object number that nobody has taken yet.
+    /// The first object number that is still free.
     static func reserved(
         _ meta: Table, in transaction: borrowing some Reading & ~Copyable
     ) throws -> UInt64 {
@@ -79,7 +79,7 @@ struct StoreMetadata: Sendable {
         let number = try reader.uint64(bytes.span.bytes)
         guard (1...StoreLayout.objectNumberMaximum + 1).contains(number) else {
             throw StoreError.corrupt(
-                "The store says that the object numbers below \(number) are taken, and there are "
+                "The store says that the object numbers below \(number) are taken, but there are "
                     + "only \(StoreLayout.objectNumberMaximum)")
         }
         return number

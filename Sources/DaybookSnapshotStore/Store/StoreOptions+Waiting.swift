@@ -2,15 +2,15 @@ internal import DaybookLMDB
 internal import Synchronization
 
 extension StoreOptions {
-    /// For how long a store waits for other processes: while one opens the same file, at each write while
-    /// one writes, and at a read for one that was stopped as it began to read.
+    /// How long a store waits for other processes: while one opens the same file, while one writes
+    /// when the store wants to write, and, at a read, for one that was stopped as it began to read.
     package struct Waiting: Sendable {
-        /// How long at most; nil for as long as it takes.
+        /// The longest time; nil for no limit.
         package var limit: Duration?
-        /// Whether to stop waiting all the same, asked many times a second.
+        /// Whether to stop waiting early; called many times a second.
         package var isOver: @Sendable () -> Bool
 
-        /// Waits so long, unless something else ends it.
+        /// Waits up to a limit, unless something else ends the waiting.
         package init(
             limit: Duration? = Waiting.limitUsual,
             isOver: @escaping @Sendable () -> Bool = { false }
@@ -19,12 +19,12 @@ extension StoreOptions {
             self.isOver = isOver
         }
 
-        /// Longer than any save but one of millions of objects, and short enough to find out why
-        /// nothing goes on.
+        /// Longer than any save of less than millions of objects, and short enough to notice that
+        /// another process hangs.
         package static let limitUsual = Duration.seconds(60)
 
-        /// With what options begin: a program that opens stores in many places, as a command does, says
-        /// it once.
+        /// The default of all options. A program that opens stores at several points, as a command
+        /// does, sets it once.
         package static var usual: Waiting {
             get { usualStored.withLock { $0 } }
             set { usualStored.withLock { $0 = newValue } }

@@ -1,24 +1,25 @@
+package import DaybookObjectModel
 package import Foundation
 
-/// How a store is opened, and where its time and identifiers come from.
+/// How a store is opened, and where its times and identifiers come from.
 ///
-/// Every option has a usual value; tests give a counting clock and counted identifiers, so that
-/// their stores come out the same byte for byte.
+/// Every option has a default; tests use a counting clock and counted identifiers, so that their
+/// stores are the same byte for byte.
 package struct StoreOptions: Sendable {
-    /// What an operating-system crash may take away.
+    /// What an operating-system crash may lose.
     package enum Durability: Sendable, Hashable {
         /// Nothing that was reported as saved.
         case durable
-        /// The last saves, never the soundness of the store.
+        /// The last saves, but never the integrity of the store.
         case relaxed
     }
 
     /// How far a store checks itself.
     package enum Verification: Sendable, Hashable {
-        /// Not beyond what every read checks.
+        /// No further than every read does.
         case off
-        /// After each entry its objects are read back and compared with what the entry says, and a
-        /// difference takes the entry back. For tests.
+        /// After each entry its objects are read back and compared with the entry, and a difference
+        /// takes the entry back. For tests.
         case afterCommit
     }
 
@@ -34,16 +35,22 @@ package struct StoreOptions: Sendable {
     package var makeUUID: @Sendable () -> UUID
     /// How far the store checks itself.
     package var verification: Verification
-    /// For how long to wait for other processes.
+    /// What opening with another model may do to the store.
+    package var migration: MigrationPolicy
+    /// The names under which the store has what the model has under others, besides those that the
+    /// model tells.
+    package var matching: ModelMatching
+    /// How long to wait for other processes.
     package var waiting: Waiting
 
-    /// Options with the usual values.
+    /// Options with the default values.
     package init(
         initialMapSize: Int = 1 << 30, durability: Durability = .durable,
         isReadOnly: Bool = false,
         clock: @escaping @Sendable () -> Int64 = StoreOptions.systemClock,
         makeUUID: @escaping @Sendable () -> UUID = { UUID() },
-        verification: Verification = .off, waiting: Waiting = .usual
+        verification: Verification = .off, migration: MigrationPolicy = .compatible,
+        matching: ModelMatching = ModelMatching(), waiting: Waiting = .usual
     ) {
         self.initialMapSize = initialMapSize
         self.durability = durability
@@ -51,6 +58,8 @@ package struct StoreOptions: Sendable {
         self.clock = clock
         self.makeUUID = makeUUID
         self.verification = verification
+        self.migration = migration
+        self.matching = matching
         self.waiting = waiting
     }
 

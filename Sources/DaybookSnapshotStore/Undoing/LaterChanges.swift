@@ -2,11 +2,11 @@ internal import DaybookJournalLog
 internal import DaybookLMDB
 internal import DaybookObjectModel
 
-/// Finds what later entries have done to what a run of entries has changed.
+/// Finds what later entries did to what a run of entries changed.
 ///
-/// An entry that undoes others and has left something as it was before them cancels with them, and so
-/// undoing step by step never stands in its own way. Whether it has is looked up for each object,
-/// property and member, and not taken from its header alone.
+/// An entry that undoes others and leaves something as it was before them cancels with them, so
+/// undoing step by step never blocks itself. Whether it does is looked up for each object, property
+/// and member, not taken from its header alone.
 struct LaterChanges {
     private let parts: StoreParts
     private let range: ClosedRange<SequenceNumber>
@@ -16,7 +16,7 @@ struct LaterChanges {
     private let ignored: Set<SequenceNumber>
     private var undone: [SequenceNumber: ClosedRange<SequenceNumber>?] = [:]
     private var touches: [ObjectID: [SequenceNumber]] = [:]
-    /// The last entry that was found to have taken back something of ours.
+    /// The last entry found that took back something of the run.
     private(set) var takenBackBy: SequenceNumber?
 
     private var projection: Projection { parts.projection }
@@ -31,7 +31,7 @@ struct LaterChanges {
         self.cancelsUndone = cancelsUndone
     }
 
-    /// The later entries that did anything to an object and still count.
+    /// The later entries that changed an object and still count.
     mutating func ofObject(
         _ object: ObjectID, in transaction: borrowing ReadTransaction
     ) throws -> [SequenceNumber] {
@@ -57,17 +57,17 @@ struct LaterChanges {
         return try standing(later, in: transaction) { try value($0) == value($1) }
     }
 
-    /// What the run has done to a property whose attribute merges and what no later entry has taken
-    /// back: the edits to take back, last first.
+    /// The edits to take back, last first: those that the run made to a property whose attribute
+    /// merges and that no later entry has taken back.
     ///
-    /// What others do to such a property goes on top of what is there and leaves no value as it was, so
-    /// what has been undone is told by the headers of the entries alone.
+    /// Later edits of such a property build on the value there and restore no earlier one, so only
+    /// the headers of the entries show what has been undone.
     ///
     /// - Parameters:
-    ///   - net: What the run has done to the property altogether.
-    ///   - slot: Where its values stand in the rows.
+    ///   - net: The net edit that the run made to the property.
+    ///   - slot: The slot of the property in rows.
     ///   - object: The object.
-    ///   - transaction: The state to look at.
+    ///   - transaction: The transaction to read in.
     /// - Returns: The edits; none when all has been taken back.
     /// - Throws: ``StoreError`` when a row or an entry cannot be read.
     mutating func standingEdits(
@@ -122,7 +122,7 @@ struct LaterChanges {
         return found
     }
 
-    /// Every time that one membership stood.
+    /// Every period in which one membership stood.
     private func links(
         _ key: [UInt8], in transaction: borrowing ReadTransaction
     ) throws -> [Link] {
@@ -143,8 +143,8 @@ struct LaterChanges {
         return found
     }
 
-    /// Of later entries those whose effect has not been taken back, as is told by whether what is
-    /// looked at is the same after two entries.
+    /// The later entries whose effect has not been taken back. `isSame` tells whether the object,
+    /// value or membership is the same after two entries.
     private mutating func standing(
         _ later: [SequenceNumber], in transaction: borrowing ReadTransaction,
         isSame: (SequenceNumber, SequenceNumber) throws -> Bool
@@ -164,7 +164,7 @@ struct LaterChanges {
         return standing.sorted()
     }
 
-    /// What an entry says it undoes.
+    /// The entries that an entry undoes, by its header.
     private mutating func undone(
         by sequence: SequenceNumber, in transaction: borrowing ReadTransaction
     ) throws -> ClosedRange<SequenceNumber>? {
@@ -183,9 +183,7 @@ extension Projection {
         in transaction: borrowing ReadTransaction
     ) throws -> Value? {
         try withRow(of: object, at: sequence, in: transaction) { bytes, layout in
-            try decoding(object) { () throws(DecodingFailure) in
-                try layout.value(slot, in: bytes)
-            }
+            try value(slot, of: object, layout, bytes)
         }
     }
 }

@@ -5,24 +5,24 @@ package import DaybookObjectModel
 extension Store {
     /// What bringing an object back would do.
     ///
-    /// An object that was deleted comes back under its own identifier, with the values and members it
-    /// had just before its delete, or as of an entry; with it come the objects that were deleted because
-    /// of it, and the references that these deletes have emptied. An object that is there takes on the
-    /// values and members that it had as of an entry; what is kept at the other end of its
-    /// relationships stays.
+    /// An object that was deleted comes back under its own identifier, with the values and members
+    /// it had just before its delete, or as of an entry; with it come the objects that were deleted
+    /// because of it, and the references that these deletes cleared. An existing object gets back
+    /// the values and members that it had as of an entry; relationships stored at their other end
+    /// stay as they are.
     ///
     /// - Parameters:
     ///   - object: The object.
-    ///   - sequence: As of which entry; nil for just before its delete.
-    ///   - policy: What becomes of what does not fit any more: a reference whose object is gone, a
-    ///     reference that leads elsewhere by now, a unique value that is taken.
+    ///   - sequence: The entry whose state to restore; nil for the one just before its delete.
+    ///   - policy: What to do with what no longer fits: a reference whose object is gone, one that
+    ///     now leads elsewhere, a unique value that is taken.
     ///   - author: Who restores it.
     ///   - note: Why; by default what was restored.
     ///   - context: The name of the context that restores it.
-    /// - Returns: The plan. Its entry says that it undoes the delete when it takes all of that back.
+    /// - Returns: The plan. Its entry is an undo of the delete when it takes back all of it.
     /// - Throws: ``StoreError`` with ``StoreError/Code/noSuchObject`` when there was no such object
-    ///   then; with ``StoreError/Code/noSuchEntry``; with ``StoreError/Code/undoBlocked`` for an object
-    ///   that is there when no entry is given.
+    ///   then; with ``StoreError/Code/noSuchEntry``; with ``StoreError/Code/undoBlocked`` for an
+    ///   existing object when no entry is given.
     /// - Complexity: O(*d* + *k* log *n*) page reads, *d* the size of the entry that deleted it, *k* the
     ///   number of changes.
     package func restorePlan(
@@ -68,10 +68,10 @@ extension Store {
             entry.isTakenBack(by: changes) ? entry.sequence...entry.sequence : nil
         }
         let name = schema.name(of: object)
-        let place = sequence.map { " as of entry \($0)" } ?? ""
+        let asOf = sequence.map { " as of entry \($0)" } ?? ""
         let header = EntryHeader(
             kind: undoes == nil ? .save : .undo, author: author,
-            note: note ?? "Restored \(name)\(place)", context: context,
+            note: note ?? "Restored \(name)\(asOf)", context: context,
             base: try parts.journal.head(in: transaction), undoes: undoes)
         return UndoPlan(
             request: SaveRequest(header: header, changes: changes),
@@ -80,7 +80,7 @@ extension Store {
     }
 }
 
-/// Works out what bringing an object back comes to.
+/// Works out the changes that restore an object.
 private struct RestorePlanner {
     private let parts: StoreParts
     var plan: GraphRepair
@@ -93,7 +93,7 @@ private struct RestorePlanner {
         plan = GraphRepair(parts, policy)
     }
 
-    /// Why nothing can be restored, if nothing can.
+    /// The refusal when nothing can be restored; nil otherwise.
     func refusal(of name: String, isEmpty: Bool) -> StoreError? {
         if plan.policy == .refuse, !plan.obstacles.isEmpty {
             return .undoBlocked(
@@ -107,14 +107,14 @@ private struct RestorePlanner {
             : .undoBlocked("Nothing of '\(name)' can be restored.", plan.obstacles)
     }
 
-    /// Gives an object that is there the values and members it had after an entry.
+    /// Gives an existing object the values and members it had after an entry.
     mutating func setBack(
         _ object: ObjectID, to sequence: SequenceNumber, in transaction: borrowing ReadTransaction
     ) throws {
         plan.want(try state(of: object, at: sequence, in: transaction), for: object)
     }
 
-    /// Brings an object back that an entry has deleted, with everything that went with it.
+    /// Brings back an object that an entry deleted, with everything that went with it.
     mutating func bringBack(
         _ object: ObjectID, deletedBy entry: Entry, at sequence: SequenceNumber,
         in transaction: borrowing ReadTransaction
@@ -126,7 +126,7 @@ private struct RestorePlanner {
                 plan.want(state, for: object)
                 continue
             }
-            // Somebody else may have brought it back.
+            // It may have been brought back already.
             guard try plan.current(other, in: transaction) == nil else { continue }
             let then = min(sequence, entry.sequence.previous)
             let state = try projection.state(of: other, at: then, in: transaction)
@@ -152,7 +152,7 @@ private struct RestorePlanner {
         return state
     }
 
-    // MARK: - References that the delete has emptied
+    // MARK: - References that the delete cleared
 
     private mutating func refill(
         _ edits: [Edit], of owner: ObjectID, leadingTo gone: Set<ObjectID>,
@@ -168,7 +168,7 @@ private struct RestorePlanner {
                 let since = try projection.withRow(of: owner, at: .latest, in: transaction) {
                     _, layout in layout.since
                 }
-                try plan.note(since, "changed", edit.property, owner, in: transaction)
+                try plan.report(since, "changed", edit.property, owner, in: transaction)
                 continue
             }
             state.values[slot] = edit.old
@@ -194,7 +194,7 @@ private struct RestorePlanner {
 }
 
 extension Entry {
-    /// An object that the entry deletes and all that it deletes because of it.
+    /// An object that the entry deletes and all objects that it deletes because of it.
     fileprivate func deleted(becauseOf object: ObjectID) -> Set<ObjectID> {
         var consequences: [ObjectID: [ObjectID]] = [:]
         for change in changes where change.isDelete {
@@ -209,7 +209,7 @@ extension Entry {
         return found
     }
 
-    /// Whether changes undo the whole of the entry and nothing else.
+    /// Whether the changes undo the whole entry and nothing else.
     fileprivate func isTakenBack(by others: [Change]) -> Bool {
         Set(changes.map(\.inverse)) == Set(others)
     }

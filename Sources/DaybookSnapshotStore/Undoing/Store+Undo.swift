@@ -1,24 +1,25 @@
-// The room of undoing: what it takes to undo or restore, and what stands in the way. It plans, as a
-// request like any other, and leaves the writing to a commit.
+// The room of undoing: how entries are undone and objects restored, and what stands in the way. It
+// plans a request like any other and leaves the writing to a commit.
 
 package import DaybookJournalLog
 internal import DaybookLMDB
 package import DaybookObjectModel
 
 extension Store {
-    /// What taking a run of entries back would do: the state in which they never happened, for what
-    /// they touched.
+    /// The plan to undo a run of entries: what they touched gets the state as if they had never
+    /// happened.
     ///
-    /// Nothing is saved. Committing the plan's request appends an entry; undoing that one is a redo.
+    /// Nothing is saved. Committing the plan's request appends an entry; undoing that entry is a
+    /// redo.
     ///
     /// - Parameters:
     ///   - range: The entries, one or several in a row.
-    ///   - policy: What becomes of what later entries have touched.
+    ///   - policy: What to do with what later entries have touched.
     ///   - author: Who undoes it.
     ///   - note: Why.
     ///   - context: The name of the context that undoes it.
-    ///   - ignored: Later entries that are about to be taken back, and so stand in nobody's way. The
-    ///     request is then good for nothing but to see whether it is legal.
+    ///   - ignored: Later entries that are about to be undone and so count as no obstacle. The
+    ///     request then only shows whether the undo is legal.
     /// - Returns: The plan. It is refused when something stands in the way under
     ///   ``UndoPolicy/refuse``, and when nothing is left to take back.
     /// - Throws: ``StoreError`` with ``StoreError/Code/noSuchEntry``; with
@@ -30,6 +31,12 @@ extension Store {
         author: String? = nil, note: String? = nil, context: String? = nil,
         ignoring ignored: Set<SequenceNumber> = []
     ) throws -> UndoPlan {
+        if range.isSingle {
+            let undone = try entry(range.lowerBound)
+            if undone.version != nil {
+                return try modelUndoPlan(of: undone, author: author, note: note, context: context)
+            }
+        }
         let net = try netChanges(of: range)
         return try reading { transaction in
             var planner = UndoPlanner(parts, range, policy, ignoring: ignored)
@@ -68,14 +75,14 @@ extension Store {
             of: sequence...sequence, policy: policy, author: author, note: note, context: context)
     }
 
-    /// What making an undone run of entries again would do: the undo of what undid it.
+    /// The plan to redo an undone run of entries: the undo of the entry that undid it.
     ///
     /// - Parameters:
     ///   - range: The entries, as they were undone together.
-    ///   - policy: What becomes of what later entries have touched.
-    ///   - author: Who makes it again.
+    ///   - policy: What to do with what later entries have touched.
+    ///   - author: Who redoes it.
     ///   - note: Why.
-    ///   - context: The name of the context that makes it again.
+    ///   - context: The name of the context that redoes it.
     /// - Returns: The plan.
     /// - Throws: ``StoreError`` with ``StoreError/Code/undoBlocked`` when the entries are not undone,
     ///   or not by one entry; with ``StoreError/Code/noSuchEntry``.
@@ -103,7 +110,7 @@ extension Store {
             of: undo...undo, policy: policy, author: author, note: note, context: context)
     }
 
-    /// What a run of entries has changed together, in the order of an entry and without causes.
+    /// The net changes of a run of entries, in the order of an entry and without causes.
     ///
     /// - Throws: ``StoreError`` with ``StoreError/Code/noSuchEntry``; with
     ///   ``StoreError/Code/undoBlocked`` when one of them sets the model.
@@ -112,13 +119,18 @@ extension Store {
         _ = try entry(range.upperBound)
         _ = try entry(range.lowerBound)
         var sum = ChangeSet()
+        let history = try modelHistory()
         try entries(from: range.lowerBound, through: range.upperBound) { entry in
             guard entry.header.kind != .model else {
                 throw StoreError.undoBlocked(
-                    "Entry \(entry.sequence) sets the model and cannot be undone.")
+                    "Entry \(entry.sequence) sets a model and cannot be undone together with "
+                        + "others. Undo it by itself.")
             }
-            for var change in entry.changes {
-                guard let entity = schema.entity(change.object.entity) else { continue }
+            for change in entry.changes {
+                try refuseUndo(of: change, in: entry.sequence, history)
+                guard let entity = schema.entity(change.object.entity),
+                    var change = change.shown(by: schema)
+                else { continue }
                 change.cause = nil
                 try sum.append(change, of: entity)
             }
@@ -127,17 +139,18 @@ extension Store {
         return sum.ordered
     }
 
-    /// What has been done after an entry to what some changes start from, even if it has been taken
-    /// back since.
+    /// What later entries did to the state that some changes start from, even if it has been undone
+    /// since.
     ///
     /// - Parameters:
-    ///   - changes: Inserts and deletes, for which the whole object counts, and updates, for which
-    ///     their properties and members count.
+    ///   - changes: The changes. For inserts and deletes the whole object counts; for updates,
+    ///     their properties and members.
     ///   - base: The entry.
     ///   - own: Later entries that do not count.
     /// - Returns: One obstacle for each entry and each property or object; none when the changes
-    ///   start from what stood at the entry.
-    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when something cannot be read.
+    ///   still start from the state at the entry.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when a row or an entry cannot be
+    ///   read.
     /// - Complexity: O(*k* log *n*) page reads, *k* the number of changes and of later versions of
     ///   their objects.
     package func touches(
@@ -145,7 +158,7 @@ extension Store {
     ) throws -> [UndoObstacle] {
         try reading { transaction in
             var planner = UndoPlanner(parts, since: base, except: own)
-            try planner.noteTouches(of: changes, in: transaction)
+            try planner.reportTouches(of: changes, in: transaction)
             return planner.plan.obstacles
         }
     }
@@ -171,7 +184,7 @@ extension Store {
             if let undoes = entry.header.undoes { undos.append((entry.sequence, undoes)) }
             return .proceed
         }
-        // Undoing an undo lets what it had undone stand again, so the last word comes first.
+        // Undoing an undo makes what it had undone stand again, so the newest is looked at first.
         var standing: [(sequence: SequenceNumber, undoes: ClosedRange<SequenceNumber>)] = []
         for undo in undos.reversed()
         where !standing.contains(where: { $0.undoes ~= undo.sequence }) {
@@ -182,12 +195,12 @@ extension Store {
 }
 
 extension Store {
-    /// The last saves that still stand, newest first: what has been undone and not made again is left
-    /// out, and so is every undo.
+    /// The last saves that still stand, newest first, without those that were undone and not
+    /// redone, and without undos.
     ///
     /// - Parameters:
     ///   - limit: How many at most.
-    ///   - isWanted: Whether the entry of a number, with a header, counts.
+    ///   - isWanted: Whether an entry with that number and header counts.
     /// - Returns: The saves; fewer than `limit` when there are no more.
     /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when an entry cannot be read.
     /// - Complexity: O(*e*) page reads, *e* the size of the entries from the head back to the oldest
@@ -214,7 +227,7 @@ extension Store {
         return found
     }
 
-    /// What is said of an entry, without what it changes.
+    /// The header of an entry, without its changes.
     private func header(of sequence: SequenceNumber) throws -> EntryHeader {
         try reading { transaction in
             guard let entry = try parts.journal.entry(at: sequence, in: transaction) else {

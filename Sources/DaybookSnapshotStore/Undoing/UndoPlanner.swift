@@ -2,18 +2,18 @@ internal import DaybookJournalLog
 internal import DaybookLMDB
 internal import DaybookObjectModel
 
-/// Works out what taking a run of entries back comes to.
+/// Works out the changes that undo a run of entries.
 struct UndoPlanner {
     private let range: ClosedRange<SequenceNumber>
     private let schema: Schema
     private let projection: Projection
     private var later: LaterChanges
     var plan: GraphRepair
-    /// The properties of which later entries have taken back all that the run did to them, where their
-    /// values do not show that.
+    /// The merging properties whose edits by the run have all been taken back by later entries,
+    /// which their values do not show.
     private(set) var takenBack: [ObjectID: Set<PropertyNumber>] = [:]
-    /// Whether the changes are not those of the run, and are only to be looked for in later entries.
-    private let onlyNotes: Bool
+    /// Whether to report only what later entries did, because the changes are not those of the run.
+    private let onlyReports: Bool
 
     init(
         _ parts: StoreParts, _ range: ClosedRange<SequenceNumber>, _ policy: UndoPolicy,
@@ -24,28 +24,29 @@ struct UndoPlanner {
         projection = parts.projection
         later = LaterChanges(parts, after: range, ignoring: ignored)
         plan = GraphRepair(parts, policy, ignoring: ignored)
-        onlyNotes = false
+        onlyReports = false
     }
 
-    /// Looks for what was done after an entry, whether or not it has been taken back since.
+    /// Prepares to report what was done after an entry, whether or not it has been taken back
+    /// since.
     init(_ parts: StoreParts, since base: SequenceNumber, except own: Set<SequenceNumber>) {
         range = base...base
         schema = parts.projection.schema
         projection = parts.projection
         later = LaterChanges(parts, after: range, ignoring: own, cancelsUndone: false)
         plan = GraphRepair(parts, .refuse, ignoring: own)
-        onlyNotes = true
+        onlyReports = true
     }
 
-    /// Notes what was done to what changes start from.
-    mutating func noteTouches(
+    /// Reports what was done to the state that changes start from.
+    mutating func reportTouches(
         of changes: [Change], in transaction: borrowing ReadTransaction
     ) throws {
         for change in changes {
             switch change.kind {
             case .insert, .delete:
                 for sequence in try later.ofObject(change.object, in: transaction) {
-                    try note(sequence, "changed", nil, change.object, in: transaction)
+                    try report(sequence, "changed", nil, change.object, in: transaction)
                 }
             case .update(let edits, let members):
                 try takeBack(edits, members, of: change.object, in: transaction)
@@ -53,10 +54,10 @@ struct UndoPlanner {
         }
     }
 
-    /// The last entry that has taken back something of ours.
+    /// The last entry that took back something of the run.
     var takenBackBy: SequenceNumber? { later.takenBackBy }
 
-    /// Why nothing can be taken back, if nothing can.
+    /// The refusal when nothing can be undone; nil otherwise.
     func refusal(isEmpty: Bool, isNetEmpty: Bool) -> StoreError? {
         let name = range.sentenceStart
         if plan.policy == .refuse, !plan.obstacles.isEmpty {
@@ -102,7 +103,7 @@ struct UndoPlanner {
         let touches = try later.ofObject(object, in: transaction)
         guard touches.isEmpty || plan.policy == .overwrite else {
             for sequence in touches {
-                try plan.note(sequence, "changed", nil, object, in: transaction)
+                try plan.report(sequence, "changed", nil, object, in: transaction)
             }
             return
         }
@@ -115,7 +116,7 @@ struct UndoPlanner {
         let touches = try later.ofObject(object, in: transaction)
         guard touches.isEmpty || plan.policy == .overwrite else {
             for sequence in touches {
-                try plan.note(sequence, "brought back", nil, object, in: transaction)
+                try plan.report(sequence, "brought back", nil, object, in: transaction)
             }
             return
         }
@@ -129,7 +130,7 @@ struct UndoPlanner {
         in transaction: borrowing ReadTransaction
     ) throws {
         guard var state = try plan.current(object, in: transaction) else {
-            return try noteDeletion(of: object, in: transaction)
+            return try reportDeletion(of: object, in: transaction)
         }
         for edit in edits {
             let property = schema.entity(object.entity)?.property(edit.property)
@@ -145,20 +146,19 @@ struct UndoPlanner {
             if touches.isEmpty || plan.policy == .overwrite { state.values[slot] = edit.old }
             guard plan.policy != .overwrite else { continue }
             for sequence in touches {
-                try note(sequence, "changed", edit.property, object, in: transaction)
+                try report(sequence, "changed", edit.property, object, in: transaction)
             }
         }
         for edit in members {
-            let joined = Dictionary(
-                uniqueKeysWithValues: edit.removed.map { ($0.object, $0.order) })
-            for member in Set((edit.added + edit.removed).map(\.object)).sorted() {
-                let touches = try later.ofMember(member, edit.property, of: object, in: transaction)
+            for move in edit.moves {
+                let touches = try later.ofMember(
+                    move.object, edit.property, of: object, in: transaction)
                 if touches.isEmpty || plan.policy == .overwrite {
-                    state.members[edit.property, default: [:]][member] = joined[member]
+                    state.members[edit.property, default: [:]][move.object] = move.old
                 }
                 guard plan.policy != .overwrite else { continue }
                 for sequence in touches {
-                    try note(sequence, "changed", edit.property, object, in: transaction)
+                    try report(sequence, "changed", edit.property, object, in: transaction)
                 }
             }
             if state.members[edit.property]?.isEmpty == true { state.members[edit.property] = nil }
@@ -166,16 +166,17 @@ struct UndoPlanner {
         plan.want(state, for: object)
     }
 
-    /// Takes the difference that an edit has made out of what later entries have made of it.
+    /// Takes the difference that an edit made out of the value that later entries have given the
+    /// property.
     ///
-    /// - Returns: Whether that could be done; otherwise later entries are in the way as for any other
+    /// - Returns: Whether it could be done; otherwise later entries are in the way as for any other
     ///   attribute.
     private mutating func takeBack(
         _ edit: Edit, of property: SchemaProperty, _ slot: Int, of object: ObjectID,
         _ state: inout ObjectState, in transaction: borrowing ReadTransaction
     ) throws -> Bool {
-        // What starts from another value is brought onto what there is when it is made.
-        if onlyNotes { return true }
+        // An edit that starts from another value is merged when it is made.
+        if onlyReports { return true }
         let standing = try later.standingEdits(edit, slot, of: object, in: transaction)
         var value = state.values[slot]
         for edit in standing {
@@ -189,19 +190,19 @@ struct UndoPlanner {
         return true
     }
 
-    /// Notes that an object that would change has been deleted, unless that is already undone.
-    private mutating func noteDeletion(
+    /// Reports that an object to be changed has been deleted, unless that has been undone.
+    private mutating func reportDeletion(
         of object: ObjectID, in transaction: borrowing ReadTransaction
     ) throws {
         let touches = try later.ofObject(object, in: transaction)
         guard !touches.isEmpty,
             let deletion = try projection.deletion(of: object, at: .latest, in: transaction)
         else { return }
-        try plan.note(deletion, "deleted", nil, object, in: transaction)
+        try plan.report(deletion, "deleted", nil, object, in: transaction)
     }
 
-    /// Notes what a later entry has done to a property, or to its object as a whole.
-    private mutating func note(
+    /// Reports what a later entry did to a property, or to its object as a whole.
+    private mutating func report(
         _ sequence: SequenceNumber, _ verb: String, _ property: PropertyNumber?,
         _ object: ObjectID, in transaction: borrowing ReadTransaction
     ) throws {
@@ -212,8 +213,8 @@ struct UndoPlanner {
         let (before, after) = (try isThere(sequence.previous), try isThere(sequence))
         guard before, after else {
             let verb = after ? "brought back" : "deleted"
-            return try plan.note(sequence, verb, nil, object, in: transaction)
+            return try plan.report(sequence, verb, nil, object, in: transaction)
         }
-        try plan.note(sequence, verb, property, object, in: transaction)
+        try plan.report(sequence, verb, property, object, in: transaction)
     }
 }

@@ -2,32 +2,32 @@ public import DaybookJournalLog
 public import DaybookObjectModel
 public import Foundation
 
-/// What becomes of an undo or a restore where later entries stand in its way.
+/// What an undo or a restore does where later entries stand in its way.
 public enum UndoPolicy: String, Sendable, Hashable, CaseIterable {
     /// Nothing is taken back, and every obstacle is named.
     case refuse
     /// What later entries have touched stays as they left it; the rest is taken back.
     case keepLater
-    /// The old values are put over later ones, as far as that leaves no reference without its object
-    /// and no unique value twice.
+    /// The old values replace later ones, as far as that breaks no reference and repeats no unique
+    /// value.
     case overwrite
 }
 
-/// One thing that stands in the way of an undo or a restore, or that it has left out.
+/// An obstacle to an undo or a restore, or something that it left out.
 public struct UndoObstacle: Sendable, Hashable, CustomStringConvertible {
-    /// The entry that is in the way; nil where no single entry is.
+    /// The entry in the way; nil when it is not a single one.
     public let entry: SequenceNumber?
-    /// Who saved that entry, if somebody was named.
+    /// The author of that entry, if it names one.
     public let author: String?
     /// When that entry happened.
     public let date: Date?
-    /// The object that could not be taken back, or one of whose properties could not.
+    /// The object that could not be taken back, in whole or in one property.
     public let object: ObjectID
     /// The object's name, such as `Country/17`.
     public let objectName: String
     /// The property; nil when the object as a whole is meant.
     public let propertyName: String?
-    /// All of it in one sentence, without values.
+    /// The obstacle in one sentence, without values.
     public let description: String
 
     /// Describes what stands in the way.
@@ -53,20 +53,20 @@ extension StoreError {
     }
 }
 
-/// What an undo or a restore would do, worked out and not done.
+/// An undo or a restore, planned but not done.
 package struct UndoPlan: Sendable {
     /// The entry that would be appended, based on the head.
     package let request: SaveRequest
-    /// What is left out, or, where ``refusal`` is there, what stands in the way.
+    /// What is left out or, when there is a ``refusal``, what stands in the way.
     package let obstacles: [UndoObstacle]
     /// Why nothing can be done; nil when something can.
     package let refusal: StoreError?
-    /// The last entry that has taken back something of what was to be taken back.
+    /// The last entry that had already taken back part of it.
     package let takenBackBy: SequenceNumber?
-    /// The properties that merge and of which nothing is left to take back.
+    /// The merging properties of which nothing is left to take back.
     package var takenBack: [ObjectID: Set<PropertyNumber>] = [:]
 
-    /// The request, unless it is refused.
+    /// The request, unless the plan is refused.
     ///
     /// - Throws: ``StoreError`` with ``StoreError/Code/undoBlocked``.
     package func permitted() throws -> SaveRequest {
@@ -81,11 +81,11 @@ extension ClosedRange<SequenceNumber> {
         lowerBound == upperBound ? "entry \(lowerBound)" : "entries \(lowerBound) to \(upperBound)"
     }
 
-    /// `Entry 7` or `Entries 5 to 9`, to begin a sentence with.
+    /// `Entry 7` or `Entries 5 to 9`, to start a sentence.
     var sentenceStart: String {
         lowerBound == upperBound ? "Entry \(lowerBound)" : "Entries \(lowerBound) to \(upperBound)"
     }
 
-    /// Whether there is one entry in it.
+    /// Whether the range is a single entry.
     package var isSingle: Bool { lowerBound == upperBound }
 }

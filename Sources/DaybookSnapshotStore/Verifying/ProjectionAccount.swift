@@ -2,32 +2,34 @@ internal import DaybookJournalLog
 internal import DaybookLMDB
 internal import DaybookObjectModel
 
-/// Tells whether the tables of a store are what its journal gives, without building them a second time.
+/// Checks whether the tables of a store are what its journal gives, without building them again.
 ///
-/// Folding writes records and takes others away. Here each record that is written is added to a sum, and
-/// each that is taken away or found in the tables at the end is taken from it: the sum of keyed hashes is
-/// zero when both are the same records. What stood before a change is read in the tables of the past, where
-/// it must be if the tables are right; as it counts as taken away, a false one leaves a rest.
+/// Folding writes records and removes others. Here the keyed hash of each record that is written is
+/// added to a sum; the hash of each that is removed, or found in the tables at the end, is
+/// subtracted. The sum is zero when both are the same records. The state before a change is read
+/// from the tables of the past, where it must be if the tables are right; as it counts as removed,
+/// a wrong one leaves a remainder.
 ///
 /// Invariants:
-/// - An object or connection begins only when it is not there, and ends or changes only when it is.
-/// - A record of the past is older than the entry under which it stands. So, of all records of an object,
-///   only one can stand under its first change, one of the rest under its second, and so on.
+/// - An object or connection begins only when it does not exist, and ends or changes only when it
+///   does.
+/// - A record of the past is older than the entry in its key. So only one record of an object fits
+///   under its first change, one of the rest under its second, and so on.
 ///
-/// The hash is the standard library's, with a key of 128 random bits that nobody knows who wrote the store;
-/// two different sets of records have the same sum with a probability of 2⁻⁶⁴. Nothing is said of where
-/// they differ: whoever finds a rest compares record by record.
+/// The hash is the standard library's, with a key of 128 random bits unknown to the writer of the
+/// store; two different sets of records have the same sum with a probability of 2⁻⁶⁴. The sum does
+/// not show where they differ: when there is a remainder, the caller compares record by record.
 final class ProjectionAccount {
     private let projection: Projection
     private let keyed: Hasher
-    /// What folds, kept for its room; nil while it is at work.
+    /// The projector, kept for its buffers; nil while it is in use.
     private var projector: Projector<CountedState>?
     private var sum: UInt64 = 0
-    /// Which objects are there: by entity, 64 numbers together.
+    /// The objects that exist: by entity, 64 numbers to a word.
     private var objects: [EntityNumber: [UInt64: UInt64]] = [:]
-    /// Which connections are there: the hashes of their keys.
+    /// The connections that exist: the hashes of their keys.
     private var links: Set<UInt64> = []
-    /// Whether everything so far can be what folding gives.
+    /// Whether everything so far can come from folding.
     private var isPossible = true
     /// How many records were found in the tables.
     private(set) var count = 0
@@ -41,9 +43,9 @@ final class ProjectionAccount {
         keyed = hasher
     }
 
-    // MARK: - What is there
+    // MARK: - Existence
 
-    /// Counts an object as there; false when it was.
+    /// Marks an object as existing; false when it already was.
     func begin(_ object: ObjectID) -> Bool {
         let bit: UInt64 = 1 << (object.number & 63)
         let known = objects[object.entity, default: [:]][object.number >> 6, default: 0]
@@ -52,25 +54,25 @@ final class ProjectionAccount {
         return true
     }
 
-    /// Whether an object is there.
+    /// Whether an object exists.
     func isThere(_ object: ObjectID) -> Bool {
         let known = objects[object.entity]?[object.number >> 6] ?? 0
         return known & (1 << (object.number & 63)) != 0
     }
 
-    /// Counts an object as gone; false when it was.
+    /// Marks an object as gone; false when it already was.
     func end(_ object: ObjectID) -> Bool {
         guard isThere(object) else { return false }
         objects[object.entity]?[object.number >> 6]? &= ~(1 << (object.number & 63))
         return true
     }
 
-    /// Counts a connection as there; false when it was.
+    /// Marks a connection as existing; false when it already was.
     func begin(_ table: Table, _ key: [UInt8]) -> Bool {
         links.insert(hash(table, key.span.bytes)).inserted
     }
 
-    /// Counts a connection as gone; false when it was.
+    /// Marks a connection as gone; false when it already was.
     func end(_ table: Table, _ key: [UInt8]) -> Bool {
         links.remove(hash(table, key.span.bytes)) != nil
     }
@@ -90,8 +92,8 @@ final class ProjectionAccount {
         batch.forEach { add(table, $0, $1) }
     }
 
-    /// Adds the keys of a batch for a table of the past, and takes what they hold from the table of the
-    /// present, whose keys are shorter by a sequence number.
+    /// Adds the keys of a batch for a table of the past, and subtracts the same records from the
+    /// table of the present, whose keys lack the sequence number.
     func add(_ batch: PutBatch, to past: Table, from present: Table) {
         batch.forEach { key, value in
             sum &+= hash(past, key)
@@ -108,7 +110,7 @@ final class ProjectionAccount {
         return UInt64(truncatingIfNeeded: hasher.finalize())
     }
 
-    // MARK: - The whole
+    // MARK: - The result
 
     /// Takes in the next entry of the journal.
     ///
@@ -122,24 +124,24 @@ final class ProjectionAccount {
             try projector.count(entry, to: self, in: transaction)
             self.projector = projector
         } catch let error as StoreError where error.code == .corrupt {
-            // It cannot come out even; replaying finds out what it is.
+            // The account cannot come out even; replaying shows why.
             isPossible = false
         }
     }
 
-    /// Whether the account comes out even, now that every entry was taken in.
+    /// Whether the account comes out even, once every entry has been taken in.
     ///
     /// - Throws: ``StoreError`` when the file cannot be read.
     func comesOutEven(in transaction: borrowing ReadTransaction) throws -> Bool {
         try isPossible && closes(in: transaction)
     }
 
-    /// Takes everything in the tables from the sum.
+    /// Subtracts everything in the tables from the sum.
     ///
     /// - Returns: Whether nothing is left.
     private func closes(in transaction: borrowing ReadTransaction) throws -> Bool {
         let tables = projection.tables
-        // What these hold has been read already, under each key that the journal gives.
+        // The values of these were already read, under each key that the journal gives.
         let past: Set = [tables.versions, tables.membersPast, tables.referrersPast]
         let start: [UInt8] = []
         for table in tables.projection {

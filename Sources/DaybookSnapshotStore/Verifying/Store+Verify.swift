@@ -1,27 +1,27 @@
 // The room of verifying: whether journal, proofs and projection agree. It reads everything, trusts
-// nothing, reports all that it finds, and changes nothing in the store.
+// nothing, reports every finding, and changes nothing in the store.
 
 package import DaybookJournalLog
 internal import DaybookLMDB
 internal import DaybookObjectModel
 
 extension Store {
-    /// Checks everything in a store's file and reports all that is wrong.
+    /// Checks everything in a store's file and reports every fault.
     ///
-    /// First the pages, without LMDB, so that no damage can stop the program; then the digests of
-    /// the journal; then account is kept of what folding the journal gives, against every record of the
-    /// projection. Where that does not come out even, the journal is folded into a scratch store in the
-    /// system's temporary folder, with which every record is compared byte for byte. At last the
-    /// references.
+    /// The pages come first, without LMDB, so that no damage can stop the program; then the digests
+    /// of the journal; then an account of what folding the journal gives, against every record of
+    /// the projection. Where it does not come out even, the journal is folded into a scratch store
+    /// in the system's temporary folder, and every record is compared byte for byte. The references
+    /// come last.
     ///
     /// - Parameters:
     ///   - path: The file.
-    ///   - options: How to open it; it is always opened for reading only.
-    ///   - checkpoint: A checkpoint that the journal must go on from. It is compared with the same state
-    ///     of the file, in which nothing was found, and not with a second reading.
-    ///   - progress: Called now and then with what is being checked and how far that has come, from
-    ///     0 to 1.
-    /// - Returns: The findings. A store whose pages are damaged is not looked into further.
+    ///   - options: How to open it; it is always opened read-only.
+    ///   - checkpoint: A checkpoint that the journal must extend. It is compared in the same read
+    ///     transaction, and only when nothing was found.
+    ///   - progress: Called now and then with the step being checked and the fraction done, from 0
+    ///     to 1.
+    /// - Returns: The findings. A store with damaged pages is not checked further.
     /// - Throws: ``StoreError`` when the file is not a store, or cannot be read at all.
     /// - Complexity: O(*j* log *n*) page reads; where something is wrong, as many page writes to the
     ///   scratch store.
@@ -36,13 +36,13 @@ extension Store {
         reading.isReadOnly = true
         guard let store = try openForChecking(path, reading, &report) else { return report }
         var verification = Verification(store, report, checkpoint)
-        // One transaction for all of it: what others save meanwhile is not seen.
+        // One transaction for all checks: what others save meanwhile is not seen.
         try store.reading { try verification.run(in: $0, progress) }
         try store.close()
         return verification.report
     }
 
-    /// Checks everything but the pages of the file in a store that is open.
+    /// Checks everything in an open store except the pages of the file.
     ///
     /// - Parameters:
     ///   - checkpoint: As in ``verify(path:options:checkpoint:progress:)``.
@@ -59,8 +59,8 @@ extension Store {
         return verification.report
     }
 
-    /// Opens a store with the model from its journal, or with the one from the tables where the
-    /// first entry is broken; nil when neither can be read.
+    /// Opens a store with the model from its journal, or from the tables when the first entry is
+    /// broken; nil when neither can be read.
     private static func openForChecking(
         _ path: String, _ options: StoreOptions, _ report: inout VerifyReport
     ) throws -> Store? {
@@ -106,7 +106,7 @@ extension VerifyReport {
     }
 }
 
-/// One run over a store that is open.
+/// One run over an open store.
 private struct Verification {
     private let store: Store
     private let checkpoint: Checkpoint?
@@ -129,14 +129,14 @@ private struct Verification {
         }
         try checkReferences(in: transaction)
         progress("references", 1)
-        // What is damaged is no more the journal of a checkpoint than of another.
+        // A damaged journal is not compared with a checkpoint.
         if let checkpoint, report.findings.isEmpty {
             report.flaw = try store.flaw(of: checkpoint, in: transaction)
         }
     }
 
-    /// Whether the tables are what the journal gives, by an account that is quickly made; it says nothing
-    /// of where they are not.
+    /// Whether the tables are what the journal gives, by a quick account that does not show where
+    /// they differ.
     private mutating func balances(
         _ account: ProjectionAccount, in transaction: borrowing ReadTransaction
     ) throws -> Bool {
@@ -164,13 +164,13 @@ private struct Verification {
                 try checkDecoding(in: transaction)
             }
         } catch let failure as ScratchStore.Failure {
-            // What has been found stays, and the account has said already that something is wrong.
+            // Earlier findings stay, and the account has already shown that something is wrong.
             if isSoundSoFar {
                 report.add(.projection, "tables", "The tables are not what the journal gives.")
             }
             report.gaps.append(
-                "The tables were not compared with the journal record by record, for want of a "
-                    + "temporary store: \(failure.message) Set TMPDIR to a folder with room, and "
+                "The tables were not compared with the journal record by record, because there is "
+                    + "no temporary store: \(failure.message) Set TMPDIR to a folder with room, and "
                     + "verify again.")
         }
     }
@@ -213,7 +213,7 @@ private struct Verification {
         }
     }
 
-    /// No number that an object has, or had, may be given out again.
+    /// No number that an object has, or has had, may be given out again.
     private mutating func checkReserved(in transaction: borrowing ReadTransaction) throws {
         let place = "meta, '\(StoreMetadata.Name.reserved)'"
         let tables = parts.tables
@@ -226,7 +226,7 @@ private struct Verification {
                 guard greatest >= reserved else { continue }
                 report.add(
                     .metadata, place,
-                    "The store says that the object numbers from \(reserved) on are free, and there "
+                    "The store says that the object numbers from \(reserved) on are free, but there "
                         + "is \(entity.name)/\(greatest).")
             }
         } catch let error as StoreError where error.code == .corrupt {
@@ -234,8 +234,8 @@ private struct Verification {
         }
     }
 
-    /// Whether a tag names the entry that it was set on. A digest that is missing is the journal's
-    /// to report.
+    /// Whether a tag names the entry it was set on. The journal's own check reports a missing
+    /// digest.
     private func isSound(
         _ tag: StoreTag, in transaction: borrowing ReadTransaction
     ) throws -> Bool {
@@ -247,12 +247,12 @@ private struct Verification {
         }
     }
 
-    /// The last entry that there is, zero when that cannot be told.
+    /// The last entry; zero when it cannot be determined.
     private func lastEntry(in transaction: borrowing ReadTransaction) throws -> SequenceNumber {
         do {
             return try parts.journal.last(in: transaction)
         } catch let error as JournalError where error.code == .entryBroken {
-            // The journal's own check comes to it.
+            // The journal's own check reports it.
             return .zero
         }
     }
@@ -291,7 +291,7 @@ private struct Verification {
             do {
                 try scratch.fold(waiting)
             } catch is StoreError where waiting.count > 1 {
-                // One of them does not fit: singly, those before it still count.
+                // One of them does not fit; folded singly, those before it still count.
                 for entry in waiting {
                     try scratch.fold([entry])
                     reached = entry.sequence
@@ -306,7 +306,7 @@ private struct Verification {
                 try parts.journal.entries(
                     from: SequenceNumber(1), through: report.head, in: transaction
                 ) { entry in
-                    // An entry that cannot be decoded ends the walk, and those before it count.
+                    // An entry that cannot be decoded ends the walk; those before it still count.
                     _ = try Entry(entry)
                     waiting.append(entry)
                     if waiting.count == Self.foldedTogether { try foldWaiting() }
@@ -318,7 +318,7 @@ private struct Verification {
             try foldWaiting()
             if let failure { throw failure }
         } catch let error as StoreError where error.code == .corrupt {
-            // An entry whose digest does not fit has been reported by the journal itself.
+            // The journal's own check has reported an entry with the wrong digest.
             let isKnown = report.findings.contains { $0.kind == .journal }
             if !isKnown { report.add(.journal, "entry \(reached.next)", error.message) }
         }
@@ -344,7 +344,7 @@ private struct Verification {
         }
     }
 
-    /// What can be said of rows without a journal to compare with: that they can be read.
+    /// Checks that rows can be decoded, which needs no journal to compare with.
     private mutating func checkDecoding(in transaction: borrowing ReadTransaction) throws {
         for table in [parts.tables.rows, parts.tables.versions] {
             var broken: [(String, any Error)] = []
@@ -354,10 +354,12 @@ private struct Verification {
                 do {
                     var reader = KeyReader()
                     let object = try reader.object(key)
-                    let relationships = store.schema.entity(object.entity)?.storedToMany.count
+                    let entity = parts.projection.foldedEntity(object.entity)?.layout
                     let layout = try RowLayout(value)
                     _ = try layout.values(in: value)
-                    _ = try layout.origins(in: value, relationships: relationships ?? 0)
+                    _ = try layout.origins(
+                        in: value,
+                        relationships: entity?.relationshipCount(at: layout.since) ?? 0)
                 } catch {
                     let record = StoreRecord(key: key.array, value: [])
                     broken.append((record.place(in: table, store.schema), error))
@@ -370,7 +372,7 @@ private struct Verification {
         }
     }
 
-    /// Every reference must lead to an object, unless the model wants it left.
+    /// Checks that every reference leads to an object, unless the model lets it dangle.
     private mutating func checkReferences(in transaction: borrowing ReadTransaction) throws {
         let projection = parts.projection
         let schema = store.schema
@@ -379,7 +381,7 @@ private struct Verification {
         try transaction.scan(
             projection.tables.referrers, from: start.span.bytes, to: nil, order: .ascending
         ) { key, value in
-            // What is not a connection at all has been found by the comparison.
+            // The comparison has found keys that are not those of a connection.
             guard key.byteCount == StoreKey.linkSize, value.byteCount == 8 else {
                 return .proceed
             }
@@ -398,7 +400,7 @@ private struct Verification {
             let place = "'\(property)' of \(schema.name(of: link.other))"
             report.add(
                 .reference, place,
-                "\(place) refers to \(schema.name(of: link.object)), which is not there.")
+                "\(place) refers to \(schema.name(of: link.object)), which does not exist.")
         }
     }
 

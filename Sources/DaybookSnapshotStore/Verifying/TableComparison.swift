@@ -7,7 +7,7 @@ struct TableComparison {
     private let table: Table
     private let twin: Table
     private let schema: Schema
-    /// How many records the journal gives.
+    /// How many records the journal yields.
     private(set) var count = 0
     private(set) var findings: [VerifyFinding] = []
 
@@ -28,23 +28,23 @@ struct TableComparison {
             switch (left, right) {
             case (nil, nil): return
             case (let left?, nil):
-                note(left, "is there, but does not follow from the journal")
+                report(left, "exists but does not follow from the journal")
                 found.advance()
             case (nil, let right?):
-                note(right, "is missing")
+                report(right, "is missing")
                 expected.advance()
                 count += 1
             case (let left?, let right?):
                 if left.key == right.key {
-                    if left.value != right.value { note(left, difference(left, right)) }
+                    if left.value != right.value { report(left, difference(left, right)) }
                     found.advance()
                     expected.advance()
                     count += 1
                 } else if left.key.lexicographicallyPrecedes(right.key) {
-                    note(left, "is there, but does not follow from the journal")
+                    report(left, "exists but does not follow from the journal")
                     found.advance()
                 } else {
-                    note(right, "is missing")
+                    report(right, "is missing")
                     expected.advance()
                     count += 1
                 }
@@ -52,7 +52,7 @@ struct TableComparison {
         }
     }
 
-    private mutating func note(_ record: StoreRecord, _ what: String) {
+    private mutating func report(_ record: StoreRecord, _ what: String) {
         let place = record.place(in: table, schema)
         findings.append(
             VerifyFinding(
@@ -70,7 +70,7 @@ struct TableComparison {
 }
 
 extension StoreRecord {
-    /// The record in words: the table, and what its key says.
+    /// The record in words: its table and its decoded key.
     func place(in table: Table, _ schema: Schema) -> String {
         let bytes = key.span.bytes
         var reader = KeyReader()
@@ -99,7 +99,7 @@ extension StoreRecord {
             default: break
             }
         } catch {
-            // The key is not one of the table's: its bytes must do.
+            // The key does not have the table's form; its length must do.
             return "\(table.name), key of \(key.count) bytes"
         }
         return "\(table.name), key of \(key.count) bytes"

@@ -7,7 +7,8 @@ struct StoreRecord: Sendable, Hashable {
     let value: [UInt8]
 }
 
-/// Reads a table from its first record on, a few at a time, so that two can be walked side by side.
+/// Reads a table from its first record on, some at a time, so that two tables can be walked
+/// together.
 struct TableWalk {
     private let table: Table
     private var buffer: ArraySlice<StoreRecord> = []
@@ -20,7 +21,7 @@ struct TableWalk {
         self.table = table
     }
 
-    /// The record at hand; nil at the end.
+    /// The current record; nil at the end.
     mutating func peek(
         in transaction: borrowing some Reading & ~Copyable
     ) throws -> StoreRecord? {

@@ -6,11 +6,11 @@ package struct VerifyFinding: Sendable, Hashable, CustomStringConvertible {
     package enum Kind: String, Sendable, Hashable {
         /// The pages of the file.
         case page
-        /// What the store says of itself.
+        /// The metadata of the store, tags and cursors included.
         case metadata
         /// The journal: an entry, its digest or the chain.
         case journal
-        /// A record of the projection is not what the journal says.
+        /// A record of the projection differs from what the journal gives.
         case projection
         /// A reference leads nowhere.
         case reference
@@ -20,14 +20,14 @@ package struct VerifyFinding: Sendable, Hashable, CustomStringConvertible {
     package let kind: Kind
     /// Table and record, or page, or entry.
     package let place: String
-    /// A full sentence that names the place.
+    /// A full sentence that says where.
     package let message: String
 
     /// The message.
     package var description: String { message }
 }
 
-/// What checking a whole store came to.
+/// The result of checking a whole store.
 package struct VerifyReport: Sendable {
     /// Everything that is wrong, in the order in which it was found.
     package internal(set) var findings: [VerifyFinding] = []
@@ -37,9 +37,9 @@ package struct VerifyReport: Sendable {
     package internal(set) var headDigest: Digest?
     /// How many records of the projection were compared with the journal.
     package internal(set) var recordsCompared = 0
-    /// Why the journal is not the one of the checkpoint that was given, if it is not.
+    /// Why the journal does not extend the given checkpoint, if it does not.
     package internal(set) var flaw: String?
-    /// What could not be checked, and why; a sentence each.
+    /// What could not be checked and why, a sentence each.
     package internal(set) var gaps: [String] = []
 
     /// Whether nothing was found and everything was checked.

@@ -232,7 +232,7 @@ private typealias Context = ManagedObjectContext
         }
     }
 
-    @Test func `F71 an insert that is merged is there as a fault`() throws {
+    @Test func `F71 a merged insert appears as a fault`() throws {
         let store = try StaffStore()
         let ids = try store.hire(["Ada", "Grace"])
         try store.inContext { (main) throws in
@@ -266,7 +266,7 @@ private typealias Context = ManagedObjectContext
         }
     }
 
-    @Test func `F71 a deletion that was merged is no change of an object nobody keeps`() throws {
+    @Test func `F71 a merged deletion is not a change of an object that nobody keeps`() throws {
         let store = try StaffStore()
         let ids = try store.hire(["Ada", "Grace"])
         try store.inContext { (main) throws in
@@ -300,7 +300,8 @@ private typealias Context = ManagedObjectContext
         }
     }
 
-    @Test func `F74 a deletion is told of an object in use, a fault or not`() throws {
+    @Test func `F74 a deletion of an object in use is posted, whether it is a fault or not`() throws
+    {
         let store = try StaffStore()
         let ids = try store.hire(["Ada", "Grace"])
         try store.inContext { (main) throws in
@@ -455,7 +456,7 @@ private typealias Context = ManagedObjectContext
 }
 
 @Suite struct RemoteChangeTests {
-    @Test func `F89 every entry of a store is told of with its place and number`() throws {
+    @Test func `F89 every entry of a store is posted with the URL and its number`() throws {
         let store = try StaffStore()
         let persistentStore = store.container.persistentStoreCoordinator.persistentStores[0]
         let coordinator = store.container.persistentStoreCoordinator
@@ -477,7 +478,7 @@ private typealias Context = ManagedObjectContext
         #expect(recorder.heard.count == 1)
     }
 
-    @Test func `F89 what others save is found by looking and told of once`() throws {
+    @Test func `F89 what others save is found by checking and posted once`() throws {
         let store = try StaffStore()
         let ids = try store.hire(["Ada"])
         let coordinator = store.container.persistentStoreCoordinator

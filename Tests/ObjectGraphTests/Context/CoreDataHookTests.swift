@@ -6,7 +6,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-/// Values set by hooks are no edits, and later edits are still correct.
+/// Values set by hooks are not edits, and later edits are still correct.
 @Suite struct CoreDataHookTests {
     @Test func `F24 J3 an edit of what awakeFromFetch set has the stored value as its old one`()
         throws

@@ -78,7 +78,8 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `S27 a deleted object is let go by what it was related to`(isDeletedElsewhere: Bool) throws
+    func `S27 a deleted object is released by what it was related to`(isDeletedElsewhere: Bool)
+        throws
     {
         let store = try CompanyStore()
         let department = try store.addDepartment("Engines")
@@ -225,7 +226,7 @@ import Testing
         #expect(ada == nil)
     }
 
-    @Test func `S16 no longer retaining lets go of clean objects that nobody else holds`() throws {
+    @Test func `S16 no longer retaining releases clean objects that nobody else holds`() throws {
         let store = try CompanyStore()
         let ids = try ["Ada", "Grace", "Mary"].map { try store.addEmployee($0, "") }
         try store.inContext { (context) throws in

@@ -190,7 +190,7 @@ import Testing
         #expect(talk.contains("Objects of different contexts cannot be related"))
     }
 
-    @Test func `S19 a context that nobody holds goes, and its coordinator stays`() throws {
+    @Test func `S19 a context that nobody holds is released, and its coordinator stays`() throws {
         let store = try StaffStore()
         weak var weakContext: ManagedObjectContext?
         do {

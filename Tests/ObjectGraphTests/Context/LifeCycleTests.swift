@@ -109,7 +109,9 @@ import Testing
         }
     }
 
-    @Test func `F25 an object that a step has changed several times is told once, of all`() throws {
+    @Test func `F25 an object that a step has changed several times is told once, of all changes`()
+        throws
+    {
         let store = try ClassStore(diaries)
         try store.inContext { (context) throws in
             let diary = Diary(context: context)

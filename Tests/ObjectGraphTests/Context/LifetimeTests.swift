@@ -8,7 +8,7 @@ import Testing
 @testable import DaybookObjectGraph
 
 @Suite struct LifetimeTests {
-    /// What makes the row of an object another than the one that was read with its neighbours'.
+    /// What gives an object a row other than the one read with its neighbours'.
     enum Renewal: CaseIterable {
         case save, delete, refresh, drop
     }
@@ -353,8 +353,8 @@ import Testing
     @Test func `a failed insert that was rolled back does not refuse later saves`() throws {
         let store = try StaffStore()
         try store.inContext { (context) throws in
-            // As after an insert on a full disk that has room again.
-            context.terms.noteInsertFailure(StoreError.readOnlyContext())
+            // As after an insert on a full disk that has space again.
+            context.terms.rememberInsertFailure(StoreError.readOnlyContext())
             let ada = Employee(context: context)
             ada.lastName = "Lovelace"
 

@@ -89,7 +89,8 @@ import Testing
         #expect(ada.isFault)
     }
 
-    @Test func `an object from before a reset says so, is told of once and reads as empty`() async {
+    @Test func `an object from before a reset says so, is reported once and reads as empty`() async
+    {
         let result = await #expect(
             processExitsWith: .success, observing: [\.standardErrorContent]
         ) {

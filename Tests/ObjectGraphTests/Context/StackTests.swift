@@ -274,7 +274,7 @@ import Testing
         siblings.main.performAndWait { #expect(siblings.ours.lastName == "Lovelace") }
     }
 
-    @Test func `S112 stacks of every kind stand side by side over one coordinator`() throws {
+    @Test func `S112 stacks of every kind work side by side over one coordinator`() throws {
         let siblings = try Siblings()
         let container = siblings.store.container
         let root = siblings.store.context()

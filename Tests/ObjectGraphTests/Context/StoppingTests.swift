@@ -5,14 +5,14 @@ import Testing
 
 @testable import DaybookObjectGraph
 
-/// The library's way of stopping a program. Debug results hold for release builds, too, because the
-/// functions do not depend on the build.
+/// How the library stops a program. Debug results hold for release builds, too, because the functions do
+/// not depend on the build.
 @Suite struct StoppingTests {
     private func talk(_ result: ExitTest.Result?) -> String {
         String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     }
 
-    @Test func `a stop says its sentence and its place on standard error`() async {
+    @Test func `a stop writes its sentence and its file and line to standard error`() async {
         let result = await #expect(
             processExitsWith: .failure, observing: [\.standardErrorContent]
         ) {

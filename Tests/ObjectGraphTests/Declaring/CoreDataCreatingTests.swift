@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func `S73 S74 the generic class stands for several entities, each with its properties`()
+    @Test func `S73 S74 the generic class represents several entities, each with its properties`()
         throws
     {
         let atlas = try AtlasFile()

@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func `S74 one class stands for several entities, whose properties differ`() throws {
+    @Test func `S74 one class represents several entities, whose properties differ`() throws {
         let folder = try TemporaryDirectory()
         let model = ManagedObjectModel(entities: [
             EntityDescription(

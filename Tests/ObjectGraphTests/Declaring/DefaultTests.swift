@@ -58,7 +58,7 @@ final class Parcel: ManagedObject {
         }
     }
 
-    @Test func `only constants stand in the model, and moments only where they are said to be`()
+    @Test func `the model has only constants, and dates only where they are declared as such`()
         throws
     {
         let store = try ClassStore([Parcel.self])

@@ -43,7 +43,7 @@ struct Address: CodableAttributeValue, Equatable {
     var line: String { city.uppercased() }
 }
 
-/// A class whose key paths are made anew at each use.
+/// A class whose key paths are made again at each use.
 class Crate<Content>: ManagedObject {
     @Attribute var first: Int = 1
     @Attribute var second: Int = 2
@@ -222,7 +222,7 @@ extension Author: Reachable {}
         }
     }
 
-    @Test func `properties of a generic base class keep their own places`() throws {
+    @Test func `properties of a generic base class keep their own slots`() throws {
         try ClassStore([AppleCrate.self]).inContext { context in
             let crate = AppleCrate(context: context)
             for round in 0..<1_000 {
@@ -284,7 +284,7 @@ extension Author: Reachable {}
             throws: ModelError.self,
             performing: { try ClassStore([Pupil.self, School.self]) })
 
-        #expect(error.description.contains("The inverse of 'School.pupils' is no relationship"))
+        #expect(error.description.contains("The inverse of 'School.pupils' is not a relationship"))
     }
 
     @Test func `a relationship that is its own inverse is named as text and holds on both sides`()

@@ -119,10 +119,10 @@ final class Keeper: ManagedObject {
             ]
         }
         try context.performAndWait { () throws in
-            for place in 0..<2 {
+            for index in 0..<2 {
                 let keeper = Keeper(context: context)
-                keeper.name = "\(place)"
-                guard place == 1 else { continue }
+                keeper.name = "\(index)"
+                guard index == 1 else { continue }
                 keeper.small = -1
                 keeper.medium = 70_000
                 keeper.long = 1 << 40
@@ -180,10 +180,10 @@ final class Keeper: ManagedObject {
         }
 
         #expect(error?.code == .modelMismatch)
-        #expect(error?.details.contains("Entity 'Car' of the store is missing.") == true)
+        #expect(error?.details.contains("remove entity 'Car'") == true)
     }
 
-    @Test func `transient attributes are no part of the store's model`() throws {
+    @Test func `transient attributes are not part of the store's model`() throws {
         let store = try StaffStore()
         let id = try store.inContext { (context) throws in
             let ada = Employee(context: context)

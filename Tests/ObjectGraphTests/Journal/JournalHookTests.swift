@@ -112,7 +112,7 @@ import Testing
         bank.edit(other) { other.delete($0) }
         try bank.save(other)
 
-        // Told of the update only, as the news of the delete is still on its way.
+        // Only the update is posted, because the delete is not posted yet.
         ManagedObjectContext.mergeChanges(
             fromRemoteContextSave: [ManagedObjectContext.updatedObjectIDsKey: [bank.id]],
             into: [context])

@@ -261,7 +261,7 @@ import Testing
         }
     }
 
-    @Test func `an entry that later ones stand on is not undone in a context either`() throws {
+    @Test func `an entry that later ones build on is not undone in a context either`() throws {
         let staff = try StaffStore()
         try staff.inContext { (context) throws in
             let ada = try Employee(named: "Byron", in: context)
@@ -301,7 +301,7 @@ import Testing
 
     // MARK: - Resuming
 
-    @Test func `undo goes on after a restart with the last saves of an author`() throws {
+    @Test func `undo continues after a restart with the last saves of an author`() throws {
         let staff = try StaffStore()
         try staff.inContext { (context) throws in
             let ada = try Employee(named: "Byron", in: context)
@@ -339,7 +339,7 @@ import Testing
         }
     }
 
-    @Test func `undo goes on with the saves of contexts of a name, under the steps made here`()
+    @Test func `undo continues with the saves of contexts of a name, below the steps made here`()
         throws
     {
         let staff = try StaffStore()
@@ -371,7 +371,7 @@ import Testing
         }
     }
 
-    @Test func `a step of the past that others stand on is told and dropped`() throws {
+    @Test func `a step of the past that others build on is reported and dropped`() throws {
         let staff = try StaffStore()
         try staff.inContext { (context) throws in
             let ada = try Employee(named: "Byron", in: context)
@@ -400,7 +400,7 @@ import Testing
         }
     }
 
-    @Test func `a blocked step that nobody is told of is thrown by the next save, once`() throws {
+    @Test func `a blocked step that was not reported is thrown by the next save, once`() throws {
         let staff = try StaffStore()
         try staff.inContext { (context) throws in
             let ada = try Employee(named: "Byron", in: context)

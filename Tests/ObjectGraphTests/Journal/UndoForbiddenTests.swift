@@ -5,7 +5,7 @@ import Testing
 @testable import DaybookObjectGraph
 
 /// Undo of a difference that, with what others have saved since, leads to a value the rules of the
-/// attribute forbid: nothing changes, and it is told.
+/// attribute forbid: nothing changes, and it is reported.
 @Suite struct UndoForbiddenTests {
     /// A context in which 10 were put in stock, of which others have sold 8 before 5 were there.
     private func makeBank(_ context: (Bank) -> ManagedObjectContext) throws -> (
@@ -20,7 +20,7 @@ import Testing
         return (bank, context)
     }
 
-    @Test func `an undo to a forbidden value changes nothing and is told`() throws {
+    @Test func `an undo to a forbidden value changes nothing and is reported`() throws {
         let (bank, context) = try makeBank { $0.context() }
         try context.performAndWait { () throws in
             var errors: [any Error] = []
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `a redo to a forbidden value is told as well`() throws {
+    @Test func `a redo to a forbidden value is reported as well`() throws {
         let bank = try Bank { $0.stock = 15 }
         let context = bank.context()
         bank.edit(context) { $0.stock -= 10 }

@@ -214,7 +214,7 @@ import Testing
         }
     }
 
-    @Test func `F44 a nested group is undone by itself and made again in its place`() throws {
+    @Test func `F44 a nested group is undone by itself and redone where it was`() throws {
         let store = try ClubStore()
         try store.inContext { (context) throws in
             let ann = try player(in: context)
@@ -372,7 +372,7 @@ import Testing
 }
 
 @Suite struct UndoNotificationTests {
-    @Test func `F44 F46 groups and steps are told of in order`() throws {
+    @Test func `F44 F46 groups and steps are posted in order`() throws {
         let store = try ClubStore()
         try store.inContext { (context) throws in
             let manager = try context.manager

@@ -7,9 +7,9 @@ import Testing
 /// The undo manager against the simplest reference: a list of pictures and a position in it.
 private struct Album {
     var pictures: [Picture]
-    var place = 0
+    var position = 0
     /// The position of the store; nil once undo and redo can no longer reach that picture.
-    var savedPlace: Int? = 0
+    var savedPosition: Int? = 0
     var savedPicture: Picture
 
     init(_ picture: Picture) {
@@ -18,15 +18,15 @@ private struct Album {
     }
 
     mutating func add(_ picture: Picture, limit: Int) {
-        guard picture != pictures[place] else { return }
-        if let saved = savedPlace, saved > place { savedPlace = nil }
-        pictures.removeSubrange((place + 1)...)
+        guard picture != pictures[position] else { return }
+        if let saved = savedPosition, saved > position { savedPosition = nil }
+        pictures.removeSubrange((position + 1)...)
         pictures.append(picture)
-        place += 1
-        guard limit > 0, place > limit else { return }
+        position += 1
+        guard limit > 0, position > limit else { return }
         pictures.removeFirst()
-        place -= 1
-        savedPlace = savedPlace.flatMap { $0 > 0 ? $0 - 1 : nil }
+        position -= 1
+        savedPosition = savedPosition.flatMap { $0 > 0 ? $0 - 1 : nil }
     }
 }
 
@@ -69,30 +69,31 @@ private struct Album {
                     manager.endUndoGrouping()
                     album.add(try context.picture(), limit: limit)
                 case 5...6:
-                    guard album.place > 0 else { continue }
+                    guard album.position > 0 else { continue }
                     context.undo()
-                    album.place -= 1
+                    album.position -= 1
                 case 7:
-                    guard album.place < album.pictures.count - 1 else { continue }
+                    guard album.position < album.pictures.count - 1 else { continue }
                     context.redo()
-                    album.place += 1
+                    album.position += 1
                 case 8:
                     try context.save()
-                    album.savedPlace = album.place
-                    album.savedPicture = album.pictures[album.place]
+                    album.savedPosition = album.position
+                    album.savedPicture = album.pictures[album.position]
                     #expect(try store.picture() == context.picture())
                 default:
-                    guard let saved = album.savedPlace, Int.random(in: 0...3, using: &random) == 0
+                    guard let saved = album.savedPosition,
+                        Int.random(in: 0...3, using: &random) == 0
                     else { continue }
                     context.rollback()
                     album = Album(album.pictures[saved])
                 }
                 let picture = try context.picture()
-                let expected = album.pictures[album.place]
+                let expected = album.pictures[album.position]
                 #expect(picture == expected, "\(picture.difference(from: expected))")
-                #expect(manager.undoCount == album.place)
-                #expect(manager.redoCount == album.pictures.count - 1 - album.place)
-                if album.place == album.savedPlace { #expect(!context.hasChanges) }
+                #expect(manager.undoCount == album.position)
+                #expect(manager.redoCount == album.pictures.count - 1 - album.position)
+                if album.position == album.savedPosition { #expect(!context.hasChanges) }
                 if picture != album.savedPicture { #expect(context.hasChanges) }
             }
         }

@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func `a step of the past that has not been merged is told and dropped`() throws {
+    @Test func `a step of the past that has not been merged is reported and dropped`() throws {
         let context = staff.context()
         try context.performAndWait { () throws in
             #expect(try employee(in: context).lastName == "one")
@@ -220,7 +220,7 @@ import Testing
         }
     }
 
-    @Test func `undo goes on with as many steps as the undo manager has levels`() throws {
+    @Test func `undo continues with as many steps as the undo manager has levels`() throws {
         for name in ["two", "three", "four", "five"] { try rename(name, author: "ada") }
         try staff.inContext { (context) throws in
             context.undoManager?.levelsOfUndo = 3
@@ -259,7 +259,7 @@ import Testing
         #expect(preview?.message == undo?.message)
     }
 
-    @Test func `an undo that a new unique value overtakes is worked out anew`() throws {
+    @Test func `an undo that a new unique value overtakes is planned again`() throws {
         let renamed = try staff.inContext { (context) throws in
             let department = Department(context: context)
             department.name = "R&D"

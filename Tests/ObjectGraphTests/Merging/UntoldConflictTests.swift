@@ -8,11 +8,11 @@ import Testing
 @testable import DaybookObjectGraph
 @testable import DaybookSnapshotStore
 
-/// Conflicts that merges have met and nobody has been told of yet.
+/// Conflicts that merges have met and that have not been reported yet.
 @Suite struct UntoldConflictTests {
     // MARK: - Several stores
 
-    /// Two stores with an employee each, who have the same number.
+    /// Two stores with an employee each, both with the same number.
     private struct Twins {
         let set: StoreSet
         let ids: [ManagedObjectID]
@@ -26,19 +26,19 @@ import Testing
             try #require(ids[0].object == ids[1].object)
         }
 
-        func rename(_ context: ManagedObjectContext, _ places: [Int], _ name: String) throws {
+        func rename(_ context: ManagedObjectContext, _ indices: [Int], _ name: String) throws {
             try context.performAndWait {
-                for place in places {
-                    let employee = try context.existingObject(with: ids[place]) as? Employee
+                for index in indices {
+                    let employee = try context.existingObject(with: ids[index]) as? Employee
                     employee?.lastName = name
                 }
                 context.processPendingChanges()
             }
         }
 
-        func others(_ places: [Int], _ name: String) throws {
+        func others(_ indices: [Int], _ name: String) throws {
             let context = set.context()
-            try rename(context, places, name)
+            try rename(context, indices, name)
             try context.performAndWait { _ = try context.save() }
         }
     }
@@ -119,7 +119,7 @@ import Testing
 
     // MARK: - Entries that cannot be read
 
-    /// So much that the entry which holds it is read by itself, and the next one after it.
+    /// Enough that its entry is read by itself, and the next one after it.
     private static let long = String(repeating: "x", count: StoreLayout.walkedBytesLimit)
 
     @Test func `a merge that stops at an entry has merged those before it and keeps its conflicts`()
@@ -157,11 +157,11 @@ import Testing
         #expect(first < second)
     }
 
-    @Test func `a context that is held to a state stays where its merge has come to`() throws {
+    @Test func `a context that is held to a state stays where its merge has ended`() throws {
         let bank = try Bank()
         let context = bank.context()
         try context.performAndWait { try context.setQueryGeneration(from: .current) }
-        // The state is that at the first read.
+        // The state is the one at the first read.
         bank.edit(context) {
             context.refresh($0, mergeChanges: false)
             #expect($0.holder.isEmpty)
@@ -189,9 +189,9 @@ import Testing
 }
 
 extension Store {
-    /// Puts other bytes in the place of an entry, as damage would.
+    /// Replaces the bytes of an entry, as damage would.
     ///
-    /// - Returns: The bytes that were there.
+    /// - Returns: The original bytes.
     @discardableResult
     fileprivate func exchangeEntry(
         _ sequence: SequenceNumber, for bytes: [UInt8]

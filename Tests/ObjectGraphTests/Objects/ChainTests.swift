@@ -43,7 +43,7 @@ private struct Train: Sendable {
 
 /// A long chain of objects needs no deep stack.
 @Suite struct ChainTests {
-    /// Enough for a chain of some thousands if each object released the next one recursively.
+    /// Enough for a chain of a few thousand if each object released the next one recursively.
     private static let stackSize = 512 * 1024
     private static let count = 20_000
 
@@ -64,7 +64,9 @@ private struct Train: Sendable {
     }
 
     @Test(arguments: Place.allCases)
-    func `B12 a chain of objects that have been read goes on a small stack`(place: Place) throws {
+    func `B12 a chain of objects that have been read is released on a small stack`(place: Place)
+        throws
+    {
         let train = try Train(of: Self.count)
 
         try onSmallStack {

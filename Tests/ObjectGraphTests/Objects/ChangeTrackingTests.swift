@@ -43,7 +43,9 @@ import Testing
         }
     }
 
-    @Test func `F16 a new object's changes are told from the defaults, and nothing is committed`()
+    @Test
+    func
+        `F16 a new object's changes are compared with the defaults, and it has no committed values`()
         throws
     {
         let store = try StaffStore()
@@ -215,7 +217,7 @@ import Testing
         }
     }
 
-    @Test func `F22 editing a coded value in place is a change, setting an equal one is none`()
+    @Test func `F22 editing a coded value in place is a change, setting an equal one is not`()
         throws
     {
         let store = try ClassStore(diaries)

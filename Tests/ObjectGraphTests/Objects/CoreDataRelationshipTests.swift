@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test
-    func `F20 a relationship set in awakeFromFetch is no edit and leaves the other side alone`()
+    func `F20 a relationship set in awakeFromFetch is not an edit and leaves the other side alone`()
         throws
     {
         let folder = try TemporaryDirectory()
@@ -80,7 +80,8 @@ import Testing
         }
     }
 
-    @Test func `F22 a codable value changed in place or set to an equal one is no edit`() throws {
+    @Test func `F22 a codable value changed in place or set to an equal one is not an edit`() throws
+    {
         let folder = try TemporaryDirectory()
         let container = try PersistentContainer(
             folder.url.appendingPathComponent("notes.daybook"), model: [Notebook.self])

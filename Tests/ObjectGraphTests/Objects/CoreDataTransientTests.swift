@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(arguments: [(false, "Sarit Jones"), (true, "Fiona Jones")])
-    func `S48 S50 WE2 Sarit Smith: the cached full name is stale unless a hook makes it anew`(
+    func `S48 S50 WE2 Sarit Smith: the cached full name is stale unless a hook computes it again`(
         renewsFullName: Bool, fullName: String
     ) throws {
         let store = try CompanyStore()

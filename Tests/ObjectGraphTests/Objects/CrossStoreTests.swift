@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `F5 setting the relationship to something else mends it`() throws {
+    @Test func `F5 setting the relationship to something else resolves it`() throws {
         let set = try StoreSet("first", "second")
 
         try set.inContext { (context) throws in
@@ -147,7 +147,7 @@ import Testing
         let stores = set.coordinator.persistentStores
         let ids = try stores.map { try set.hire("Byron", in: $0)[0] }
         try #require(ids[0].object == ids[1].object)
-        let place = try set.inContext { (context) throws in
+        let id = try set.inContext { (context) throws in
             let desk = Desk(context: context)
             try context.assign(desk, to: stores[1])
             try context.save()
@@ -156,7 +156,7 @@ import Testing
         let root = set.context()
         let child = ManagedObjectContext(parent: root)
         func desk(in context: ManagedObjectContext) throws -> Desk {
-            try #require(try context.existingObject(with: place) as? Desk)
+            try #require(try context.existingObject(with: id) as? Desk)
         }
 
         try child.performAndWait { () throws in

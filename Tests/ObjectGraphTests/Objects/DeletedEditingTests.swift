@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func `an edit in an event after the delete is no change either`() throws {
+    @Test func `an edit in an event after the delete is not a change either`() throws {
         try context.performAndWait { () throws in
             let ada = try hired()
             ada.salary = 20

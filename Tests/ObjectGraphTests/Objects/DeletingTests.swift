@@ -158,7 +158,7 @@ import Testing
         }
     }
 
-    @Test func `F39 who pointed to an annihilated insert without an inverse reads nil`() throws {
+    @Test func `F39 a reference without an inverse to an annihilated insert reads nil`() throws {
         let store = try ClassStore(diaries)
         try store.inContext { (context) throws in
             let holder = try saved(Diary(context: context))

@@ -61,10 +61,10 @@ import Testing
         #expect(status(read, .outdated).reading == .fault)
     }
 
-    @Test func `whoever remembers an object does so through whatever happens to it`() {
+    @Test func `a mark of who remembers an object survives everything that happens to it`() {
         var held = status(.fault, .read, .edited)
         held.holdsRow = true
-        held.noteJournaled()
+        held.markJournaled()
 
         for event in [
             .detached, .arrived, .turnedIntoFault(.anew), .turnedIntoFault(.reset), .saved,
@@ -87,7 +87,7 @@ import Testing
         #expect(back.standing == .present && back.pending == .insert && back.isTemporary)
     }
 
-    @Test func `a record found gone leaves what is pending to whoever found it`() {
+    @Test func `a record found deleted leaves the pending change to the caller`() {
         let gone = status(.fault, .read, .edited, .foundGone)
         #expect(gone.isGone && gone.pending == .update)
         #expect(!status(gone, .turnedIntoFault(.anew)).isGone)

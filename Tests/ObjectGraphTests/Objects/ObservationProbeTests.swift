@@ -6,7 +6,7 @@ import Testing
 
 @testable import DaybookObjectGraph
 
-/// How reads that somebody tracks are told from others.
+/// How tracked reads are distinguished from others.
 @Suite struct ObservationProbeTests {
     @Test func `this toolchain's observation library shows the probe what is tracked`() async {
         // In a process of its own, where no other test tracks anything meanwhile.
@@ -35,7 +35,7 @@ import Testing
                 let ada = Employee(context: context)
                 ada.lastName = "Byron"
                 _ = ada.firstName
-                // An object that nobody watches has no registrar, where that can be told.
+                // An object that nobody watches has no registrar, where that can be detected.
                 #expect((ada.observation == nil) == hasProbe)
                 let told = Atomic<Int>(0)
                 withObservationTracking {

@@ -168,7 +168,7 @@ private final class Told: Sendable {
         }
     }
 
-    @Test func `S62 who reads on while an object becomes a fault reads it again`() throws {
+    @Test func `S62 reading on while an object becomes a fault reads it again`() throws {
         let store = try StaffStore()
         let ids = try store.hire(["Ada"])
         try inWatchedContext(store) { context in
@@ -190,7 +190,7 @@ private final class Told: Sendable {
         }
     }
 
-    @Test func `an object that nobody watches carries nothing for it`() throws {
+    @Test func `an object that nobody watches uses no memory for it`() throws {
         let store = try StaffStore()
         let ids = try store.hire(["Ada", "Grace"])
         try inWatchedContext(store) { context in

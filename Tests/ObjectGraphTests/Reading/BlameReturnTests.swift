@@ -7,8 +7,8 @@ import Testing
 
 @testable import DaybookObjectGraph
 
-/// Blame for the values of an object that was deleted and brought back. Carol has hired, bob has
-/// given a raise, dana deletes, erin brings back.
+/// Blame for the values of an object that was deleted and brought back. Carol hires, bob gives a raise,
+/// dana deletes, erin brings back.
 @Suite struct BlameReturnTests {
     private let whatIf: WhatIf
     private let founding: SequenceNumber
@@ -90,7 +90,9 @@ import Testing
         #expect(name.broughtBackBy?.sequence == redo.entry)
     }
 
-    @Test func `what an undo in a context brings back, and a save edits, is told apart`() throws {
+    @Test func `what an undo in a context brings back and what a save edits are distinguished`()
+        throws
+    {
         try whatIf.stored { (context) throws in
             context.undoManager = UndoManager()
             let ada = try context.hired(whatIf.ada)
@@ -107,7 +109,7 @@ import Testing
         #expect(first.author == "erin" && first.sequence == head && first.broughtBackBy == nil)
     }
 
-    @Test func `references that went with an object are credited to who had made them`() throws {
+    @Test func `references that went with an object are credited to their author`() throws {
         let deletion = try delete(whatIf.research)
         #expect(try origin("department", of: whatIf.grace).author == "dana")
 

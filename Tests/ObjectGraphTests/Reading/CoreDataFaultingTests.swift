@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test func `S60 an object that is no fault has its values, whatever becomes of its record`()
+    @Test func `S60 an object that is not a fault has its values, whatever happens to its record`()
         throws
     {
         let (store, id) = try makeOffice()

@@ -106,7 +106,7 @@ import Testing
         expectReadable("\(differences) \(back)")
     }
 
-    @Test func `members that join, leave and move are told by their names`() {
+    @Test func `members that join, leave and move are named`() {
         func id(_ number: UInt64) -> ManagedObjectID {
             ManagedObjectID(
                 storeIdentifier: UUID(),
@@ -229,7 +229,7 @@ import Testing
             }, "\(text)")
     }
 
-    @Test func `what an undo does, would do and leaves out is told by names`() throws {
+    @Test func `what an undo does, would do and leaves out is described by names`() throws {
         let whatIf = try story()
         let container = whatIf.store.container
 
@@ -253,7 +253,8 @@ import Testing
             (.date(Date(timeIntervalSince1970: 0.5)), "1970-01-01T00:00:00.5Z"),
             (.object(ObjectID(entity: EntityNumber(rawValue: 3), number: 17)), "object 17"),
         ] as [(Value, String)])
-    func `a value is told on one line, and text is told from no value`(value: Value, text: String) {
+    func `a value is shown on one line, and text differs from no value`(value: Value, text: String)
+    {
         #expect(value.description == text)
     }
 }

@@ -183,7 +183,7 @@ extension StaffStore {
         }
     }
 
-    @Test func `S58 an object that becomes a fault is told`() throws {
+    @Test func `S58 an object that becomes a fault is told so`() throws {
         let folder = try TemporaryDirectory()
         let container = try PersistentContainer(
             folder.url.appendingPathComponent("told.daybook"), model: [ToldOfFaulting.self])
@@ -349,7 +349,8 @@ extension StaffStore {
         }
     }
 
-    @Test func `F78 on request such a fault stays one and its error is told and thrown`() throws {
+    @Test func `F78 on request such a fault stays one and its error is reported and thrown`() throws
+    {
         let store = try StaffStore()
         let ids = try store.hire(["Ada"])
         try store.inContext { (context) throws in

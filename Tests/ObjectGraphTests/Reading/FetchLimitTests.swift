@@ -7,28 +7,28 @@ import Testing
 @testable import DaybookObjectGraph
 
 @Suite struct FetchLimitTests {
-    /// Where a request is carried out.
-    enum Place: CaseIterable {
+    /// What a request reads from.
+    enum Source: CaseIterable {
         case store, overPending, child, memory, rows, twoStores
     }
 
-    @Test(arguments: Place.allCases)
-    func `a limit of 0 is none, as a batch size and an offset of 0 are`(place: Place) throws {
-        let set = try place == .twoStores ? StoreSet("first", "second") : StoreSet("first")
+    @Test(arguments: Source.allCases)
+    func `a limit of 0 is none, as a batch size and an offset of 0 are`(source: Source) throws {
+        let set = try source == .twoStores ? StoreSet("first", "second") : StoreSet("first")
         for store in set.coordinator.persistentStores {
             try set.hire("Babbage", "Byron", "Lovelace", in: store)
         }
         let root = set.context()
-        let context = place == .child ? ManagedObjectContext(parent: root) : root
+        let context = source == .child ? ManagedObjectContext(parent: root) : root
         try context.performAndWait { () throws in
             var request = FetchRequest<Employee>()
-            if place == .memory {
+            if source == .memory {
                 request = FetchRequest(
                     where: #Predicate<Employee> { $0.lastName.count < 20 })
             }
-            #expect(try context.explain(request).contains("memory") == (place == .memory))
-            if place == .rows { request.returnsObjectsAsFaults = false }
-            if place == .overPending { Employee(context: context).lastName = "Turing" }
+            #expect(try context.explain(request).contains("memory") == (source == .memory))
+            if source == .rows { request.returnsObjectsAsFaults = false }
+            if source == .overPending { Employee(context: context).lastName = "Turing" }
             let all = try context.fetch(request).count
             #expect(all > 1)
             request.limit = 0

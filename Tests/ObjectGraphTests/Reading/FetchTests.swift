@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    @Test func `a predicate that no filter stands for is evaluated in memory and says so`() throws {
+    @Test func `a predicate without a filter is evaluated in memory and says so`() throws {
         try StaffStore().inContext { (context) throws in
             _ = try makeStaff(context)
             var request = FetchRequest<Employee>(

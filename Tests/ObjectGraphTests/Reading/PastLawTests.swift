@@ -43,10 +43,10 @@ extension ManagedObjectContext {
     func `every value and relationship of the past is what folding the entries gives`(
         seed: UInt64
     ) throws {
-        try atSomeMoments(seed: seed) { context, world, place in
+        try atSomeMoments(seed: seed) { context, world, comment in
             for entity in ["Person", "Company", "Skill"] {
                 let found = try context.fetch(FetchRequest<ManagedObject>(entityName: entity))
-                #expect(found.map(\.objectID.object) == world.objects(entity), place)
+                #expect(found.map(\.objectID.object) == world.objects(entity), comment)
                 for object in found {
                     let id = object.objectID.object
                     for property in world.schema.entity(id.entity)?.properties ?? [] {
@@ -54,15 +54,15 @@ extension ManagedObjectContext {
                         guard let relationship = property.relationship else {
                             try object.willAccessValue(forKey: name)
                             let value = object.primitiveValue(forKey: name)
-                            #expect(value == world.value(name, id), "\(place), \(id).\(name)")
+                            #expect(value == world.value(name, id), "\(comment), \(id).\(name)")
                             continue
                         }
                         let related = object.relatedObjects(forKey: name).map(\.objectID.object)
                         let expected = world.related(name, id)
                         if relationship.isOrdered {
-                            #expect(related == expected, "\(place), \(id).\(name)")
+                            #expect(related == expected, "\(comment), \(id).\(name)")
                         } else {
-                            #expect(Set(related) == Set(expected), "\(place), \(id).\(name)")
+                            #expect(Set(related) == Set(expected), "\(comment), \(id).\(name)")
                         }
                     }
                 }
@@ -72,25 +72,25 @@ extension ManagedObjectContext {
 
     @Test(arguments: seeds)
     func `every predicate is answered as of then`(seed: UInt64) throws {
-        try atSomeMoments(seed: seed) { context, world, place in
+        try atSomeMoments(seed: seed) { context, world, comment in
             for question in world.questions {
                 let request = FetchRequest<ManagedObject>(
                     entityName: question.entity, where: Condition(question.text))
 
                 let found = try context.ids(request)
 
-                #expect(Set(found) == Set(question.answer), "\(place): \(question.text)")
-                #expect(found.count == question.answer.count, "\(place): \(question.text)")
+                #expect(Set(found) == Set(question.answer), "\(comment): \(question.text)")
+                #expect(found.count == question.answer.count, "\(comment): \(question.text)")
                 #expect(
                     try context.count(request) == question.answer.count,
-                    "\(place): \(question.text)")
+                    "\(comment): \(question.text)")
             }
         }
     }
 
     @Test(arguments: seeds)
     func `order, limit, offset and batches hold as of then`(seed: UInt64) throws {
-        try atSomeMoments(seed: seed) { context, world, place in
+        try atSomeMoments(seed: seed) { context, world, comment in
             let sorted = world.objects("Person").sorted { left, right in
                 let ages = (world.age(left) ?? .min, world.age(right) ?? .min)
                 if ages.0 != ages.1 { return ages.0 > ages.1 }
@@ -99,19 +99,19 @@ extension ManagedObjectContext {
             }
             var request = FetchRequest<ManagedObject>(entityName: "Person")
             request.order = [.descending("age"), .ascending("name")]
-            #expect(try context.ids(request) == sorted, place)
+            #expect(try context.ids(request) == sorted, comment)
 
             request.offset = 2
             request.limit = 4
             request.fetchBatchSize = 2
             let expected = Array(sorted.dropFirst(2).prefix(4))
             let found = try context.fetch(request)
-            #expect(found.map(\.objectID.object) == expected, place)
-            #expect(try context.count(request) == expected.count, place)
+            #expect(found.map(\.objectID.object) == expected, comment)
+            #expect(try context.count(request) == expected.count, comment)
             for object in found {
                 try object.willAccessValue(forKey: "name")
                 let name = object.primitiveValue(forKey: "name")
-                #expect(name == world.value("name", object.objectID.object), place)
+                #expect(name == world.value("name", object.objectID.object), comment)
             }
 
             var byEmployer = FetchRequest<ManagedObject>(entityName: "Person")
@@ -124,13 +124,13 @@ extension ManagedObjectContext {
                 }
             }
             let known = names.compactMap(\.self)
-            #expect(known == known.sorted(), place)
-            #expect(names.count == world.objects("Person").count, place)
+            #expect(known == known.sorted(), comment)
+            #expect(names.count == world.objects("Person").count, comment)
         }
     }
 
     @Test(arguments: seeds)
-    func `an object is there exactly while it was`(seed: UInt64) throws {
+    func `an object exists exactly while it did then`(seed: UInt64) throws {
         let everybody = try Chronicle(seed: seed, entries: 45)
         let head = everybody.history.reference.head.rawValue
         let all = Set(
@@ -144,17 +144,17 @@ extension ManagedObjectContext {
             try past.performAndWait { () throws in
                 for object in all {
                     let id = store.objectID(object)
-                    let place: Comment = "seed \(seed), entry \(number), \(object)"
+                    let comment: Comment = "seed \(seed), entry \(number), \(object)"
                     if world[object] != nil {
-                        #expect(try past.existingObject(with: id).objectID == id, place)
+                        #expect(try past.existingObject(with: id).objectID == id, comment)
                     } else {
                         let wasThere = (0..<number).contains {
                             everybody.history.reference.world(at: SequenceNumber($0))[object] != nil
                         }
-                        let error = #expect(throws: StoreError.self, place) {
+                        let error = #expect(throws: StoreError.self, comment) {
                             try past.existingObject(with: id)
                         }
-                        #expect(error?.code == (wasThere ? .objectDeleted : .noSuchObject), place)
+                        #expect(error?.code == (wasThere ? .objectDeleted : .noSuchObject), comment)
                     }
                 }
             }
@@ -177,44 +177,44 @@ extension ManagedObjectContext {
             let differences = try chronicle.container.differences(
                 from: .sequence(SequenceNumber(older)), to: .sequence(SequenceNumber(newer)))
 
-            let place: Comment = "seed \(seed), from \(older) to \(newer)"
+            let comment: Comment = "seed \(seed), from \(older) to \(newer)"
             #expect(
-                Set(differences.map(\.objectID.object)) == Set(changes.map(\.object)), place)
-            #expect(differences.map(\.objectID.object) == changes.map(\.object).sorted(), place)
+                Set(differences.map(\.objectID.object)) == Set(changes.map(\.object)), comment)
+            #expect(differences.map(\.objectID.object) == changes.map(\.object).sorted(), comment)
             for change in changes {
                 let difference = try #require(
-                    differences.first { $0.objectID.object == change.object }, place)
-                expectAgreement(difference, change, place)
+                    differences.first { $0.objectID.object == change.object }, comment)
+                expectAgreement(difference, change, comment)
             }
         }
     }
 
     private func expectAgreement(
-        _ difference: ObjectDifference, _ change: Change, _ place: Comment
+        _ difference: ObjectDifference, _ change: Change, _ comment: Comment
     ) {
         let byName = Dictionary(grouping: difference.changes, by: \.name)
-        #expect(byName.values.allSatisfy { $0.count == 1 }, place)
+        #expect(byName.values.allSatisfy { $0.count == 1 }, comment)
         let members = change.members.filter { !$0.isEmpty }
         let memberChanges = difference.changes.filter { $0.old == .null && $0.new == .null }
-        #expect(memberChanges.count == members.count, place)
+        #expect(memberChanges.count == members.count, comment)
         for (told, edit) in zip(memberChanges, members) {
-            #expect(Set(told.added.map(\.object)) == Set(edit.added.map(\.object)), place)
-            #expect(Set(told.removed.map(\.object)) == Set(edit.removed.map(\.object)), place)
+            #expect(Set(told.added.map(\.object)) == Set(edit.added.map(\.object)), comment)
+            #expect(Set(told.removed.map(\.object)) == Set(edit.removed.map(\.object)), comment)
         }
         let values = difference.changes.filter { $0.old != .null || $0.new != .null }
         switch change.kind {
         case .insert(let inserted, _):
-            #expect(difference.kind == .inserted, place)
-            #expect(values.allSatisfy { $0.old == .null }, place)
-            #expect(values.map(\.new) == inserted.filter { $0 != .null }, place)
+            #expect(difference.kind == .inserted, comment)
+            #expect(values.allSatisfy { $0.old == .null }, comment)
+            #expect(values.map(\.new) == inserted.filter { $0 != .null }, comment)
         case .update(let edits, _):
-            #expect(difference.kind == .updated, place)
-            #expect(values.map(\.old) == edits.map(\.old), place)
-            #expect(values.map(\.new) == edits.map(\.new), place)
+            #expect(difference.kind == .updated, comment)
+            #expect(values.map(\.old) == edits.map(\.old), comment)
+            #expect(values.map(\.new) == edits.map(\.new), comment)
         case .delete(let deleted, _):
-            #expect(difference.kind == .deleted, place)
-            #expect(values.allSatisfy { $0.new == .null }, place)
-            #expect(values.map(\.old) == deleted.filter { $0 != .null }, place)
+            #expect(difference.kind == .deleted, comment)
+            #expect(values.allSatisfy { $0.new == .null }, comment)
+            #expect(values.map(\.old) == deleted.filter { $0 != .null }, comment)
         }
     }
 
@@ -241,16 +241,16 @@ extension ManagedObjectContext {
             let history = try context.performAndWait { try context.history(of: id) }
             let earlier = try past.performAndWait { try past.history(of: id) }
 
-            let place: Comment = "seed \(seed), \(object)"
-            #expect(history.map(\.sequence) == sequences, place)
-            #expect(earlier == history.filter { $0.sequence <= middle }, place)
-            #expect(history.first?.kind == .inserted, place)
+            let comment: Comment = "seed \(seed), \(object)"
+            #expect(history.map(\.sequence) == sequences, comment)
+            #expect(earlier == history.filter { $0.sequence <= middle }, comment)
+            #expect(history.first?.kind == .inserted, comment)
             for revision in history {
                 let difference = try chronicle.container.differences(
                     from: .sequence(revision.sequence.previous), to: .sequence(revision.sequence)
                 ).first { $0.objectID == id }
-                #expect(difference?.changes == revision.changes, place)
-                #expect(difference?.kind == revision.kind, place)
+                #expect(difference?.changes == revision.changes, comment)
+                #expect(difference?.kind == revision.kind, comment)
             }
         }
     }
@@ -279,19 +279,19 @@ extension ManagedObjectContext {
                 }
             }
 
-            let place: Comment = "seed \(seed), count \(count)"
-            #expect(evaluations <= 9, place)
+            let comment: Comment = "seed \(seed), count \(count)"
+            #expect(evaluations <= 9, comment)
             guard let found else {
                 // Objects with high numbers may all be gone at the head.
                 let isThere = reference.current.keys.contains { $0.number >= UInt64(count) }
-                #expect(!isThere, place)
+                #expect(!isThere, comment)
                 continue
             }
             let after = PlainWorld(states: reference.world(at: found), schema: schema)
             let before = PlainWorld(states: reference.world(at: found.previous), schema: schema)
-            #expect(after.states.keys.contains { $0.number >= UInt64(count) }, place)
-            #expect(!before.states.keys.contains { $0.number >= UInt64(count) }, place)
-            #expect(try #require(walked) <= found, place)
+            #expect(after.states.keys.contains { $0.number >= UInt64(count) }, comment)
+            #expect(!before.states.keys.contains { $0.number >= UInt64(count) }, comment)
+            #expect(try #require(walked) <= found, comment)
         }
     }
 
@@ -308,10 +308,10 @@ extension ManagedObjectContext {
                 for (object, state) in reference.world(at: sequence) {
                     let origins = try past.blame(of: chronicle.store.objectID(object))
                     for property in chronicle.schema.entity(object.entity)?.slots ?? [] {
-                        let place: Comment =
+                        let comment: Comment =
                             "seed \(seed), entry \(number), \(object).\(property.name)"
                         let origin = try #require(
-                            origins.first { $0.name == property.name }, place)
+                            origins.first { $0.name == property.name }, comment)
                         guard let slot = property.slot else { continue }
                         var changed = sequence
                         while reference.world(at: changed.previous)[object]?.values[slot]
@@ -320,13 +320,13 @@ extension ManagedObjectContext {
                             changed = changed.previous
                         }
                         let before = reference.world(at: changed.previous)[object]
-                        #expect(origin.sequence == changed, place)
-                        #expect(origin.value == state.values[slot], place)
-                        #expect(origin.previous == before?.values[slot] ?? .null, place)
-                        #expect(origin.isInsert == (before == nil), place)
+                        #expect(origin.sequence == changed, comment)
+                        #expect(origin.value == state.values[slot], comment)
+                        #expect(origin.previous == before?.values[slot] ?? .null, comment)
+                        #expect(origin.isInsert == (before == nil), comment)
                         #expect(
                             origin.objects.map(\.object)
-                                == state.values[slot].reference.map { [$0] } ?? [], place)
+                                == state.values[slot].reference.map { [$0] } ?? [], comment)
                     }
                 }
             }

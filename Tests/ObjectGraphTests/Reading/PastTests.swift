@@ -152,7 +152,7 @@ import Testing
 
     // MARK: - Missing entries and objects
 
-    @Test func `what was deleted before the moment is told with that entry, not a later one`()
+    @Test func `what was deleted before the moment is reported with that entry, not a later one`()
         throws
     {
         let whatIf = try WhatIf()

@@ -86,7 +86,8 @@ import Testing
         #expect((1...7).allSatisfy { since($0) == nil })
     }
 
-    @Test func `of rows that were read together the one that was saved is served no more`() throws {
+    @Test func `of rows that were read together the one that was saved is no longer served`() throws
+    {
         let batch = try batch()
         cache.hold(batch, cache.ticket())
 
@@ -111,7 +112,7 @@ import Testing
         withExtendedLifetime(batch) {}
     }
 
-    @Test func `a store in whose place a backup was put is followed from its own last entry`()
+    @Test func `a store that a backup has replaced is followed from its own last entry`()
         throws
     {
         cache.learn(of: SequenceNumber(rawValue: 120), in: 1)
@@ -125,7 +126,7 @@ import Testing
         #expect(!isServed)
     }
 
-    @Test func `an older batch that goes leaves the newer one that took its place`() throws {
+    @Test func `an older batch that goes leaves the newer one that replaced it`() throws {
         var older: RowPage? = try batch()
         older.map { cache.hold($0, cache.ticket()) }
         let newer = try batch()
@@ -207,7 +208,7 @@ import Testing
         withExtendedLifetime((older, newer)) {}
     }
 
-    @Test func `who is served a row of a batch may hold it when the batch has gone`() throws {
+    @Test func `a row that a batch has served may be held when the batch has gone`() throws {
         var batch: RowPage? = try batch()
         batch.map { cache.hold($0, cache.ticket()) }
         #expect(cache.row(held, within: -1, isHeld: true) != nil)
@@ -221,7 +222,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `a row that is handed in late leaves the later one that somebody else has read`(
+    func `a row that is handed in late leaves the later one that another context has read`(
         isNewHolder: Bool
     ) throws {
         save(1)
@@ -272,7 +273,8 @@ import Testing
         #expect(since(1) == 1)
     }
 
-    @Test func `a store that is opened anew serves its own rows, be they of earlier entries`()
+    @Test
+    func `a store that is opened again serves its own rows, even if they are of earlier entries`()
         throws
     {
         let batch = try batch(changed: [1, 2])
@@ -288,8 +290,7 @@ import Testing
         withExtendedLifetime((batch, anew)) {}
     }
 
-    @Test func `what a fetch reads takes the place of older rows that are held one by one`() throws
-    {
+    @Test func `what a fetch reads replaces older rows that are held one by one`() throws {
         try holdRow()
         cache.forget(held)
         #expect(!isServed)

@@ -28,16 +28,16 @@ import Testing
             let row = try EncodedRow(encoder.bytes)
             switch Int.random(in: 0...5, using: &random) {
             case 0, 1:
-                if let place = table.place(of: id) {
-                    table.addHolder(at: place)
+                if let slot = table.slot(of: id) {
+                    table.addHolder(at: slot)
                     expected[id]?.holders += 1
                 } else {
                     table.insert(row, readAt: time, for: id)
                     expected[id] = (UInt64(step), time, 1)
                 }
             case 2:
-                if let place = table.place(of: id) {
-                    table.set(row, readAt: time, at: place)
+                if let slot = table.slot(of: id) {
+                    table.set(row, readAt: time, at: slot)
                     expected[id]?.since = UInt64(step)
                     expected[id]?.time = time
                 }
@@ -49,21 +49,21 @@ import Testing
                 expected[id]?.holders -= 1
                 if expected[id]?.holders == 0 { expected[id] = nil }
             }
-            let place = table.place(of: id)
-            #expect((place == nil) == (expected[id] == nil), "seed \(seed)")
+            let slot = table.slot(of: id)
+            #expect((slot == nil) == (expected[id] == nil), "seed \(seed)")
         }
 
         #expect(table.count == expected.count)
         for (id, kept) in expected {
-            let place = try #require(table.place(of: id), "seed \(seed)")
-            #expect(table.row(at: place)?.since.rawValue == kept.since, "seed \(seed)")
-            #expect(table.time(at: place) == kept.time, "seed \(seed)")
+            let slot = try #require(table.slot(of: id), "seed \(seed)")
+            #expect(table.row(at: slot)?.since.rawValue == kept.since, "seed \(seed)")
+            #expect(table.time(at: slot) == kept.time, "seed \(seed)")
         }
         table.forgetAll(of: 1)
         for (id, kept) in expected {
-            let place = try #require(table.place(of: id), "seed \(seed)")
+            let slot = try #require(table.slot(of: id), "seed \(seed)")
             let since = id.store == 1 ? nil : kept.since
-            #expect(table.row(at: place)?.since.rawValue == since, "seed \(seed)")
+            #expect(table.row(at: slot)?.since.rawValue == since, "seed \(seed)")
         }
     }
 }

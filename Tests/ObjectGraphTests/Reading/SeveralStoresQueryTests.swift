@@ -20,11 +20,11 @@ import Testing
                 try context.assign(department, to: store)
                 let name = store.url.deletingPathExtension().lastPathComponent
                 department.name = name
-                for place in ["a", "b"] {
+                for suffix in ["a", "b"] {
                     let employee = Employee(context: context)
                     try context.assign(employee, to: store)
-                    employee.lastName = "\(name) \(place)"
-                    employee.department = place == "a" ? department : nil
+                    employee.lastName = "\(name) \(suffix)"
+                    employee.department = suffix == "a" ? department : nil
                 }
             }
             try context.save()

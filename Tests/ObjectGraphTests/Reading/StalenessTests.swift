@@ -270,12 +270,12 @@ private struct TwoStacks {
             var request = FetchRequest<Employee>()
             request.returnsObjectsAsFaults = false
             var kept = try keeping.fetch(request)
-            let place = try #require(kept.firstIndex { $0.objectID == ids[0] })
+            let index = try #require(kept.firstIndex { $0.objectID == ids[0] })
             try stacks.renameElsewhere(ids[0], "Lovelace")
-            keeping.refresh(kept[place], mergeChanges: true)
-            #expect(kept[place].lastName == "Lovelace")
+            keeping.refresh(kept[index], mergeChanges: true)
+            #expect(kept[index].lastName == "Lovelace")
 
-            kept.remove(at: place)
+            kept.remove(at: index)
 
             #expect(keeping.registeredObject(for: ids[0]) == nil)
             let reader = isReadElsewhere ? second : keeping

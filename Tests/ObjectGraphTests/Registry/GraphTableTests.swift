@@ -31,7 +31,7 @@ import Testing
         }
 
         #expect(table.count == expected.count)
-        for (id, place) in expected { #expect(table[id] == place, "seed \(seed)") }
+        for (id, index) in expected { #expect(table[id] == index, "seed \(seed)") }
     }
 
     @Test func `making room keeps what is there, whatever the numbers have in common`() {
@@ -43,14 +43,14 @@ import Testing
                     object: ObjectID(
                         entity: EntityNumber(rawValue: 1), number: number * stride))
             }
-            for (place, id) in ids.prefix(100).enumerated() { table.set(id, to: place) }
+            for (index, id) in ids.prefix(100).enumerated() { table.set(id, to: index) }
 
             table.reserve(400)
 
-            for (place, id) in ids.enumerated() {
-                #expect(table.insert(id, at: place) == (place < 100 ? place : nil))
+            for (index, id) in ids.enumerated() {
+                #expect(table.insert(id, at: index) == (index < 100 ? index : nil))
             }
-            for (place, id) in ids.enumerated() { #expect(table[id] == place) }
+            for (index, id) in ids.enumerated() { #expect(table[id] == index) }
         }
     }
 }

@@ -74,7 +74,8 @@ import Testing
         #expect(MemoryLayout<ManagedObjectID>.stride == 16)
     }
 
-    @Test func `identifiers of one object are equal, whoever gave them, and have equal hashes`()
+    @Test
+    func `identifiers of one object are equal, wherever they come from, and have equal hashes`()
         throws
     {
         let set = try StoreSet("first", "second")
@@ -240,7 +241,8 @@ import Testing
         }
     }
 
-    @Test func `S19 a context that nobody holds goes, and its coordinator goes on`() throws {
+    @Test func `S19 a context that nobody holds is released, and its coordinator lives on`() throws
+    {
         let set = try StoreSet("staff")
         weak var gone: ManagedObjectContext?
         do {

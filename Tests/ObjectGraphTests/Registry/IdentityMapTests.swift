@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct IdentityMapTests {
     @Test(arguments: [1, 2, 3] as [UInt64])
-    func `a map agrees with a dictionary, whoever lives`(seed: UInt64) throws {
+    func `a map agrees with a dictionary, whichever objects live`(seed: UInt64) throws {
         let store = try StaffStore()
         try store.inContext { (context) throws in
             let binding = context.binding(forInserting: "Employee", as: Employee.self)
@@ -29,7 +29,7 @@ import Testing
                     held[id] = employee
                 case 2:
                     // Its object is released; the map may not know yet.
-                    if held.removeValue(forKey: id) != nil { map.noteEnd() }
+                    if held.removeValue(forKey: id) != nil { map.countEnd() }
                 case 3:
                     // It is released and removes itself.
                     if let employee = held.removeValue(forKey: id) { map.forget(employee) }
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func `an object that is let go of on another thread is found whole or not at all`() throws
+    @Test func `an object that is released on another thread is found whole or not at all`() throws
     {
         let store = try StaffStore()
         try store.inContext { context in
@@ -155,7 +155,7 @@ import Testing
         }
     }
 
-    @Test func `an object that goes does not take the one out that has its place`() throws {
+    @Test func `an object that goes does not take the one out that has replaced it`() throws {
         let store = try StaffStore()
         try store.inContext { context in
             let binding = context.binding(forInserting: "Employee", as: Employee.self)
@@ -172,7 +172,7 @@ import Testing
         }
     }
 
-    @Test func `what is registered in place of another is the one that is found`() throws {
+    @Test func `an object registered in place of another is the one that is found`() throws {
         let store = try StaffStore()
         try store.inContext { context in
             let binding = context.binding(forInserting: "Employee", as: Employee.self)

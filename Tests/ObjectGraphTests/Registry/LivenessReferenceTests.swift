@@ -3,14 +3,14 @@ import Testing
 
 @testable import DaybookObjectGraph
 
-/// What loose references promise. The runtime's functions that stand behind one kind of them are
-/// declared by hand: a toolchain that has them otherwise fails here.
+/// What weak references promise. The runtime's functions behind one kind of them are declared by hand: a
+/// toolchain with different ones fails here.
 @Suite struct LivenessReferenceTests {
     private final class Subject {
         var value = 7
     }
 
-    /// Three objects, one after the other in the same memory where the runtime gives it out again.
+    /// Three objects, one after the other in the same memory if the runtime reuses it.
     private func keepsItsPromises<Reference: LooseReference<Subject>>(_ type: Reference.Type) {
         var object: Subject? = Subject()
         guard let first = object else { return }
@@ -39,7 +39,7 @@ import Testing
             }()
 
             #expect(reference.object == nil)
-            // The memory of one that has gone is nobody else's.
+            // The memory of one that has gone belongs to no other.
             let others = (0..<8).map { _ in Subject() }
             #expect(reference.object == nil)
             if Reference.self == LivenessReference<Subject>.self {
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    /// Looks at an object while another thread lets go of it.
+    /// Looks at an object while another thread releases it.
     private func isWholeOrNothing<Reference: LooseReference<Subject>>(_ type: Reference.Type) {
         for _ in 0..<2_000 {
             let handover = Handover(Subject())
@@ -71,12 +71,12 @@ import Testing
         keepsItsPromises(WeakReference<Subject>.self)
     }
 
-    @Test func `a reference does not keep its object and finds no other in its place`() {
+    @Test func `a reference does not keep its object and never finds another instead`() {
         losesItsObject(LivenessReference<Subject>.self)
         losesItsObject(WeakReference<Subject>.self)
     }
 
-    @Test func `an object that is let go of elsewhere is found whole or not at all`() {
+    @Test func `an object that is released elsewhere is found whole or not at all`() {
         isWholeOrNothing(LivenessReference<Subject>.self)
         isWholeOrNothing(WeakReference<Subject>.self)
     }
@@ -85,9 +85,9 @@ import Testing
         #expect(MemoryLayout<LivenessReference<Subject>?>.size == MemoryLayout<UInt>.size)
     }
 
-    /// The only reference to an object, which another thread is to let go of.
+    /// The only reference to an object, which another thread will release.
     private final class Handover: @unchecked Sendable {
-        // @unchecked Sendable because the object is given away once and only let go of there.
+        // @unchecked Sendable because the object is handed over once and only released there.
         private var object: Subject?
 
         init(_ object: Subject) {

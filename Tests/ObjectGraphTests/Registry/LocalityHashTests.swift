@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct LocalityHashTests {
     @Test(arguments: [64, 128, 4096])
-    func `a key comes by every slot once, and the steps to each can be told`(capacity: Int) {
+    func `a key visits every slot once, and the steps to each can be told`(capacity: Int) {
         let mask = capacity - 1
         for key in [1, 7, 8, 12_345, 1 << 48 | 3] as [UInt64] {
             let home = LocalityHash.home(of: key, mask)
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(arguments: [8, 64, 1024] as [UInt64])
-    func `numbers in steps begin at all places of a page`(step: UInt64) {
+    func `numbers in steps start at all slots of a page`(step: UInt64) {
         let homes = (1...4_096 as ClosedRange<UInt64>).map {
             LocalityHash.home(of: $0 * step, 8191)
         }

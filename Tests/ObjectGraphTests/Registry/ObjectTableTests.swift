@@ -19,10 +19,10 @@ import Testing
                 table.put(step, for: key, at: table.home(of: key))
                 expected[key] = step
             case 5...7:
-                if let place = table.place(of: key) { table.clear(place) }
+                if let slot = table.slot(of: key) { table.clear(slot) }
                 expected[key] = nil
             case 8:
-                if let place = table.place(of: key) { table[place] = -step }
+                if let slot = table.slot(of: key) { table[slot] = -step }
                 if expected[key] != nil { expected[key] = -step }
             default:
                 table.shrinkIfSparse()
@@ -31,12 +31,12 @@ import Testing
                 table.removeAll { $0.isMultiple(of: 2) }
                 expected = expected.filter { !$0.value.isMultiple(of: 2) }
             }
-            #expect(table.place(of: key).flatMap { table[$0] } == expected[key], "seed \(seed)")
+            #expect(table.slot(of: key).flatMap { table[$0] } == expected[key], "seed \(seed)")
         }
 
         #expect(table.count == expected.count)
         var found: [UInt64: Int] = [:]
-        table.forEach { key, place in found[key] = table[place] }
+        table.forEach { key, slot in found[key] = table[slot] }
         #expect(found == expected, "seed \(seed)")
         #expect(table.count * 5 <= table.capacity * 4)
     }
@@ -50,19 +50,19 @@ import Testing
         #expect(table.capacity == 8_192)
 
         for key in 11...5_000 as ClosedRange<UInt64> {
-            if let place = table.place(of: key) { table.clear(place) }
+            if let slot = table.slot(of: key) { table.clear(slot) }
             table.shrinkIfSparse()
         }
 
         #expect(table.capacity == ObjectTable<Int>.leastCapacity)
         for key in 1...10 as ClosedRange<UInt64> {
-            #expect(table.place(of: key).flatMap { table[$0] } == Int(key))
+            #expect(table.slot(of: key).flatMap { table[$0] } == Int(key))
         }
         table.removeAll()
-        #expect(table.capacity == 0 && table.place(of: 1) == nil)
+        #expect(table.capacity == 0 && table.slot(of: 1) == nil)
     }
 
-    @Test func `what is kept is let go of when it is taken out, and not before`() {
+    @Test func `a value is released when it is removed, and not before`() {
         final class Kept {}
         var table = ObjectTable<Kept>()
         var kept: [UInt64: () -> Kept?] = [:]
@@ -73,7 +73,7 @@ import Testing
             table.put(object, for: key, at: table.home(of: key))
         }
         for key in stride(from: 2, through: 200, by: 2) as StrideThrough<UInt64> {
-            if let place = table.place(of: key) { table.clear(place) }
+            if let slot = table.slot(of: key) { table.clear(slot) }
         }
 
         for (key, object) in kept { #expect((object() != nil) == !key.isMultiple(of: 2), "\(key)") }

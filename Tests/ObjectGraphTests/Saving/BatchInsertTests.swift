@@ -248,7 +248,7 @@ extension PersistentContainer {
         #expect(missing.message.contains("Row 3"))
     }
 
-    @Test func `a property that is not there or has no place in a store is named`() throws {
+    @Test func `a property that does not exist or is not stored is named`() throws {
         let unknown = try refusal(.validation) { $0["levle"] = .int(1) }
         let transient = try refusal(.validation) { $0[\.text] = "gone" }
         let relationship = try refusal(.validation) { $0.relate("owner", to: nil) }
@@ -258,7 +258,7 @@ extension PersistentContainer {
         #expect(relationship.message.contains("'owner'"))
     }
 
-    @Test func `everything that is wrong with a row is told, and with the other rows`() throws {
+    @Test func `everything that is wrong with a row is reported, and with the other rows`() throws {
         let (folder, container) = try makeReadings()
         var asked: [Int] = []
 
@@ -467,7 +467,7 @@ extension PersistentContainer {
         }
     }
 
-    @Test func `what could not be set is told once, though the property must not stay empty`()
+    @Test func `what could not be set is reported once, though the property must not stay empty`()
         throws
     {
         let store = try ClassStore(motorpool)
@@ -655,7 +655,7 @@ extension PersistentContainer {
         }
     }
 
-    @Test func `contexts learn of a batch by merging, and are told which objects are new`() throws {
+    @Test func `contexts learn of a batch by merging, and get the new objects`() throws {
         let store = try StaffStore()
         let follower = store.context("follower")
         try follower.performAndWait { () throws in

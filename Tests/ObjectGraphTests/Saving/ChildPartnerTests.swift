@@ -7,7 +7,7 @@ import Testing
 
 /// Partners, a relationship that is its own inverse, where a child and its parent both make pairs.
 struct ChildPartnerTests {
-    /// A root in which somebody has paired ann and bob after a child has read that nobody is paired.
+    /// A root in which ann and bob were paired after a child has read that nobody is paired.
     private struct Case {
         let store: ClubStore
         let root: ManagedObjectContext

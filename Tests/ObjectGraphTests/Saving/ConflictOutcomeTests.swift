@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test(arguments: granularities, MergePolicy.allCases)
-    func `F67 changes of different objects are no conflict`(
+    func `F67 changes of different objects are not a conflict`(
         granularity: ConflictGranularity, policy: MergePolicy
     ) throws {
         let rivals = try Rivals(policy, granularity)
@@ -211,7 +211,7 @@ import Testing
 
     // MARK: - Watched objects
 
-    @Test func `F61 an unchanged object is no conflict unless it is watched`() throws {
+    @Test func `F61 an unchanged object is not in conflict unless it is watched`() throws {
         let rivals = try Rivals()
         try rivals.saveTheirs { $0.salary = 50 }
 

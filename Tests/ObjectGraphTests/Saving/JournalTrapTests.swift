@@ -13,7 +13,7 @@ import Testing
         try #require(store.container.persistentStoreCoordinator.persistentStores.first).store
     }
 
-    @Test func `J1 what comes to nothing appends nothing`() throws {
+    @Test func `J1 changes that cancel out append nothing`() throws {
         let staff = try StaffStore()
         try staff.inContext { (context) throws in
             let ada = Employee(context: context)

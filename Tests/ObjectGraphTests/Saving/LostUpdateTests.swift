@@ -28,7 +28,7 @@ import Testing
         #expect(bank.edit(second) { $0.hasChanges })
     }
 
-    @Test func `a child that comes to the value its parent has by now is refused, too`() throws {
+    @Test func `a child that sets the value its parent has by now is refused, too`() throws {
         let bank = try Bank()
         let parent = bank.context()
         let child = bank.context(parent: parent)
@@ -61,7 +61,7 @@ import Testing
         #expect(bank.stored { $0.plain } == 20)
     }
 
-    @Test func `a conflict that an automatic merge has met is told by the save`() throws {
+    @Test func `a conflict that an automatic merge has met is reported by the save`() throws {
         for (ours, theirs) in [(10, 10), (7, 10)] {
             let bank = try Bank()
             let context = bank.context()
@@ -106,7 +106,7 @@ import Testing
         #expect(bank.stored { $0.plain } == 7)
     }
 
-    @Test func `what an undo, a rollback or a refresh has settled is not told any more`() throws {
+    @Test func `what an undo, a rollback or a refresh has settled is no longer reported`() throws {
         let settle: [(ManagedObjectContext, Account) -> Void] = [
             { context, _ in context.undo() },
             { context, _ in context.rollback() },

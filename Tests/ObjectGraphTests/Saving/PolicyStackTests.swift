@@ -202,7 +202,7 @@ private enum Ending: Equatable {
     }
 
     @Test(arguments: yields)
-    func `S104 WE8 where the store wins the first of the two operations stands`(
+    func `S104 WE8 if the store wins, the first of the two operations stands`(
         policy: MergePolicy
     ) throws {
         let deleted = try runOperations(policy, deletesFirst: true)
@@ -214,7 +214,7 @@ private enum Ending: Equatable {
     }
 
     @Test(arguments: trumps)
-    func `S104 WE8 where the context wins the delete stands and the reference goes`(
+    func `S104 WE8 if the context wins, the delete stands and the reference goes`(
         policy: MergePolicy
     ) throws {
         let deleted = try runOperations(policy, deletesFirst: true)
@@ -318,7 +318,7 @@ private enum Ending: Equatable {
     }
 
     @Test(arguments: yields)
-    func `S106 WE9 where the store wins a logout stands and only a new post is left`(
+    func `S106 WE9 if the store wins, a logout stands and only a new post is left`(
         policy: MergePolicy
     ) throws {
         let deleted = try runLogout(policy, deletesFirst: true)

@@ -55,7 +55,7 @@ private struct Speculation {
     let sequence: SequenceNumber
     let context: ManagedObjectContext
     let trials: [Trial]
-    let place: Comment
+    let comment: Comment
 
     var head: ReferenceModel.World { chronicle.reference.current }
 
@@ -64,7 +64,7 @@ private struct Speculation {
         var generator = SeededGenerator(seed: seed &* 31)
         sequence = SequenceNumber(
             UInt64.random(in: 5..<chronicle.reference.head.rawValue, using: &generator))
-        place = "seed \(seed), from entry \(sequence)"
+        comment = "seed \(seed), from entry \(sequence)"
         var trials: [Trial] = []
         let world = chronicle.reference.world(at: sequence)
         for object in world.keys.sorted() where isWanted(object, chronicle) {
@@ -102,7 +102,7 @@ private struct Speculation {
         }
     }
 
-    /// The others' value in place of the edited one; nil when they deleted the object.
+    /// The others' value instead of the edited one; nil when they deleted the object.
     func theirs(_ trial: Trial) -> Value? {
         trial.property.slot.flatMap { head[trial.object]?.values[$0] }
     }
@@ -190,28 +190,28 @@ extension ManagedObject {
 
         try context.performAndWait { () throws in
             let preview = try context.previewSave()
-            #expect(Set(preview.conflicts.map(Collision.init)) == expected, speculation.place)
+            #expect(Set(preview.conflicts.map(Collision.init)) == expected, speculation.comment)
             for conflict in preview.conflicts {
-                #expect(conflict.sequence == speculation.origin(of: conflict), speculation.place)
+                #expect(conflict.sequence == speculation.origin(of: conflict), speculation.comment)
             }
-            #expect((preview.refusal == nil) == expected.isEmpty, speculation.place)
+            #expect((preview.refusal == nil) == expected.isEmpty, speculation.comment)
             guard !expected.isEmpty else { return }
-            let error = #expect(throws: StoreError.self, speculation.place) {
+            let error = #expect(throws: StoreError.self, speculation.comment) {
                 try context.save()
             }
-            #expect(error?.conflicts == preview.conflicts, speculation.place)
-            #expect(context.isSpeculative, speculation.place)
+            #expect(error?.conflicts == preview.conflicts, speculation.comment)
+            #expect(context.isSpeculative, speculation.comment)
             for trial in speculation.trials {
                 let id = speculation.chronicle.store.objectID(trial.object)
                 let object = try context.existingObject(with: id)
                 #expect(
                     object.primitiveValue(forKey: trial.property.name) == trial.ours,
-                    speculation.place)
+                    speculation.comment)
             }
         }
 
         if !expected.isEmpty {
-            #expect(try speculation.outcome() == speculation.head, speculation.place)
+            #expect(try speculation.outcome() == speculation.head, speculation.comment)
         }
     }
 
@@ -246,10 +246,10 @@ extension ManagedObject {
         try context.performAndWait { () throws in
             try context.save()
 
-            #expect(!context.isSpeculative, speculation.place)
-            #expect(!context.hasChanges, speculation.place)
+            #expect(!context.isSpeculative, speculation.comment)
+            #expect(!context.hasChanges, speculation.comment)
             let living = context.registeredObjects.filter { !$0.isDeleted }
-            #expect(living.count >= 5, speculation.place)
+            #expect(living.count >= 5, speculation.comment)
             for object in living {
                 let id = object.objectID.object
                 for (name, related) in object.relationships(in: schema) {
@@ -257,17 +257,17 @@ extension ManagedObject {
                     let expected = world.related(name, id)
                     #expect(
                         related == (isOrdered ? expected : expected.sorted()),
-                        "\(speculation.place), \(id).\(name)")
+                        "\(speculation.comment), \(id).\(name)")
                 }
                 for property in schema.entity(id.entity)?.slots ?? [] {
                     guard let slot = property.slot, property.isAttribute else { continue }
                     try object.willAccessValue(forKey: property.name)
                     #expect(
                         object.primitiveValue(forKey: property.name) == expected[id]?.values[slot],
-                        speculation.place)
+                        speculation.comment)
                 }
             }
         }
-        #expect(try speculation.outcome() == expected, speculation.place)
+        #expect(try speculation.outcome() == expected, speculation.comment)
     }
 }

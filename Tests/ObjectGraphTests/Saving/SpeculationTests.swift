@@ -124,7 +124,7 @@ import Testing
 
     // MARK: - Merging forward
 
-    @Test func `a save is merged with what was saved since, and the context stands at the head`()
+    @Test func `a save is merged with what was saved since, and the context is at the head`()
         throws
     {
         let whatIf = try WhatIf()
@@ -174,7 +174,8 @@ import Testing
         }
     }
 
-    @Test func `what others came to as well is no entry under a policy that settles`() throws {
+    @Test func `what others have saved as well is not an entry under a policy that settles`() throws
+    {
         let whatIf = try WhatIf()
         let head = try whatIf.others(edit: whatIf.ada) {
             $0.lastName = "Lovelace"
@@ -438,7 +439,7 @@ import Testing
         }
     }
 
-    @Test func `deleting what others have come to refer to leaves nothing dangling`() throws {
+    @Test func `deleting what others now refer to leaves nothing dangling`() throws {
         let whatIf = try WhatIf(.mergeByPropertyObjectTrump)
         try whatIf.others { (context) throws in
             let linus = Employee(context: context)
@@ -552,7 +553,8 @@ import Testing
         let grace = try #require(set.hire("Murray", in: stores[1]).first)
         let sequences = try set.coordinator.sequences(at: .head)
         let whatIf = ManagedObjectContext(
-            CoordinatedStores(of: set.coordinator, speculatingFrom: sequences))
+            set.coordinator,
+            on: CoordinatedStores(of: set.coordinator, speculatingFrom: sequences))
         try set.inContext { (context) throws in
             try context.hired(ada).firstName = "Ada"
             try context.hired(grace).firstName = "Grace"
@@ -666,7 +668,7 @@ import Testing
         try store.inContext { (context) throws in
             let blocked = StoreError(.undoBlocked, "Entry 3 cannot be undone.")
             Department(context: context).name = "R&D"
-            context.noteUndoFailure(blocked)
+            context.rememberUndoFailure(blocked)
 
             let refusals = try (0..<2).map { _ in try context.previewSave().refusal }
 

@@ -166,7 +166,7 @@ import Testing
         bank.edit(reader) {
             #expect($0.tags == ["1", "2", "9", "10"])
             #expect($0.marks == [1, 2, 3])
-            // Setting what is there changes nothing.
+            // Setting the current value changes nothing.
             $0.marks = [2, 3, 1]
         }
         #expect(try bank.save(reader) == nil)
@@ -220,7 +220,7 @@ import Testing
     // MARK: - Merging into a context
 
     @Test(arguments: ["merge", "notification", "following", "refresh", "all"])
-    func `a pending difference stands on top of what others have saved`(way: String) throws {
+    func `a pending difference is added to what others have saved`(way: String) throws {
         let bank = try Bank { $0.balance = 100 }
         let context = bank.context()
         if way == "following" {
@@ -285,7 +285,7 @@ import Testing
 
     // MARK: - Children
 
-    @Test func `a child's difference goes on top of its parent's and of the store's`() throws {
+    @Test func `a child's difference is added to its parent's and to the store's`() throws {
         let bank = try Bank { $0.balance = 100 }
         let parent = bank.context()
         let children = [bank.context(parent: parent), bank.context(parent: parent)]
@@ -396,7 +396,7 @@ import Testing
         #expect(bank.stored { $0.balance } == 5)
     }
 
-    @Test func `undo goes on with saves of before a restart, and takes each difference once`()
+    @Test func `undo continues with saves from before a restart, and takes each difference once`()
         throws
     {
         let bank = try Bank()

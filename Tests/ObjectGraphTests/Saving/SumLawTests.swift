@@ -11,7 +11,7 @@ import Testing
 /// through any stack of contexts; and undoing any entry removes exactly its own difference.
 @Suite struct SumLawTests {
     @Test(arguments: 1...40 as ClosedRange<UInt64>)
-    func `what is saved is what was there and all differences, however they come together`(
+    func `the saved value is the initial one and all differences, however they are merged`(
         seed: UInt64
     ) throws {
         try SumLaw(seed: seed).run(steps: 120)
@@ -224,8 +224,8 @@ private final class SumLaw {
 
     private func value(of index: Int) -> Int { bank.edit(contexts[index]) { $0.balance } }
 
-    private func check(_ place: String) throws {
-        try expect(bank.stored { $0.balance }, stored, "the store \(place)")
+    private func check(_ moment: String) throws {
+        try expect(bank.stored { $0.balance }, stored, "the store \(moment)")
     }
 
     private func expect(_ found: Int, _ wanted: Int, _ what: String) throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DaybookObjectGraph
 
-/// What an update that runs again leaves of the steps that can be undone.
+/// Which undo steps remain after an update that runs again.
 @Suite struct UpdateStepTests {
     private struct Refusal: Error {}
 

@@ -19,7 +19,7 @@ import Testing
 
         var all: [(url: URL, code: StoreError.Code?)] { answers.withLock { $0 } }
 
-        func note(_ description: PersistentStoreDescription, _ error: (any Error)?) {
+        func record(_ description: PersistentStoreDescription, _ error: (any Error)?) {
             let code = (error as? StoreError)?.code
             answers.withLock { $0.append((description.url, code)) }
         }
@@ -40,7 +40,7 @@ import Testing
             descriptions: [good, bad, late].map { PersistentStoreDescription(url: $0) })
         let answers = Answers()
 
-        container.loadPersistentStores { answers.note($0, $1) }
+        container.loadPersistentStores { answers.record($0, $1) }
 
         #expect(answers.all.map(\.url) == [good, bad, late])
         #expect(answers.all.map(\.code) == [nil, .notAStore, nil])
@@ -65,8 +65,8 @@ import Testing
         let container = try PersistentContainer(model: staff, descriptions: [description])
         let answers = Answers()
 
-        container.loadPersistentStores { answers.note($0, $1) }
-        container.loadPersistentStores { answers.note($0, $1) }
+        container.loadPersistentStores { answers.record($0, $1) }
+        container.loadPersistentStores { answers.record($0, $1) }
 
         #expect(answers.all.map(\.code) == [nil, .exists])
         #expect(container.persistentStoreCoordinator.persistentStores.count == 1)
@@ -102,7 +102,7 @@ import Testing
         let container = try PersistentContainer(model: staff, descriptions: [description])
         let answers = Answers()
 
-        container.loadPersistentStores { answers.note($0, $1) }
+        container.loadPersistentStores { answers.record($0, $1) }
 
         #expect(answers.all.map(\.code) == [.missing])
         #expect(!FileManager.default.fileExists(atPath: description.url.path))
@@ -251,7 +251,7 @@ import Testing
             "configurations.A[0]: the name of an entity was expected"
         ),
     ])
-    func `F4 mistakes in the configurations of a model file have a place`(
+    func `F4 mistakes in the configurations of a model file have a path`(
         text: String, problem: String
     ) throws {
         let error = #expect(throws: ModelError.self) { try ManagedObjectModel(json: text) }

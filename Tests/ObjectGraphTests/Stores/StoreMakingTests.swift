@@ -8,7 +8,7 @@ import Testing
 
 /// Stores that are made when they are added.
 @Suite struct StoreMakingTests {
-    @Test func `coordinators that make a store at the same time and place all have the one store`()
+    @Test func `coordinators that make a store at the same time and path share one store`()
         async throws
     {
         let directory = try TemporaryDirectory()

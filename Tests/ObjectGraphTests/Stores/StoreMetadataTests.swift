@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `F3 values are no part of the journal, of replay or of a verification`() throws {
+    @Test func `F3 values are not part of the journal, of replay or of a verification`() throws {
         let set = try StoreSet("plain", "kept")
         let stores = set.coordinator.persistentStores
         for store in stores { try set.hire("Lovelace", in: store) }

@@ -178,7 +178,7 @@ import Testing
 
     // MARK: - Moving
 
-    @Test func `F7 saving as goes on with a copy that has the journal and the pending changes`()
+    @Test func `F7 saving as continues with a copy that has the journal and the pending changes`()
         throws
     {
         let set = try StoreSet("draft")
@@ -215,7 +215,7 @@ import Testing
         #expect(try Store.open(at: set.url("draft").path).head() == SequenceNumber(2))
     }
 
-    @Test func `F7 a context that follows a store follows it to its new place`() throws {
+    @Test func `F7 a context that follows a store follows it to its new location`() throws {
         let set = try StoreSet("draft")
         let store = set.coordinator.persistentStores[0]
         let id = try set.hire("Byron", in: store)[0]
@@ -256,10 +256,10 @@ import Testing
                 }) { await _Concurrency.Task.yield() }
             }
         }()
-        for place in 1...5 {
+        for number in 1...5 {
             while try Self.isBusy({
                 let store = set.coordinator.persistentStores[0]
-                try set.coordinator.migratePersistentStore(store, to: set.url("\(place)"))
+                try set.coordinator.migratePersistentStore(store, to: set.url("\(number)"))
             }) { await _Concurrency.Task.yield() }
         }
         _ = try await clerk
@@ -340,7 +340,7 @@ import Testing
         #expect(try Data(contentsOf: letter) == Data("A letter.".utf8))
     }
 
-    @Test func `F7 replacing puts a copy in the place of a store that nobody uses`() throws {
+    @Test func `F7 replacing puts a copy where a store was that nobody uses`() throws {
         let set = try StoreSet("old", "new")
         let stores = set.coordinator.persistentStores
         try set.hire("Byron", in: stores[0])
@@ -368,7 +368,7 @@ import Testing
         #expect(try StoreSet.lastNames(at: set.url("old")) == ["Lovelace", "King"])
     }
 
-    @Test func `a store in whose place a backup was put is followed as if nothing came after it`()
+    @Test func `a store that a backup has replaced is followed as if nothing came after it`()
         throws
     {
         let set = try StoreSet("staff")

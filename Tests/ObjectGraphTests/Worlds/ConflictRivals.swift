@@ -73,7 +73,7 @@ final class Rivals {
         }
     }
 
-    /// What a context that knows nothing reads.
+    /// What a new context reads.
     func stored<Result>(_ read: (Employee) -> Result) throws -> Result? {
         try store.inContext { context in
             try context.fetch(FetchRequest<Employee>()).first.map(read)

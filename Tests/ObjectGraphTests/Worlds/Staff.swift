@@ -64,7 +64,7 @@ final class StaffStore: Sendable {
         try self.init(in: try TemporaryDirectory())
     }
 
-    /// Opens the store of another one again, as after a restart.
+    /// Opens another instance's store again, as after a restart.
     convenience init(_ other: StaffStore) throws {
         try self.init(in: other.folder)
     }

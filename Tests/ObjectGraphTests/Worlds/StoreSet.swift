@@ -17,7 +17,7 @@ final class StoreSet: Sendable {
         for name in names { try coordinator.addPersistentStore(at: url(name)) }
     }
 
-    /// Where the store of a name is.
+    /// The URL of the store with a name.
     func url(_ name: String) -> URL {
         folder.url.appendingPathComponent("\(name).daybook")
     }

@@ -31,7 +31,7 @@ final class Player: ManagedObject {
     /// The number of times that the accessor below has set the name.
     var namings = 0
 
-    /// An accessor of the class's own.
+    /// The class's own accessor.
     var shownName: String {
         get { name }
         set {
@@ -90,7 +90,7 @@ final class ClubStore: Sendable {
         try self.init(in: try TemporaryDirectory())
     }
 
-    /// Opens the store of another one again, as after a restart.
+    /// Opens another instance's store again, as after a restart.
     convenience init(_ other: ClubStore) throws {
         try self.init(in: other.folder)
     }
@@ -212,6 +212,6 @@ extension ManagedObjectContext {
         return picture
     }
 
-    /// The manager that a context has from the beginning.
+    /// The manager that a context has from the start.
     var manager: UndoManager { get throws { try #require(undoManager) } }
 }

@@ -68,7 +68,7 @@ final class WhatIf {
         try context.performAndWait { try body(context) }
     }
 
-    /// What a context that knows nothing reads.
+    /// What a new context reads.
     func stored<Result>(_ read: (ManagedObjectContext) throws -> Result) throws -> Result {
         try store.inContext(read)
     }
@@ -90,12 +90,12 @@ final class WhatIf {
 }
 
 extension ManagedObjectContext {
-    /// An employee who is there.
+    /// An existing employee.
     func hired(_ id: ManagedObjectID) throws -> Employee {
         try #require(try existingObject(with: id) as? Employee)
     }
 
-    /// A department that is there.
+    /// An existing department.
     func unit(_ id: ManagedObjectID) throws -> Department {
         try #require(try existingObject(with: id) as? Department)
     }

@@ -2,12 +2,12 @@ import Testing
 
 @testable import DaybookObjectModel
 
-/// Laws of changes in a row and of changes that are put onto other states.
+/// Laws of changes in sequence and of changes rebased on other states.
 struct ChangeLawTests {
     private static let rounds = 300
 
     @Test(arguments: 1...4 as ClosedRange<UInt64>)
-    func `it does not matter in which order three changes are made one`(seed: UInt64) throws {
+    func `three changes compose to the same change however they are grouped`(seed: UInt64) throws {
         var world = try RandomObject(seed: seed)
         for _ in 0..<Self.rounds {
             let states = (0..<4).map { _ in world.stateOrNone() }
@@ -22,7 +22,7 @@ struct ChangeLawTests {
     }
 
     @Test(arguments: 1...4 as ClosedRange<UInt64>)
-    func `two changes as one are taken back by their inverses, the last one first`(
+    func `the inverses of two changes, the last one first, undo their composition`(
         seed: UInt64
     ) throws {
         var world = try RandomObject(seed: seed)
@@ -39,7 +39,7 @@ struct ChangeLawTests {
     }
 
     @Test(arguments: 1...4 as ClosedRange<UInt64>)
-    func `a change that is put onto another state applies there and leads where it led`(
+    func `a change rebased on another state applies there and has the same result`(
         seed: UInt64
     ) throws {
         var world = try RandomObject(seed: seed)
@@ -67,7 +67,7 @@ struct ChangeLawTests {
                 var expected = other.members(of: property)
                 for member in Set(before.keys).union(after.keys)
                 where before[member] != after[member] {
-                    // A member that was only moved, and that has gone there, stays out.
+                    // A member that was only moved, and is gone in the other state, stays out.
                     if before[member] != nil, expected[member] == nil { continue }
                     expected[member] = after[member]
                 }
@@ -78,7 +78,7 @@ struct ChangeLawTests {
     }
 
     @Test(arguments: 1...4 as ClosedRange<UInt64>)
-    func `a change that is put onto one state and then another is as if put onto the last at once`(
+    func `a change rebased on two states in turn equals one rebased on the last at once`(
         seed: UInt64
     ) throws {
         var world = try RandomObject(seed: seed)
@@ -91,8 +91,8 @@ struct ChangeLawTests {
             let once = change.starting(from: first, of: world.entity, unmergeable: .kept)
             let twice = once.starting(from: last, of: world.entity, unmergeable: .kept)
 
-            // What the first state had already is no part of the change any more, and a member that it
-            // had is moved and not added.
+            // What the first state already had is no longer part of the change, and a member that
+            // it had is moved, not added.
             let atOnce = change.restricted(to: once)
                 .starting(from: last, of: world.entity, unmergeable: .kept)
             #expect(twice == atOnce)
@@ -100,7 +100,7 @@ struct ChangeLawTests {
     }
 
     @Test(arguments: 1...4 as ClosedRange<UInt64>)
-    func `a delete takes out what is there, and an insert stays as it is`(seed: UInt64) throws {
+    func `a delete removes the current values, and an insert stays as it is`(seed: UInt64) throws {
         var world = try RandomObject(seed: seed)
         for _ in 0..<Self.rounds {
             let (base, other) = (world.state(), world.state())
@@ -115,7 +115,7 @@ struct ChangeLawTests {
     }
 
     @Test(arguments: 1...4 as ClosedRange<UInt64>)
-    func `members that follow others' edits are as if put onto what those lead to`(
+    func `edits of members rebased on others' edits equal those rebased on their result`(
         seed: UInt64
     ) throws {
         var world = try RandomObject(seed: seed)
@@ -145,7 +145,8 @@ struct ChangeLawTests {
                 == Edit(property: goals.number, old: .int(1), new: .int(.max)))
     }
 
-    @Test func `a member that comes back to where it was is named in a row and not in the net`() {
+    @Test
+    func `a member that returns to its old order is named in the sequence but not in the net`() {
         let number = PropertyNumber(rawValue: 3)
         let member = Member(
             object: ObjectID(entity: EntityNumber(rawValue: 1), number: 1), order: 2)

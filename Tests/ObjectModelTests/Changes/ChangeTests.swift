@@ -19,7 +19,8 @@ import Testing
         }
     }
 
-    @Test func `a change does not apply to a state it was not made for and leaves it alone`() throws
+    @Test func `a change does not apply to a state it does not start from and leaves it unchanged`()
+        throws
     {
         let domain = try SmallDomain()
         for old in domain.states {
@@ -29,7 +30,7 @@ import Testing
                     var state = other
                     do {
                         try change.apply(to: &state, of: domain.entity)
-                        // An update looks at what it changes only, so it may fit another state.
+                        // An update checks only what it changes, so it may fit another state.
                         #expect(old != nil && new != nil && other != nil)
                     } catch {
                         #expect(state == other)
@@ -56,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `changes that rise, fall or stand anyhow come into the order of an entry`() throws {
+    @Test func `ascending, descending and unordered changes are sorted as in an entry`() throws {
         let values: [Value] = [.int(1)]
         let expected = (1...9 as ClosedRange<UInt64>).map { number in
             let object = ObjectID(entity: EntityNumber(rawValue: 1), number: number)
@@ -142,7 +143,7 @@ import Testing
 @Suite struct ThreeWayMergeTests {
     private let policies = MergePolicy.allCases
 
-    @Test func `what a merge leaves to do applies to what is there`() throws {
+    @Test func `the change that a merge returns applies to the current state`() throws {
         try forEveryMerge { domain, base, theirs, ours, policy, outcome in
             var state = theirs
             try outcome.change?.apply(to: &state, of: domain.entity)
@@ -158,7 +159,8 @@ import Testing
         }
     }
 
-    @Test func `both sides the same leaves nothing to do, and is settled only by a policy`() throws
+    @Test func `equal changes of both sides leave nothing to do but need a policy to settle`()
+        throws
     {
         try forEveryMerge { domain, base, theirs, ours, policy, outcome in
             guard theirs == ours, let base else { return }
@@ -253,14 +255,14 @@ import Testing
                 Set((base.members[parts] ?? [:]).keys), Set((theirs.members[parts] ?? [:]).keys),
                 Set((ours.members[parts] ?? [:]).keys)
             )
-            // Joins and leaves add up; what ours only moved and theirs took out stays out.
+            // Joins and leaves add up; a member that we only move and they remove stays out.
             #expect(
                 result
                     == their.union(our.subtracting(old)).subtracting(old.subtracting(our)))
         }
     }
 
-    /// Tries every base, theirs and ours under every policy.
+    /// Tries every combination of base, theirs and ours under every policy.
     private func forEveryMerge(
         _ check: (
             _ domain: SmallDomain, _ base: ObjectState?, _ theirs: ObjectState?,

@@ -2,7 +2,7 @@ import DaybookObjectModel
 import Foundation
 import Testing
 
-/// Changes that are found in their bytes without being made.
+/// Changes located in their bytes without decoding their values.
 struct EncodedChangeTests {
     private static let object = ObjectID(entity: EntityNumber(rawValue: 3), number: 70_000)
     private static let values: [Value] = [
@@ -22,10 +22,10 @@ struct EncodedChangeTests {
         Change(
             object: object,
             kind: .update(
-                edits: values.enumerated().map { place, value in
+                edits: values.enumerated().map { index, value in
                     Edit(
-                        property: PropertyNumber(rawValue: UInt32(place + 1)), old: value,
-                        new: .int(Int64(place)))
+                        property: PropertyNumber(rawValue: UInt32(index + 1)), old: value,
+                        new: .int(Int64(index)))
                 }, members: members)),
     ]
 
@@ -34,7 +34,7 @@ struct EncodedChangeTests {
         return field.isEmpty ? .null : try bytes.span.bytes.readValue(at: &offset)
     }
 
-    @Test func `every field of a change is where it was written`() throws {
+    @Test func `every field of a change is found where it was written`() throws {
         var writer = ByteWriter()
         for change in Self.changes { writer.append(change) }
         let bytes = writer.bytes
@@ -65,7 +65,7 @@ struct EncodedChangeTests {
         #expect(offset == bytes.count)
     }
 
-    @Test func `bytes that make no change are refused as decoding refuses them`() throws {
+    @Test func `bytes that are not a change are refused as in decoding`() throws {
         var writer = ByteWriter()
         for change in Self.changes { writer.append(change) }
         let whole = writer.bytes

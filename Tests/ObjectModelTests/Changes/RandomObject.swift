@@ -23,7 +23,7 @@ struct RandomObject {
             attributes: [
                 AttributeDescription(name: "name", type: .string),
                 AttributeDescription(name: "shirt", type: .int32),
-                // Two sides that have emptied a number have made no difference to each other's.
+                // Two sides that clear a number do not change each other's result.
                 AttributeDescription(
                     name: "goals", type: .int64, isOptional: false, defaultValue: .int(0),
                     merge: .sum),
@@ -77,7 +77,7 @@ struct RandomObject {
             ]),
     ])
 
-    /// A state, or sometimes that there is no object.
+    /// A state, or sometimes nil for no object.
     mutating func stateOrNone() -> ObjectState? {
         Int.random(in: 0..<6, using: &random) == 0 ? nil : state()
     }

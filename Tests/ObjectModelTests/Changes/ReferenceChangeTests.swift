@@ -2,7 +2,7 @@ import Testing
 
 @testable import DaybookObjectModel
 
-/// What a change does to references is what its two states differ in.
+/// The effect of a change on references is the difference of its two states.
 struct ReferenceChangeTests {
     private struct Link: Hashable {
         let property: PropertyNumber
@@ -10,7 +10,7 @@ struct ReferenceChangeTests {
     }
 
     @Test(arguments: 1...4 as ClosedRange<UInt64>)
-    func `what a change begins and ends are the references that one state has and not the other`(
+    func `a change begins and ends the references that only one of its states has`(
         seed: UInt64
     ) throws {
         var world = try RandomObject(seed: seed)
@@ -44,7 +44,7 @@ struct ReferenceChangeTests {
     }
 
     @Test(arguments: 1...4 as ClosedRange<UInt64>)
-    func `the numbers of objects at both ends change by what the two states differ in`(
+    func `the counts at both ends change by the difference of the two states`(
         seed: UInt64
     ) throws {
         var world = try RandomObject(seed: seed)
@@ -72,7 +72,7 @@ struct ReferenceChangeTests {
             }
             #expect(differences.filter { $0.value != 0 } == expected.filter { $0.value != 0 })
             if old == nil {
-                // A new object may have too few of what it must have, though it was given none.
+                // A new object may have too few members although the change gives it none.
                 for property in world.entity.counted {
                     let here = Link(property: property.number, destination: world.object)
                     #expect(differences[here] != nil, "\(property.name)")
@@ -81,7 +81,7 @@ struct ReferenceChangeTests {
         }
     }
 
-    @Test func `a change of which only the object is known does nothing to references`() throws {
+    @Test func `a change that names only the object has no effect on references`() throws {
         let world = try RandomObject(seed: 1)
         for kind in [
             Change.Kind.insert(values: [], members: []), .update(edits: [], members: []),
@@ -92,7 +92,7 @@ struct ReferenceChangeTests {
         }
     }
 
-    /// What an object refers to, by the schema alone.
+    /// The references of an object, by the schema alone.
     private func links(of state: ObjectState?, _ world: RandomObject) -> Set<Link> {
         guard let state else { return [] }
         var links: Set<Link> = []

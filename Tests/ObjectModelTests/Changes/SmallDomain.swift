@@ -6,7 +6,7 @@ import Testing
 /// All states of one object of a small entity, and the change from any one to any other.
 ///
 /// Two attributes with three values each and a to-many relationship with two possible members, one
-/// of which may stand at two places: small enough to try every pair and triple.
+/// of which may have either of two orders: small enough to try every pair and triple.
 struct SmallDomain {
     let schema: Schema
     let entity: SchemaEntity
@@ -52,7 +52,7 @@ struct SmallDomain {
         return [[:], [one: 1], [one: 2], [other: 1], [one: 1, other: 2]]
     }
 
-    /// What leads from one state to another; nil when they are the same.
+    /// The change from one state to another; nil when they are the same.
     func change(from old: ObjectState?, to new: ObjectState?) -> Change? {
         switch (old, new) {
         case (nil, nil): return nil

@@ -58,7 +58,7 @@ import Testing
                 "'+300000-01-01T00:00:00Z' is too far away to be counted in microseconds."
             ),
         ])
-    func `what is no time is refused with a reason`(text: String, message: String) {
+    func `a text that is not a time is refused with a reason`(text: String, message: String) {
         let error = #expect(throws: DateTextError.self) { try DateText.microseconds(text) }
 
         #expect(error?.message == message)
@@ -113,7 +113,7 @@ import Testing
             "2001-01-01T00:60Z", "2001-01-01T00:00:60Z", "2001-01-01T00:00:00.Z",
             "2001-01-01T00:00:00+25:00", "2001-01-01T00:00:00Zx", "01-01-2001", "@", "@nan",
         ])
-    func `what is no date is not read`(text: String) {
+    func `a text that is not a date is not read`(text: String) {
         #expect(DateText.date(text) == nil)
     }
 }

@@ -10,7 +10,7 @@ import Testing
         [0...0x1F, 0x7F...0x9F, 0x61C...0x61C, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069]
         .flatMap { $0.compactMap { Unicode.Scalar(UInt32($0)) } }
 
-    @Test func `B15 no hidden character stands in JSON, and each is read back`() throws {
+    @Test func `B15 hidden characters are escaped in JSON and read back`() throws {
         for scalar in Self.hidden {
             let text = "é\(scalar)日\(scalar)\(scalar)x"
 
@@ -23,13 +23,13 @@ import Testing
         }
     }
 
-    @Test func `letters around them are written as they are`() {
+    @Test func `neighbouring letters are written unchanged`() {
         let text = "Türkiye, Ελλάδα, 日本, עברית, \u{FEFF}\u{200D}🇫🇷 ÂÃØâ"
 
         #expect(JSONValue.string(text).text == "\"\(text)\"")
     }
 
-    @Test func `the bytes of a coded value stay as they are`() throws {
+    @Test func `the bytes of a coded value stay unchanged`() throws {
         let data = Data("{\"a\":\"\u{85}\u{202E}\u{7F}é\"}".utf8)
 
         let value = JSONValue(coded: data)

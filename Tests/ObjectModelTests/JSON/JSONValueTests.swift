@@ -8,7 +8,7 @@ import Testing
             "null", "true", "[]", "{}", "-0", "0.10", "1E+400", "9223372036854775807", "\"\"",
             "{\"b\":1,\"a\":[{},[null]]}", "\"\\\"\\\\/\\b\\f\\n\\r\\t\\u001f\\u007fé\u{1F600}\"",
         ])
-    func `what is written without need for change comes back unchanged`(text: String) throws {
+    func `text in the written form comes back unchanged`(text: String) throws {
         #expect(try JSONValue(parsing: text).text == text)
     }
 
@@ -44,7 +44,7 @@ import Testing
             ),
             ("\"\\u12\"", "line 1, column 4: four hexadecimal digits was expected, not '1'."),
         ])
-    func `a mistake is told with its place`(text: String, message: String) {
+    func `a mistake is reported with its location`(text: String, message: String) {
         let error = #expect(throws: JSONError.self) { try JSONValue(parsing: text) }
 
         #expect(error?.description == message)

@@ -18,7 +18,7 @@ import Testing
         "deleteRule":"nullify"}]}]}
         """
 
-    @Test func `a model file says what the model is and its defaults need no words`() throws {
+    @Test func `a model file describes the model and may leave out defaults`() throws {
         let model = try ManagedObjectModel(json: Self.countries)
 
         #expect(
@@ -144,7 +144,9 @@ import Testing
                     + "the number -1."
             ),
         ])
-    func `every mistake in a model file is told with its place`(text: String, message: String) {
+    func `every mistake in a model file is reported with its location`(
+        text: String, message: String
+    ) {
         let error = #expect(throws: ModelError.self) { try ManagedObjectModel(json: text) }
 
         #expect(error?.description == message)

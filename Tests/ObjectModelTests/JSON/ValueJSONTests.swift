@@ -68,7 +68,7 @@ import Testing
             ("0.1", .float, .double(Double(Float(0.1)))),
             ("\"2001-01-01\"", .date, .date(Date(timeIntervalSinceReferenceDate: 0))),
         ] as [(String, AttributeType, Value)])
-    func `other ways of writing are understood`(
+    func `other spellings are understood`(
         text: String, type: AttributeType, value: Value
     ) throws {
         #expect(try Value(JSONValue(parsing: text), for: type) == value)
@@ -102,7 +102,7 @@ import Testing
                     + "number 1e999."
             ),
         ] as [(String, AttributeType, String)])
-    func `a value of the wrong type is told with what would be right`(
+    func `a value of the wrong type is reported with the expected form`(
         text: String, type: AttributeType, message: String
     ) throws {
         let json = try JSONValue(parsing: text)

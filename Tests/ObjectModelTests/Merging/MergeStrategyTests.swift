@@ -4,9 +4,9 @@ import Testing
 
 @testable import DaybookObjectModel
 
-/// What the strategies make of three values.
+/// The results of the strategies for three values.
 @Suite struct MergeStrategyTests {
-    /// What an attribute of a type merges to.
+    /// The merged value of an attribute of a type.
     private func merged(
         _ strategy: MergeStrategy, _ type: AttributeType, _ base: Value, _ theirs: Value,
         _ ours: Value, rules: AttributeRules = AttributeRules(), isSet: Bool = false
@@ -58,7 +58,7 @@ import Testing
         #expect(try merged(.sum, .int64, .int(0), most, .int(1)) == nil)
         #expect(try merged(.sum, .int64, .int(0), .int(.min), .int(-1)) == nil)
         #expect(try merged(.sum, .int64, .int(.min), .int(0), .int(.max)) == nil)
-        // Only the result has to fit, not what leads there.
+        // Only the result must fit, not the intermediate values.
         #expect(try merged(.sum, .int64, .int(.max), .int(.min), .int(.max - 1)) == nil)
         #expect(try merged(.sum, .int64, .int(.min), .int(.min + 5), .int(.max)) == nil)
         #expect(try merged(.sum, .int64, .int(.max), .int(.max - 5), .int(.min)) == nil)
@@ -91,7 +91,8 @@ import Testing
         #expect(try merged(.sum, .decimal, decimal("0"), .decimal(.nan), decimal("1")) == nil)
     }
 
-    @Test func `no value counts as nothing, and two that clear a number have cleared it`() throws {
+    @Test func `a missing value counts as zero, and two sides that clear a number clear it`() throws
+    {
         #expect(try merged(.sum, .int64, .null, .int(5), .int(3)) == .int(8))
         #expect(try merged(.sum, .int64, .int(10), .int(15), .null) == .int(5))
         #expect(try merged(.sum, .int64, .int(10), .null, .int(15)) == .int(5))
@@ -126,7 +127,7 @@ import Testing
 
     // MARK: - Lists
 
-    @Test func `what either side has put in is in, and what either has taken out is out`() throws {
+    @Test func `what either side adds is in, and what either side removes is out`() throws {
         let base = list("a", "b", "c")
         #expect(
             try merged(.union, .codable, base, list("a", "c", "d"), list("a", "b", "c", "e"))
@@ -143,7 +144,7 @@ import Testing
         #expect(try merged(.union, .codable, base, list("b", "c"), list("a", "b")) == list("b"))
     }
 
-    @Test func `arrays keep their order, also where they happen to stand in that of sets`() throws {
+    @Test func `arrays keep their order, even when it happens to be that of sets`() throws {
         let (base, theirs, ours) = (list("m"), list("m", "z"), list("a", "m"))
 
         #expect(try merged(.union, .codable, base, theirs, ours) == list("m", "z", "a"))
@@ -170,7 +171,7 @@ import Testing
         #expect(object.withElementsInOrder == object)
     }
 
-    @Test func `coded values that are no lists are a conflict`() throws {
+    @Test func `coded values that are not lists are a conflict`() throws {
         let object = Value.data(Data(#"{"a":1}"#.utf8))
         let broken = Value.data(Data([0xff, 0x5b]))
         #expect(try merged(.union, .codable, list("a"), object, list("b")) == nil)
@@ -188,7 +189,7 @@ import Testing
     // MARK: - One side only
 
     @Test(arguments: MergeStrategy.allCases)
-    func `where only one side has changed, its value stands as it is`(
+    func `when only one side has changed, its value is kept unchanged`(
         strategy: MergeStrategy
     ) throws {
         let (type, one, other): (AttributeType, Value, Value) =

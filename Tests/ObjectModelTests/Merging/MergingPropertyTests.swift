@@ -2,7 +2,7 @@ import Testing
 
 @testable import DaybookObjectModel
 
-/// A three-way merge of objects of which one attribute adds up and one does not.
+/// A three-way merge of objects with one attribute that adds up and one that does not.
 @Suite struct MergingPropertyTests {
     private let entity: SchemaEntity
     private let object: ObjectID
@@ -57,7 +57,7 @@ import Testing
         #expect(merged.theirs == .int(10))
         #expect(merged.ours == .int(10))
         #expect(merged.written == .int(20))
-        // What is recorded starts from what was really there.
+        // The resulting edit starts from the current value.
         guard case .update(let edits, _)? = outcome.change?.kind else {
             Issue.record("Nothing is left to do.")
             return
@@ -70,7 +70,7 @@ import Testing
         (.mergeByPropertyObjectTrump, 15, "ours"), (.overwrite, 15, "ours"),
         (.rollback, 5, "theirs"),
     ])
-    func `a conflict beside it does not lose what others have added`(
+    func `a conflict in another property does not lose what others have added`(
         policy: MergePolicy, balance: Int64, holder: String
     ) throws {
         let ours = try update((0, "a"), (10, "ours"))
@@ -84,7 +84,7 @@ import Testing
         #expect(state?.values == (try values(balance, holder)))
     }
 
-    @Test func `overwriting an object leaves what others have added to what we have not touched`()
+    @Test func `overwriting an object keeps what others have added to values we have not touched`()
         throws
     {
         let ours = try update((0, "a"), (0, "ours"))
@@ -97,7 +97,7 @@ import Testing
         #expect(state?.values == (try values(5, "ours")))
     }
 
-    @Test func `row by row, what adds up collides with nothing, unless the object is watched`()
+    @Test func `per row, values that add up do not collide unless the object is watched`()
         throws
     {
         let merge = ThreeWayMerge(of: entity, policy: .error)

@@ -3,10 +3,10 @@ import Testing
 
 @testable import DaybookObjectModel
 
-/// The rule for references, asked of graphs that are dictionaries.
+/// The rule for references, applied to graphs in dictionaries.
 struct ReferenceRuleTests {
     @Test(arguments: 1...4 as ClosedRange<UInt64>)
-    func `a reference may stand to what is there and, where only one may, nobody else holds`(
+    func `a reference is allowed to an existing target that no other holds where only one may`(
         seed: UInt64
     ) throws {
         let world = try RandomObject(seed: seed)
@@ -43,7 +43,9 @@ struct ReferenceRuleTests {
     }
 
     @Test(arguments: 1...4 as ClosedRange<UInt64>)
-    func `a change without some references leads where it led but for those`(seed: UInt64) throws {
+    func `a change without some references has the same result except for those`(seed: UInt64)
+        throws
+    {
         var world = try RandomObject(seed: seed)
         for _ in 0..<300 {
             let (old, new) = (world.stateOrNone(), world.state())
@@ -71,8 +73,8 @@ struct ReferenceRuleTests {
             }
             for property in world.entity.storedToMany {
                 for member in new.members(of: property).keys where member.number == refused {
-                    let place = old?.members(of: property)[member]
-                    expected.members[property.number]?[member] = place
+                    let order = old?.members(of: property)[member]
+                    expected.members[property.number]?[member] = order
                 }
                 if expected.members[property.number]?.isEmpty == true {
                     expected.members[property.number] = nil
@@ -88,7 +90,7 @@ struct ReferenceRuleTests {
         }
     }
 
-    @Test func `a reference that is left out of an update is told with what it led to before`()
+    @Test func `a reference left out of an update is reported with its old target`()
         throws
     {
         let world = try RandomObject(seed: 1)

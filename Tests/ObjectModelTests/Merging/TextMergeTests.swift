@@ -11,7 +11,7 @@ import Testing
         return text
     }
 
-    @Test func `edits of words that do not touch are both made`() {
+    @Test func `edits of words that are not adjacent both apply`() {
         #expect(
             merged(
                 "The quick brown fox jumps over the dog.", "The slow brown fox jumps over the dog.",
@@ -30,13 +30,13 @@ import Testing
         #expect(merged("a b c d e", "a x c d y", "a x c d e") == "a x c d y")
         // Neighbouring words.
         #expect(merged("a b c d", "a x c d", "a b y d") == nil)
-        // Both put something in at one place.
+        // Both insert something at one position.
         #expect(merged("a d", "a b d", "a c d") == nil)
-        // One takes out what the other edits.
+        // One removes what the other edits.
         #expect(merged("a b c d", "a d", "a b x d") == nil)
     }
 
-    @Test func `no text counts as an empty one`() {
+    @Test func `a missing text counts as an empty one`() {
         let (text, other) = (Value.string("a"), Value.string("b"))
         #expect(TextMerge.merged(base: .null, theirs: text, ours: text) == text)
         #expect(TextMerge.merged(base: .null, theirs: text, ours: other) == nil)
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(arguments: 1...60 as ClosedRange<UInt64>)
-    func `what differs is found with the fewest differences there can be`(seed: UInt64) throws {
+    func `the search finds the fewest possible differences`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let letters = Int.random(in: 1...5, using: &random)
         func sequence() -> [Int] {
@@ -65,14 +65,14 @@ import Testing
         let hunks = try #require(Hunk.all(from: base, to: other))
 
         var built: [Int] = []
-        var place = 0
+        var position = 0
         for hunk in hunks {
-            #expect(hunk.base.lowerBound >= place, "seed \(seed)")
-            built += base[place..<hunk.base.lowerBound]
+            #expect(hunk.base.lowerBound >= position, "seed \(seed)")
+            built += base[position..<hunk.base.lowerBound]
             built += other[hunk.other]
-            place = hunk.base.upperBound
+            position = hunk.base.upperBound
         }
-        built += base[place...]
+        built += base[position...]
         #expect(built == other, "seed \(seed)")
         let differing = hunks.reduce(0) { $0 + $1.base.count + $1.other.count }
         #expect(
@@ -98,14 +98,14 @@ import Testing
     }
 
     @Test(arguments: 1...60 as ClosedRange<UInt64>)
-    func `it makes no difference who comes first, and nobody's word is lost`(seed: UInt64) {
+    func `the order of the sides does not matter, and no word is lost`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let base = (0..<12).map { "w\($0)" }
-        func edited(_ name: String) -> (words: [String], places: Set<Int>) {
+        func edited(_ name: String) -> (words: [String], positions: Set<Int>) {
             var words = base
-            let places = Set((0..<3).map { _ in Int.random(in: 0..<base.count, using: &random) })
-            for place in places { words[place] = "\(name)\(place)" }
-            return (words, places)
+            let positions = Set((0..<3).map { _ in Int.random(in: 0..<base.count, using: &random) })
+            for position in positions { words[position] = "\(name)\(position)" }
+            return (words, positions)
         }
         let (left, right) = (edited("l"), edited("r"))
         let texts = [base, left.words, right.words].map { $0.joined(separator: " ") + " " }
@@ -114,16 +114,16 @@ import Testing
         let other = merged(texts[0], texts[2], texts[1])
 
         #expect(one == other, "seed \(seed)")
-        let touch = left.places.contains { place in
-            right.places.contains { abs($0 - place) <= 1 }
+        let touch = left.positions.contains { position in
+            right.positions.contains { abs($0 - position) <= 1 }
         }
         #expect((one == nil) == touch, "seed \(seed)")
-        for word in left.places.map({ "l\($0)" }) + right.places.map({ "r\($0)" }) {
+        for word in left.positions.map({ "l\($0)" }) + right.positions.map({ "r\($0)" }) {
             if let one { #expect(one.contains(word), "seed \(seed)") }
         }
     }
 
-    @Test func `two long texts with nothing in common are a conflict and take no time`() {
+    @Test func `two long texts with nothing in common are a conflict, found quickly`() {
         let (many, others) = (0..<40_000, 40_000..<80_000)
         let base = "start " + many.map { "a\($0)" }.joined(separator: " ")
         let theirs = "start " + others.map { "b\($0)" }.joined(separator: " ")

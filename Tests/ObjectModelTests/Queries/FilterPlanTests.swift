@@ -49,7 +49,7 @@ import Testing
             "department.name == 'a'", "age == 3.5", "age < nil", "mentor == nil",
             "pupil == 'Employee/1'",
         ])
-    func `a filter no index can serve reads everything`(text: String) throws {
+    func `a filter that no index can serve reads everything`(text: String) throws {
         let company = try Company()
 
         let plan = FilterPlan(try company.filter(text))

@@ -14,9 +14,11 @@ import Testing
     ]
 
     @Test(arguments: UInt64(1)...6)
-    func `any words are a predicate that reads back and evaluates or a mistake with its place`(
-        seed: UInt64
-    ) throws {
+    func
+        `any words are either a predicate that reads back and evaluates or a mistake with its location`(
+            seed: UInt64
+        ) throws
+    {
         let company = try Company.peopled()
         var random = SeededRandom(seed: seed)
         var understood = 0

@@ -89,7 +89,7 @@ import Testing
                 "'\\d' is no escape; write '\\\\d' for a backslash."
             ),
         ] as [(String, Int, String)])
-    func `a mistake is told with its place and what would be right`(
+    func `a mistake is reported with its location and the remedy`(
         text: String, column: Int, message: String
     ) throws {
         let company = try Company()
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func `words mean the same in any case`() throws {
+    @Test func `keywords are the same in any case`() throws {
         let company = try Company()
 
         let upper = try company.filter(

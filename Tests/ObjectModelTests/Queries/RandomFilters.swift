@@ -141,8 +141,8 @@ extension Value {
         case .uuid:
             let high = random.next()
             let low = random.next()
-            func byte(_ word: UInt64, _ place: UInt64) -> UInt8 {
-                UInt8(truncatingIfNeeded: word >> (8 * place))
+            func byte(_ word: UInt64, _ index: UInt64) -> UInt8 {
+                UInt8(truncatingIfNeeded: word >> (8 * index))
             }
             return .uuid(
                 UUID(

@@ -16,19 +16,19 @@ import Testing
     private static let long = String(repeating: "ab ", count: 100_000)
 
     @Test(arguments: ["(a|b| )*", "(?i)(A|B| )*", "^(?:(a)|(b)|( ))+$"])
-    func `B15 a long text that fits its pattern is said to fit`(pattern: String) throws {
+    func `B15 a long text that matches its pattern is reported as a match`(pattern: String) throws {
         #expect(try answer(pattern, Self.long) == .matches)
         #expect(try answer(pattern, "9" + Self.long) == .differs)
     }
 
-    @Test func `a long text that does not fit at its end is said to differ`() throws {
+    @Test func `a long text that differs at its end is reported as different`() throws {
         #expect(try answer("(a|b| )*", Self.long + "9") == .differs)
     }
 
     @Test(arguments: [
         "(a|b| )*+", "(?>a|b| )*", "(a|b| |(?=x))*", "(a|b| |\\bx)*",
     ])
-    func `B15 a text that is too long for its pattern is not said to differ`(
+    func `B15 a text that is too long for its pattern is not reported as different`(
         pattern: String
     ) throws {
         let answer = try answer(pattern, Self.long)
@@ -37,14 +37,16 @@ import Testing
     }
 
     @Test(arguments: ["(a|aa|aaa)*b|a*", "(a+)+b|a+", "((a|a)*|b)*c|(a*)*"])
-    func `B15 a short text that takes the engine too long is said to fit`(pattern: String) throws {
+    func `B15 a short text that takes the engine too long is reported as a match`(pattern: String)
+        throws
+    {
         let text = String(repeating: "a", count: 60)
 
         #expect(try answer(pattern, text) == .matches)
         #expect(try answer(pattern, text + "d") == .differs)
     }
 
-    @Test func `B15 an expression that tries without end is given up and told`() throws {
+    @Test func `B15 an expression that backtracks without end is given up and reported`() throws {
         let text = String(repeating: "a", count: 100_000)
 
         #expect(try answer("(a|aa|aaa)*b", text) == .differs)
@@ -54,7 +56,7 @@ import Testing
     @Test(arguments: [
         "((a|aa|aaa)*)\\2b", "(a+)+b(?<=c)", "(?=(a|aa)*c)a*", "(?:a|aa)*+c|(a+)+\\1b",
     ])
-    func `B15 a pattern that only the engine can try, and it gives up, has no answer`(
+    func `B15 a pattern that only the engine supports, and on which it gives up, has no answer`(
         pattern: String
     ) throws {
         let text = String(repeating: "a", count: 60)
@@ -65,7 +67,7 @@ import Testing
         #expect("\(try #require(refusal))".contains("text of 60 characters"))
     }
 
-    @Test func `a pattern with look-around that finds its way has an answer`() throws {
+    @Test func `a pattern with look-around on which the engine finishes has an answer`() throws {
         #expect(try answer("(?=.*b)[ab ]*", Self.long) == .matches)
         #expect(try answer("(?=.*c)[ab ]*", Self.long) == .differs)
         #expect(try answer("(a+)\\1b", String(repeating: "a", count: 60) + "b") == .matches)
@@ -149,7 +151,7 @@ import Testing
         "\\Ga",
         "\\Qa+\\E", "\\X", "\\R", "(?x)a b", "(?m)^a$", "(?#note)a",
     ])
-    func `what an automaton cannot decide it does not try`(pattern: String) throws {
+    func `an automaton is not made for an expression it cannot decide`(pattern: String) throws {
         _ = try #require(TextExpression(pattern))
 
         #expect(TextAutomaton(pattern, ignoringCase: false) == nil)
@@ -165,7 +167,9 @@ import Testing
 
     // MARK: - Callers
 
-    @Test func `B15 a validation and a filter tell a long text from one that differs`() throws {
+    @Test func `B15 a validation and a filter distinguish a long match from a long mismatch`()
+        throws
+    {
         var attribute = AttributeDescription(name: "text", type: .string)
         attribute.rules.pattern = "(a|b| )*"
         var other = AttributeDescription(name: "other", type: .string)

@@ -40,7 +40,7 @@ import Testing
                 + Array("bool".utf8) + [1, 0, 0])
     }
 
-    @Test func `rules are written to a model file and read again`() throws {
+    @Test func `rules are written to a model file and read back`() throws {
         let text = Self.ruled.json(.oneLine)
 
         #expect(try ManagedObjectModel(json: text) == Self.ruled)
@@ -48,7 +48,7 @@ import Testing
         #expect(text.contains(#""minLength":2,"maxLength":4,"pattern":"[a-z|]+""#))
     }
 
-    @Test func `a rule that does not fit its attribute is a mistake of the model`() {
+    @Test func `a rule that does not fit its attribute is a mistake in the model`() {
         let wrong = Self.model([
             AttributeDescription(
                 name: "a", type: .string, rules: AttributeRules(minimum: .string("x"))),

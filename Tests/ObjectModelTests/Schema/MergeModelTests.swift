@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `what is unique or transient does not merge`() {
+    @Test func `unique and transient attributes do not merge`() {
         let unique = AttributeDescription(name: "a", type: .int64, isUnique: true, merge: .sum)
         let transient = AttributeDescription(
             name: "b", type: .int64, isTransient: true, merge: .maximum)
@@ -76,7 +76,7 @@ import Testing
         #expect(text.contains(#""name":"marks","type":"codable","set":true,"merge":"union""#))
     }
 
-    @Test func `a file that names an unknown strategy is told which there are`() {
+    @Test func `the error for an unknown strategy in a file lists the known ones`() {
         let error = #expect(throws: ModelError.self) {
             try ManagedObjectModel(
                 json: """

@@ -38,7 +38,7 @@ import Testing
             ])
     }
 
-    @Test func `a mark that changes nothing that is stored is no difference`() {
+    @Test func `a mark that does not affect what is stored is not a difference`() {
         var marked = plain
         marked.isConfidential = true
 
@@ -46,7 +46,7 @@ import Testing
         #expect(model(plain).differences(from: model(marked)).isEmpty)
     }
 
-    @Test func `what is new and what is missing is named`() {
+    @Test func `new and missing entities and properties are named`() {
         let other = AttributeDescription(name: "y", type: .string)
         var larger = model(plain)
         larger.entities.append(EntityDescription(name: "B"))

@@ -142,7 +142,7 @@ import Testing
             })
     }
 
-    @Test func `5,000-deep inheritance is refused at once, and 100 levels are not`() throws {
+    @Test func `inheritance 5,000 levels deep is refused at once, and 100 levels are not`() throws {
         let error = #expect(throws: ModelError.self) { try Self.chain(levels: 5_000).validate() }
         let justTooDeep = #expect(throws: ModelError.self) {
             try Self.chain(levels: 101).validate()
@@ -164,7 +164,7 @@ import Testing
         }
     }
 
-    @Test func `more than 65,535 attributes are refused, with those that are inherited`() throws {
+    @Test func `more than 65,535 attributes, inherited ones included, are refused`() throws {
         func attributes(_ range: Range<Int>) -> [AttributeDescription] {
             range.map { AttributeDescription(name: "a\($0)", type: .bool) }
         }

@@ -30,7 +30,7 @@ struct RelationshipKindTests {
         Kind(name: "Lineup.players", opposite: "lineups"),
         Kind(name: "Player.name"),
     ])
-    func `who may hold what is told by both ends of a relationship`(kind: Kind) throws {
+    func `both ends of a relationship decide what may hold what`(kind: Kind) throws {
         let schema = try Schema(RandomObject.model)
         let names = kind.name.split(separator: ".").map(String.init)
         let property = try #require(schema.entity(named: names[0])?.property(named: names[1]))

@@ -46,7 +46,7 @@ import Testing
         #expect(!employee.isKind(of: manager))
     }
 
-    @Test func `a property is shown as the entity that declares it has it`() throws {
+    @Test func `a property is shown as in the entity that declares it`() throws {
         let schema = try Schema(
             ManagedObjectModel(entities: [
                 EntityDescription(
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func `of every relationship and its inverse one side is stored`() throws {
+    @Test func `one side of every relationship and its inverse is stored`() throws {
         let schema = try Schema(Company.model)
 
         for entity in schema.entities {

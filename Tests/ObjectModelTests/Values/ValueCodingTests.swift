@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `bytes are appended up to the room there is`() {
+    @Test func `bytes are appended as far as there is room`() {
         let bytes: [UInt8] = [1, 2, 3]
         var written: [UInt8] = [9]
 
@@ -44,7 +44,7 @@ import Testing
         #expect(written == [9, 3, 1, 2, 3, 1])
     }
 
-    @Test func `bytes for which there is no room are refused`() async {
+    @Test func `bytes without room are refused`() async {
         await #expect(processExitsWith: .failure) {
             let bytes = [UInt8](repeating: 1, count: 4_096)
             var written: [UInt8] = []
@@ -59,7 +59,7 @@ import Testing
         #expect(try read(bytes(object)) == object)
     }
 
-    @Test func `equal decimals have equal bytes whatever they were made of`() throws {
+    @Test func `equal decimals have equal bytes whatever they were made from`() throws {
         let plain = try #require(Decimal(string: "1.5"))
         let padded = Decimal(sign: .plus, exponent: -3, significand: 1500)
 
@@ -112,14 +112,14 @@ import Testing
                 let value = try noise.span.bytes.readValue(at: &offset)
                 #expect(bytes(value) == Array(noise[..<offset]), "seed \(seed): \(noise)")
             } catch {
-                // Most noise is no value.
+                // Most noise is not a value.
                 continue
             }
         }
     }
 
     @Test(arguments: UInt64(1)...4)
-    func `what passes for a value at a glance can be read to its end`(seed: UInt64) throws {
+    func `a value that passes the quick check can be read to its end`(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         var passed = 0
 
@@ -143,7 +143,7 @@ import Testing
             .null, .bool(true), .int(0), .int(-64), .int(1_000_000), .double(0.5), .string(""),
             .string("Lovelace"), .date(Date(timeIntervalSinceReferenceDate: 1)),
         ] as [Value])
-    func `values of frequent forms pass at a glance`(value: Value) {
+    func `values of frequent forms pass the quick check`(value: Value) {
         let bytes = bytes(value)
 
         #expect(isPlain(bytes, to: bytes.count))
@@ -156,7 +156,7 @@ import Testing
         }
     }
 
-    @Test func `values are normalized to the one form that is kept`() {
+    @Test func `values are normalized to the form that is stored`() {
         #expect(Value.double(-0.0).normalized == .double(0))
         #expect(Value.double(-.nan).normalized == .double(.nan))
         let date = Date(timeIntervalSinceReferenceDate: 0.1)

@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(arguments: AttributeType.allCases)
-    func `no index key begins with another one`(type: AttributeType) {
+    func `no index key is a prefix of another`(type: AttributeType) {
         var random = SeededRandom(seed: 11)
         let keys = Set((0..<80).map { _ in key(Value.random(type, using: &random)) })
 
@@ -56,7 +56,7 @@ import Testing
         #expect(Value.decimal(.nan).order(to: values[0]) == .orderedAscending)
     }
 
-    @Test func `text with zero bytes keeps its place`() {
+    @Test func `text with zero bytes keeps its order`() {
         let texts = ["", "\u{0}", "\u{0}\u{0}", "\u{0}a", "a", "a\u{0}", "a\u{0}b", "aa", "b"]
 
         for (left, right) in zip(texts, texts.dropFirst()) {
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `null comes first and unlike values are not comparable`() {
+    @Test func `null comes first and values of different kinds are not comparable`() {
         #expect(Value.null.order(to: .bool(false)) == .orderedAscending)
         #expect(!Value.string("1").isComparable(to: .int(1)))
         #expect(Value.int(1).isComparable(to: .decimal(1)))

@@ -21,7 +21,9 @@ struct CommitTests {
         #expect(try store.entry(SequenceNumber(2)).changes == result.changes)
     }
 
-    @Test func `an entry of thousands of changes is folded whole, whatever their order`() throws {
+    @Test func `an entry of thousands of changes is folded completely, whatever their order`()
+        throws
+    {
         let temporary = try TemporaryStore()
         let store = temporary.store
         let skills = try (0..<3_000).map { _ in try store.newObject("Skill") }
@@ -49,7 +51,7 @@ struct CommitTests {
         #expect(try temporary.store.head() == SequenceNumber(1))
     }
 
-    @Test func `an entry follows the last one, whatever has been written between them`() throws {
+    @Test func `an entry follows the last one, whatever has been written in between`() throws {
         let temporary = try TemporaryStore()
         let store = temporary.store
         func save() throws -> SaveResult {
@@ -70,12 +72,12 @@ struct CommitTests {
         #expect(try store.verify().findings.isEmpty)
     }
 
-    @Test func `an object with a number below the greatest is new if it is not there`() throws {
+    @Test func `an object with a number below the greatest is new if it does not exist`() throws {
         let temporary = try TemporaryStore()
         let store = temporary.store
         let skills = try (0..<3).map { _ in try store.newObject("Skill") }
-        func insert(_ place: Int) -> SaveRequest {
-            SaveRequest(changes: [store.insert(skills[place], ["title": .string("\(place)")])])
+        func insert(_ index: Int) -> SaveRequest {
+            SaveRequest(changes: [store.insert(skills[index], ["title": .string("\(index)")])])
         }
 
         try store.commit(insert(0))

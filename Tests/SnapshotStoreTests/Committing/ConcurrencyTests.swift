@@ -8,7 +8,7 @@ import Testing
 @testable import DaybookSnapshotStore
 
 struct ConcurrencyTests {
-    @Test func `saves of many threads each get a number of their own and are all durable`() throws {
+    @Test func `saves on many threads each get their own number and are all durable`() throws {
         let temporary = try TemporaryStore(options: .counting(durability: .durable))
         let store = temporary.store
         let threads = 8
@@ -41,7 +41,7 @@ struct ConcurrencyTests {
         try reopened.close()
     }
 
-    @Test func `two openings of one store never give the same object number`() throws {
+    @Test func `two openings of one store never give out the same object number`() throws {
         let temporary = try TemporaryStore()
         let other = try Store.open(at: temporary.path)
         var seen: Set<UInt64> = []
@@ -64,7 +64,7 @@ struct ConcurrencyTests {
         try store.close()
     }
 
-    @Test func `what one opening saves the other reads`() throws {
+    @Test func `one opening reads what the other saves`() throws {
         let temporary = try TemporaryStore()
         let other = try Store.open(at: temporary.path)
         let skill = try other.newObject("Skill")

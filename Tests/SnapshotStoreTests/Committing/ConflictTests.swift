@@ -6,7 +6,7 @@ import Testing
 @testable import DaybookSnapshotStore
 
 struct ConflictTests {
-    /// A person that was read with one name and age, and then changed by another context.
+    /// A person that was read and then changed by another context.
     private struct Case {
         let temporary: TemporaryStore
         let store: Store
@@ -34,7 +34,7 @@ struct ConflictTests {
             try store.read { try $0.value(of: store.property("age", of: person), in: person) }
         }
 
-        /// Our change of both, based on what we had read.
+        /// Our change of name and age, based on what we had read.
         func request(_ policy: MergePolicy) -> SaveRequest {
             let edits = [
                 Edit(
@@ -72,7 +72,7 @@ struct ConflictTests {
         (.overwrite, "ours", 2),
         (.rollback, "theirs", 1),
     ])
-    func `each policy settles in its own way and tells of the conflict`(
+    func `each policy settles in its own way and reports the conflict`(
         policy: MergePolicy, name: String, age: Int64
     ) throws {
         let conflicting = try Case()
@@ -99,7 +99,7 @@ struct ConflictTests {
         #expect(try conflicting.age() == .int(5))
     }
 
-    @Test func `what another has made of what was read is a conflict even if ours is the same`()
+    @Test func `a change of a value since it was read is a conflict even if ours is the same`()
         throws
     {
         let conflicting = try Case()
@@ -122,7 +122,7 @@ struct ConflictTests {
     }
 
     @Test(arguments: MergePolicy.allCases.filter { $0 != .error })
-    func `a policy that settles conflicts settles equal values without a word`(
+    func `a policy that settles conflicts settles equal values silently`(
         policy: MergePolicy
     ) throws {
         let conflicting = try Case()

@@ -34,7 +34,7 @@ struct GraphRepairTests {
         temporary = try TemporaryStore(Self.model)
     }
 
-    @Test func `what needs an object that is left out is left out with it`() throws {
+    @Test func `an object that needs one that is left out is left out with it`() throws {
         let rings = try (0..<5).map { _ in try store.newObject("Ring") }
         let missing = try store.newObject("Ring")
         var plan = GraphRepair(store.parts, .keepLater)
@@ -48,7 +48,7 @@ struct GraphRepairTests {
         #expect(plan.obstacles.count == 5)
     }
 
-    @Test func `what an object keeps, because it is set back, nobody else gets`() throws {
+    @Test func `no other object gets what an object that is set back keeps`() throws {
         let (first, second) = (try store.newObject("House"), try store.newObject("House"))
         let (keeper, missing) = (try store.newObject("Owner"), try store.newObject("Owner"))
         try store.commit(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DaybookSnapshotStore
 
-/// What only one may hold is held by one, whatever is left out of an entry.
+/// A target that only one object may hold has one holder, whatever is left out of an entry.
 struct HeldReferenceTests {
     private let temporary: TemporaryStore
     private var store: Store { temporary.store }
@@ -45,7 +45,7 @@ struct HeldReferenceTests {
             MergePolicy.mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump, .overwrite,
             .rollback,
         ], [false, true])
-    func `a reference that is left out does not hold on to what the entry gives to another`(
+    func `a reference that is left out does not keep what the entry gives to another`(
         policy: MergePolicy, isMoverFirst: Bool
     ) throws {
         let agents = try (0..<2).map { _ in try store.newObject("Agent") }
@@ -68,7 +68,8 @@ struct HeldReferenceTests {
         #expect(try heldDesk(of: mover) == .null)
     }
 
-    @Test func `a reference that is left out goes back to what nobody else is given`() throws {
+    @Test func `a reference that is left out returns to a target that no other object gets`() throws
+    {
         let agent = try store.newObject("Agent")
         let (desk, lost) = (try store.newObject("Desk"), try store.newObject("Desk"))
         try store.commit(
@@ -86,7 +87,7 @@ struct HeldReferenceTests {
         #expect(try heldDesk(of: agent) == .object(desk))
     }
 
-    @Test func `a member that is left where its object was may change its place`() throws {
+    @Test func `a member that is left where its object was may change its order`() throws {
         let agent = try store.newObject("Agent")
         let files = try (0..<2).map { _ in try store.newObject("File") }
         try store.commit(
@@ -118,7 +119,7 @@ struct HeldReferenceTests {
     }
 
     @Test(arguments: [false, true])
-    func `an entry in which one moves a member and another takes it is refused`(
+    func `an entry in which one object moves a member and another takes it is refused`(
         isMoverFirst: Bool
     ) throws {
         let agents = try (0..<2).map { _ in try store.newObject("Agent") }
@@ -151,7 +152,7 @@ struct HeldReferenceTests {
     }
 
     @Test(arguments: [false, true], [false, true])
-    func `updates that are both dropped leave what they were to exchange`(
+    func `two dropped updates leave the references that they were to exchange`(
         isSwap: Bool, isFirst: Bool
     ) throws {
         let agents = try (0..<2).map { _ in try store.newObject("Agent") }
@@ -182,7 +183,7 @@ struct HeldReferenceTests {
         #expect(try heldDesk(of: taker) == held)
     }
 
-    /// Two changes of an object as one.
+    /// Two changes of an object as one change.
     private func both(_ first: Change, _ second: Change) throws -> Change {
         let entity = try #require(store.schema.entity(first.object.entity))
         return try #require(try first.followed(by: second, of: entity))

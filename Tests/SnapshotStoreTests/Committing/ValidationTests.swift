@@ -131,7 +131,7 @@ struct ValidationTests {
         #expect(result.sequence != nil)
     }
 
-    @Test func `values longer than a key holds are told apart`() throws {
+    @Test func `values longer than a key can hold are distinguished`() throws {
         let temporary = try TemporaryStore()
         let store = temporary.store
         let people = try (0..<3).map { _ in try store.newObject("Person") }

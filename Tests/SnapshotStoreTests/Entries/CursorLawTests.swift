@@ -60,8 +60,7 @@ private struct Consumer {
         #expect(Set(consumer.delivered).count == Int(head.rawValue), "seed \(seed)")
     }
 
-    @Test func `a cursor beyond the head is told so by reading there, and delivers nothing`() throws
-    {
+    @Test func `reading at a cursor beyond the head reports that and delivers nothing`() throws {
         let history = try RandomHistory(seed: 5, entries: 4)
         let beyond = SequenceNumber(try history.store.head().rawValue + 3)
         var delivered = 0
@@ -76,7 +75,7 @@ private struct Consumer {
         #expect(error?.code == .noSuchEntry)
     }
 
-    @Test func `a listener is told of every entry, once it can be read`() throws {
+    @Test func `a listener is told about every entry once it can be read`() throws {
         var history = try RandomHistory(seed: 6, entries: 0)
         let told = Told()
         let store = history.store

@@ -6,7 +6,7 @@ import Testing
 
 /// A reader's position, kept in the store.
 @Suite struct CursorTests {
-    @Test func `a cursor stands where it was set, also after the store was opened anew`() throws {
+    @Test func `a cursor stays where it was set, even after the store is reopened`() throws {
         let temporary = try TemporaryStore(.sample)
         let head = try temporary.store.head()
 
@@ -42,7 +42,7 @@ import Testing
         #expect(try temporary.store.cursors().isEmpty)
     }
 
-    @Test func `setting a cursor moves no head and spoils no verification`() throws {
+    @Test func `setting a cursor does not move the head or break verification`() throws {
         let temporary = try TemporaryStore(.sample)
         let head = try temporary.store.head()
 

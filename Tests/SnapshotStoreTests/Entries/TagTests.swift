@@ -16,7 +16,7 @@ import Testing
         return temporary
     }
 
-    @Test func `a tag stays after closing and moves no head`() throws {
+    @Test func `a tag stays after closing and does not move the head`() throws {
         let temporary = try store()
         let store = temporary.store
         let head = try store.head()
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(arguments: ["v1", "2011q4", "2011-12", "Größe", "release-2", "a.b", "日本", "x_y", "{"])
-    func `other names are fine`(name: String) throws {
+    func `other names are allowed`(name: String) throws {
         let temporary = try store()
 
         try temporary.store.setTag(name, at: SequenceNumber(2))
@@ -82,7 +82,7 @@ import Testing
         #expect(try temporary.store.tag(named: name)?.sequence == SequenceNumber(2))
     }
 
-    @Test func `only entries that are there can be named`() throws {
+    @Test func `only existing entries can be tagged`() throws {
         let temporary = try store()
 
         for number in [0, 5, 99] as [UInt64] {
@@ -94,7 +94,7 @@ import Testing
         #expect(try temporary.store.tags().isEmpty)
     }
 
-    @Test func `a tag on an entry that is another one by now is not used, and found by the check`()
+    @Test func `a tag on an entry that has been replaced is not used, and verify finds it`()
         throws
     {
         let temporary = try store()
@@ -117,7 +117,7 @@ import Testing
         #expect(report.findings.map(\.place) == ["tag 'x'", "tag 'y'"])
     }
 
-    @Test func `a damaged record of tags is told, not read`() throws {
+    @Test func `a damaged record of tags is reported, not read`() throws {
         let temporary = try store()
         let store = temporary.store
         try store.setTag("x")

@@ -113,7 +113,7 @@ struct AccountTests {
         #expect(try account(store) == nil)
     }
 
-    @Test func `versions that change places do not close the account`() throws {
+    @Test func `swapped versions do not close the account`() throws {
         let temporary = try TemporaryStore()
         let store = temporary.store
         let skill = try store.newObject("Skill")

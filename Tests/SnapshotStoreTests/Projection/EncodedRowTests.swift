@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct EncodedRowTests {
     @Test(arguments: [1, 2, 3] as [UInt64])
-    func `a row as it was read gives the values it was made of`(seed: UInt64) throws {
+    func `a row as read gives the values it was made from`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var encoder = RowEncoder()
 
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 3] as [UInt64])
-    func `rows that are gathered stand where their objects say, in their order`(
+    func `gathered rows are found by their objects, in their order`(
         seed: UInt64
     ) throws {
         var random = SeededGenerator(seed: seed)
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 3, 4] as [UInt64])
-    func `a broken row is refused when it is read, if any of its values could not be`(
+    func `a row with an undecodable value is refused when it is read`(
         seed: UInt64
     ) throws {
         var random = SeededGenerator(seed: seed)
@@ -154,12 +154,12 @@ extension SeededGenerator {
 
     /// Changes, adds or removes a byte.
     fileprivate mutating func damage(_ bytes: inout [UInt8]) {
-        let place = Int.random(in: 8..<bytes.count, using: &self)
+        let offset = Int.random(in: 8..<bytes.count, using: &self)
         switch Int.random(in: 0...3, using: &self) {
-        case 0: bytes.remove(at: place)
-        case 1: bytes.insert(UInt8.random(in: 0...255, using: &self), at: place)
-        case 2: bytes.removeSubrange(place...)
-        default: bytes[place] = UInt8.random(in: 0...255, using: &self)
+        case 0: bytes.remove(at: offset)
+        case 1: bytes.insert(UInt8.random(in: 0...255, using: &self), at: offset)
+        case 2: bytes.removeSubrange(offset...)
+        default: bytes[offset] = UInt8.random(in: 0...255, using: &self)
         }
     }
 }

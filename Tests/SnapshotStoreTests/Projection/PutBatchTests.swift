@@ -64,7 +64,7 @@ struct PutBatchTests {
     }
 
     /// Many records inserted among the 3,000 of a table, whose keys are even.
-    enum Place: CaseIterable, Sendable {
+    enum Interleaving: CaseIterable, Sendable {
         case everywhere, behindAll, beforeAll, atTheEnd, inTheMiddle, atTheBeginning
 
         var keys: [Int] {
@@ -79,10 +79,10 @@ struct PutBatchTests {
         }
     }
 
-    @Test(arguments: Place.allCases)
-    func `records that are merged in stand beside those that were there`(place: Place) throws {
+    @Test(arguments: Interleaving.allCases)
+    func `merged records stand beside the existing ones`(interleaving: Interleaving) throws {
         let before = Self.records((1_000..<4_000).map { 2 * $0 }, "a")
-        let added = Self.records(place.keys, "b")
+        let added = Self.records(interleaving.keys, "b")
         try write(before, merging: false)
 
         try write(added, merging: true)
@@ -90,7 +90,7 @@ struct PutBatchTests {
         #expect(try records() == (before + added).sorted { $0.key < $1.key })
     }
 
-    @Test func `a record that is merged in replaces the one of the same key`() throws {
+    @Test func `a merged record replaces the one with the same key`() throws {
         let before = Self.records(0..<2_000, "a")
         let added = Self.records((0..<1_500).map { 2 * $0 }, "b")
         try write(before, merging: false)
@@ -101,7 +101,7 @@ struct PutBatchTests {
         #expect(try records() == (kept + added).sorted { $0.key < $1.key })
     }
 
-    @Test func `records are merged in whatever the order they were added in`() throws {
+    @Test func `records are merged whatever order they were added in`() throws {
         let before = Self.records((0..<2_000).map { 2 * $0 }, "a")
         let added = Self.records((0..<2_000).map { 2 * $0 + 1 }, "b")
         try write(before, merging: false)
@@ -112,7 +112,7 @@ struct PutBatchTests {
     }
 
     @Test(arguments: [1_024, 3_000])
-    func `merging in as many records as there were leaves pages nearly full`(count: Int) throws {
+    func `merging as many records as exist leaves pages nearly full`(count: Int) throws {
         try write(Self.records((0..<count).map { 2 * $0 }, "a"), merging: false)
 
         try write(Self.records((0..<count).map { 2 * $0 + 1 }, "b"), merging: true)
@@ -132,7 +132,7 @@ struct PutBatchTests {
         return after.pagesUsed + after.pagesFree - before.pagesUsed - before.pagesFree
     }
 
-    @Test func `records behind all others leave these where they are`() throws {
+    @Test func `records after all others do not move these`() throws {
         try write(Self.records(0..<3_000, "a"), merging: false)
 
         let pages = try pagesTouched { try write(Self.records(5_000..<8_000, "b"), merging: true) }
@@ -141,7 +141,7 @@ struct PutBatchTests {
         #expect(pages < 120)
     }
 
-    @Test func `large records behind small ones are left where they are`() throws {
+    @Test func `large records after small ones are not moved`() throws {
         let large = (5_000..<7_000).map {
             Record(key: $0, value: String(repeating: "l", count: 6_000))
         }
@@ -170,7 +170,7 @@ struct PutBatchTests {
     }
 
     @Test(arguments: 1...8 as ClosedRange<UInt64>)
-    func `merging comes to the same as writing`(seed: UInt64) throws {
+    func `merging gives the same table as writing`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var expected: [Int: String] = [:]
         for letter in "abcdef" {

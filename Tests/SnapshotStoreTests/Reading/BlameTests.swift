@@ -65,31 +65,31 @@ import Testing
 
         /// The blame after the last entry, derived from that of the entries before.
         private func walk() throws -> [Part: Credit] {
-            let place = worlds.count - 1
-            let undoes = try store.entry(SequenceNumber(UInt64(place))).header.undoes
+            let position = worlds.count - 1
+            let undoes = try store.entry(SequenceNumber(UInt64(position))).header.undoes
             let beforeUndone = undoes.map { Int($0.lowerBound.rawValue) - 1 }
             var credits: [Part: Credit] = [:]
-            for object in worlds[place].keys {
-                let lastLife = worlds[..<place].lastIndex { $0[object] != nil }
+            for object in worlds[position].keys {
+                let lastLife = worlds[..<position].lastIndex { $0[object] != nil }
                 for property in store.schema.entity(object.entity)?.properties ?? []
                 where property.isPersistent {
                     let part = Part(object: object, property: property.number)
-                    let content = content(property, of: object, at: place)
-                    if self.content(property, of: object, at: place - 1) == content {
-                        credits[part] = self.credits[place - 1][part]
+                    let content = content(property, of: object, at: position)
+                    if self.content(property, of: object, at: position - 1) == content {
+                        credits[part] = self.credits[position - 1][part]
                         continue
                     }
                     let sources =
-                        if let lastLife, lastLife < place - 1 {
+                        if let lastLife, lastLife < position - 1 {
                             [beforeUndone, lastLife]
                         } else {
-                            [lifeBeforeReturn(of: content, property, of: object, at: place)]
+                            [lifeBeforeReturn(of: content, property, of: object, at: position)]
                         }
                     let source = sources.compactMap(\.self)
                         .first { self.content(property, of: object, at: $0) == content }
                     let writer = source.flatMap { self.credits[$0][part]?.writer }
                     credits[part] = Credit(
-                        writer: writer ?? place, broughtBackBy: writer == nil ? nil : place)
+                        writer: writer ?? position, broughtBackBy: writer == nil ? nil : position)
                 }
             }
             return credits
@@ -98,20 +98,21 @@ import Testing
         /// The last position at which all objects existed to which a relationship leads since a
         /// position but not before; nil when one of them has not just come back.
         private func lifeBeforeReturn(
-            of content: Content?, _ property: SchemaProperty, of object: ObjectID, at place: Int
+            of content: Content?, _ property: SchemaProperty, of object: ObjectID, at position: Int
         ) -> Int? {
-            let before = self.content(property, of: object, at: place - 1)?.objects ?? []
+            let before = self.content(property, of: object, at: position - 1)?.objects ?? []
             let new = (content?.objects ?? []).filter { !before.contains($0) }
             let lives = new.map { other in
-                worlds[place - 1][other] == nil
-                    ? worlds[..<place].lastIndex { $0[other] != nil } : nil
+                worlds[position - 1][other] == nil
+                    ? worlds[..<position].lastIndex { $0[other] != nil } : nil
             }
             return lives.contains(nil) ? nil : lives.compactMap(\.self).min()
         }
 
         /// A property in one state; nil when there is no such object.
-        func content(_ property: SchemaProperty, of object: ObjectID, at place: Int) -> Content? {
-            guard let state = worlds[place][object] else { return nil }
+        func content(_ property: SchemaProperty, of object: ObjectID, at position: Int) -> Content?
+        {
+            guard let state = worlds[position][object] else { return nil }
             if let slot = property.slot { return Content(value: state.values[slot]) }
             if property.isStoredToMany {
                 return Content(members: state.members[property.number] ?? [:])
@@ -120,7 +121,7 @@ import Testing
                 return Content()
             }
             let owners = ReferenceModel.referrers(
-                to: object, stored, in: worlds[place], store.schema)
+                to: object, stored, in: worlds[position], store.schema)
             return Content(members: Dictionary(uniqueKeysWithValues: owners.map { ($0, 0) }))
         }
     }
@@ -152,17 +153,17 @@ import Testing
             value: isDerived ? .null : value, members: Dictionary(uniqueKeysWithValues: all))
     }
 
-    private func check(_ story: Story, seed: UInt64, at place: Int) throws {
+    private func check(_ story: Story, seed: UInt64, at position: Int) throws {
         let store = story.store
-        for object in story.worlds[place].keys.sorted() {
-            let blames = try store.blame(of: object, at: SequenceNumber(UInt64(place)))
+        for object in story.worlds[position].keys.sorted() {
+            let blames = try store.blame(of: object, at: SequenceNumber(UInt64(position)))
             for blame in try #require(blames) {
                 let property = blame.property
                 let credit = try #require(
-                    story.credits[place][Part(object: object, property: property.number)])
+                    story.credits[position][Part(object: object, property: property.number)])
                 let origin = credit.writer
                 let about: Comment =
-                    "seed \(seed): \(property.name) of \(store.schema.name(of: object)) at \(place)"
+                    "seed \(seed): \(property.name) of \(store.schema.name(of: object)) at \(position)"
                 #expect(blame.sequence == SequenceNumber(UInt64(origin)), about)
                 #expect(
                     blame.returning?.sequence
@@ -170,7 +171,7 @@ import Testing
                 #expect(blame.isInsert == (story.worlds[origin - 1][object] == nil), about)
                 #expect(
                     content(blame.value, blame.members, of: property)
-                        == story.content(property, of: object, at: place), about)
+                        == story.content(property, of: object, at: position), about)
                 #expect(
                     content(blame.previous, blame.previousMembers, of: property)
                         == story.content(property, of: object, at: origin - 1) ?? Content(),
@@ -187,7 +188,7 @@ import Testing
 
         let returns = story.credits.flatMap(\.values).filter { $0.broughtBackBy != nil }
         #expect(!returns.isEmpty, "seed \(seed) brings nothing back")
-        for place in 1..<story.worlds.count { try check(story, seed: seed, at: place) }
+        for position in 1..<story.worlds.count { try check(story, seed: seed, at: position) }
     }
 
     @Test(arguments: 21...24 as ClosedRange<UInt64>)
@@ -236,7 +237,7 @@ import Testing
         #expect(age.previous == .int(36))
     }
 
-    @Test func `an object that is not there is told apart from one that is there no more`() throws {
+    @Test func `an object that never existed is distinguished from a deleted one`() throws {
         let temporary = try TemporaryStore()
         let store = temporary.store
         let ada = try store.newObject("Person")
@@ -257,7 +258,7 @@ import Testing
         #expect(past?.code == .noSuchEntry)
     }
 
-    @Test func `asking for a transient property is a mistake of the caller`() async {
+    @Test func `asking for a transient property is a caller's mistake`() async {
         await #expect(processExitsWith: .failure) {
             let temporary = try TemporaryStore()
             let schema = try Schema(
@@ -302,7 +303,7 @@ import Testing
             if !value.isNull { writer.append(value) }
             fields.append(
                 RowField(
-                    place: EncodedField(start: start, end: writer.bytes.count), isNew: true))
+                    range: EncodedField(start: start, end: writer.bytes.count), isNew: true))
         }
         let bytes = writer.bytes
         let parts = [origins.birth] + origins.values + origins.members

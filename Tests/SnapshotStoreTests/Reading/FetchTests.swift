@@ -7,7 +7,7 @@ import Testing
 
 struct FetchTests {
     @Test(arguments: [51, 52, 53] as [UInt64])
-    func `fetches by index, past or present, give what asking every object gives`(
+    func `fetches by index, past or present, find what evaluating every object finds`(
         seed: UInt64
     ) throws {
         let history = try RandomHistory(seed: seed, entries: 60)
@@ -43,7 +43,7 @@ struct FetchTests {
     }
 
     @Test(arguments: [54, 55, 56] as [UInt64], [true, false])
-    func `the first few by an index are the first few of all sorted`(
+    func `the first few in index order are the first few of all sorted objects`(
         seed: UInt64, isAscending: Bool
     ) throws {
         let history = try RandomHistory(seed: seed, entries: 60)

@@ -32,21 +32,21 @@ struct ModelTableTests {
         let model = Data(store.schema.model.canonicalBytes)
         try store.close()
         var bytes = try Data(contentsOf: URL(fileURLWithPath: temporary.path))
-        var places: [Int] = []
+        var offsets: [Int] = []
         var next = bytes.startIndex
         while let found = bytes.range(of: model, in: next..<bytes.endIndex) {
-            places.append(found.lowerBound)
+            offsets.append(found.lowerBound)
             next = found.upperBound
         }
         // The table and the first entry; a freed page may contain it once more.
-        try #require(places.count >= 2)
+        try #require(offsets.count >= 2)
 
         var refused: [Int: Int] = [:]
-        for place in places {
+        for offset in offsets {
             for bit in 0..<(model.count * 8) {
-                bytes[place + bit / 8] ^= 1 << (bit % 8)
+                bytes[offset + bit / 8] ^= 1 << (bit % 8)
                 try bytes.write(to: URL(fileURLWithPath: temporary.path))
-                bytes[place + bit / 8] ^= 1 << (bit % 8)
+                bytes[offset + bit / 8] ^= 1 << (bit % 8)
                 do {
                     let store = try Store.open(
                         at: temporary.path, options: StoreOptions(isReadOnly: true))
@@ -54,7 +54,7 @@ struct ModelTableTests {
                 } catch let error as StoreError {
                     #expect(error.code == .corrupt, "bit \(bit): \(error)")
                     #expect(error.message.contains("'daybook verify'"), "bit \(bit): \(error)")
-                    refused[place, default: 0] += 1
+                    refused[offset, default: 0] += 1
                 }
             }
         }
@@ -65,7 +65,7 @@ struct ModelTableTests {
     }
 
     @Test(arguments: ["missing", "second", "other number"])
-    func `a table of models that is not what the journal gives is refused`(how: String) throws {
+    func `a table of models that differs from the journal is refused`(how: String) throws {
         let temporary = try TemporaryStore(Self.model)
         try temporary.store.close()
         do {

@@ -54,12 +54,12 @@ struct NumberLimitTests {
 
         #expect(
             report.findings.map(\.message) == [
-                "The store says that the object numbers from \(skill.number) on are free, and there is "
+                "The store says that the object numbers from \(skill.number) on are free, but there is "
                     + "Skill/\(skill.number)."
             ])
     }
 
-    @Test func `when the object numbers are used up, that is said, and the rest goes on`() throws {
+    @Test func `a store without free object numbers says so and does everything else`() throws {
         let temporary = try TemporaryStore()
         try temporary.store.close()
         try Self.forgeReserved(Self.maximum + 1 - 10, in: temporary.path)
@@ -86,7 +86,7 @@ struct NumberLimitTests {
         ObjectID(entity: EntityNumber(rawValue: .max), number: .max),
         ObjectID(entity: EntityNumber(rawValue: 0), number: 1),
     ])
-    func `an object of an impossible number in the journal is an error, and verify finds it`(
+    func `an object with an impossible number in the journal is an error, and verify finds it`(
         object: ObjectID
     ) throws {
         let temporary = try TemporaryStore()
@@ -145,7 +145,9 @@ struct NumberLimitTests {
     }
 
     @Test(arguments: [2...2, 1...2, (.max)...(.max)] as [ClosedRange<UInt64>])
-    func `a save cannot say that it undoes what is not there`(undone: ClosedRange<UInt64>) throws {
+    func `a save cannot claim to undo an entry that does not exist`(undone: ClosedRange<UInt64>)
+        throws
+    {
         let temporary = try TemporaryStore()
         let store = temporary.store
         let skill = try store.newObject("Skill")
@@ -160,22 +162,22 @@ struct NumberLimitTests {
         #expect(try store.head() == SequenceNumber(1))
     }
 
-    @Test func `a place that no journal has is told as one that is not there`() throws {
+    @Test func `a number that no journal has is reported as a missing entry`() throws {
         let temporary = try TemporaryStore()
         let store = temporary.store
         for number in [2, 1 << 62, .max - 1, .max] as [UInt64] {
-            let place = SequenceNumber(number)
+            let sequence = SequenceNumber(number)
             let readings: [() throws -> Void] = [
-                { _ = try store.entry(place) }, { _ = try store.undoRequest(of: place) },
-                { try store.read(at: place) { _ in } },
-                { _ = try store.standingUndo(of: place...place) },
+                { _ = try store.entry(sequence) }, { _ = try store.undoRequest(of: sequence) },
+                { try store.read(at: sequence) { _ in } },
+                { _ = try store.standingUndo(of: sequence...sequence) },
             ]
             for body in readings {
                 let refusal = #expect(throws: StoreError.self) { try body() }
                 #expect(refusal?.code == .noSuchEntry, "\(number): \(String(describing: refusal))")
             }
-            try store.entries(from: place) { _ in .proceed }
-            try store.entries(from: .zero, through: place) { _ in .proceed }
+            try store.entries(from: sequence) { _ in .proceed }
+            try store.entries(from: .zero, through: sequence) { _ in .proceed }
         }
     }
 }

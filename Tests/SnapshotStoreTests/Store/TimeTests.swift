@@ -21,7 +21,7 @@ struct TimeTests {
 
         var store: Store { temporary.store }
 
-        /// Few enough that many entries share one, and the limits.
+        /// Few enough that many entries share one; the limits are included.
         private static let moments: [Int64] = [
             .min, .min + 1, -7, -1, 0, 1, 50, 51, 52, 1_700_000_000_030_000, .max - 1, .max,
         ]
@@ -57,7 +57,7 @@ struct TimeTests {
         }
 
         /// The entries whose times the table has.
-        func noted() -> [UInt64] {
+        func written() -> [UInt64] {
             let whole = UInt64(times.count) / 64 * 64
             return Array(1..<(whole + 1)) + long.filter { $0 > whole }
         }
@@ -75,7 +75,7 @@ struct TimeTests {
         }
     }
 
-    private static func notedEntries(_ store: Store) throws -> [UInt64] {
+    private static func writtenEntries(_ store: Store) throws -> [UInt64] {
         try store.reading { transaction in
             var numbers: [UInt64] = []
             let start: [UInt8] = []
@@ -91,7 +91,7 @@ struct TimeTests {
     }
 
     @Test(arguments: UInt64(1)...3)
-    func `a time leads to its entry, whether the table has that or not`(seed: UInt64) throws {
+    func `a time leads to its entry, whether or not the table has it`(seed: UInt64) throws {
         var timeline = try Timeline(seed: seed)
         let store = timeline.store
 
@@ -103,12 +103,12 @@ struct TimeTests {
                 #expect(
                     found == timeline.sequence(atTime: time), "seed \(seed), \(count), \(time)")
             }
-            #expect(try Self.notedEntries(store) == timeline.noted(), "seed \(seed)")
+            #expect(try Self.writtenEntries(store) == timeline.written(), "seed \(seed)")
         }
     }
 
     @Test(arguments: [63, 64, 65, 128, 150])
-    func `times are the same after the tables were made anew`(count: Int) throws {
+    func `times are the same after the tables are rebuilt`(count: Int) throws {
         var timeline = try Timeline(seed: 4)
         try timeline.grow(to: count)
         let store = timeline.store
@@ -123,7 +123,7 @@ struct TimeTests {
         }
     }
 
-    @Test func `an entry that tells its time behind a long note is found by it`() throws {
+    @Test func `an entry is found by a time that it states after a long note`() throws {
         let temporary = try TemporaryStore()
         let store = temporary.store
         let skill = try store.newObject("Skill")
@@ -170,7 +170,7 @@ struct TimeTests {
     }
 
     @Test(arguments: Damage.allCases)
-    func `one of the last entries that cannot be trusted is told, not passed over`(
+    func `one of the last entries that cannot be trusted is reported, not skipped`(
         damage: Damage
     ) throws {
         var timeline = try Timeline(seed: 5, short: 66)
@@ -188,7 +188,7 @@ struct TimeTests {
     }
 
     @Test(arguments: Damage.allCases)
-    func `a long entry among the last ones has told its time, whatever becomes of it`(
+    func `a long entry among the last ones has written its time, whatever damages it later`(
         damage: Damage
     ) throws {
         let temporary = try TemporaryStore(options: .counting(verification: .off))
@@ -199,7 +199,7 @@ struct TimeTests {
             SaveRequest(
                 header: EntryHeader(occurredAt: 100),
                 changes: [store.insert(skill, ["title": .string(title)])]))
-        #expect(try Self.notedEntries(store) == [2])
+        #expect(try Self.writtenEntries(store) == [2])
 
         try damage.apply(to: 2, of: store)
 
@@ -215,7 +215,7 @@ struct TimeTests {
     }
 
     @Test(arguments: Damage.allCases)
-    func `a damaged entry keeps nobody from saving, and its time is not noted`(
+    func `a damaged entry does not prevent saving, and its time is not written`(
         damage: Damage
     ) throws {
         var timeline = try Timeline(seed: 6, short: 100)
@@ -225,7 +225,7 @@ struct TimeTests {
 
         try timeline.grow(to: 200)
 
-        #expect(try Self.notedEntries(store) == timeline.noted().filter { $0 != 100 })
+        #expect(try Self.writtenEntries(store) == timeline.written().filter { $0 != 100 })
         for time in timeline.asked() {
             let found = try store.sequence(atTime: time)
             #expect(found == timeline.sequence(atTime: time, without: 100), "\(time)")

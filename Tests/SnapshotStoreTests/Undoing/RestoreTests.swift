@@ -7,7 +7,7 @@ import Testing
 
 /// Deleted objects brought back, and objects set back.
 struct RestoreTests {
-    @Test func `what was deleted because of an object comes back with it`() throws {
+    @Test func `an object comes back with those deleted because of it`() throws {
         let house = try House()
         let before = try house.store.world()
         try house.tearDown()
@@ -21,7 +21,7 @@ struct RestoreTests {
         #expect(plan.request.header.note == "Restored House/1")
     }
 
-    @Test func `an object comes back without what it was deleted with by others`() throws {
+    @Test func `an object comes back without those that others deleted`() throws {
         let house = try House()
         try house.tearDown(alsoDeleting: [house.neighbour])
 
@@ -52,7 +52,7 @@ struct RestoreTests {
         #expect(kept?.obstacles.count == 1)
     }
 
-    @Test func `a reference that leads elsewhere by now is an obstacle`() throws {
+    @Test func `a reference that now leads elsewhere is an obstacle`() throws {
         let house = try House()
         let store = house.store
         try house.tearDown()
@@ -97,7 +97,7 @@ struct RestoreTests {
         #expect(try store.read { try $0.value(of: number, in: house.house) } == .null)
     }
 
-    @Test func `an object that is there takes on the values of back then`() throws {
+    @Test func `an existing object gets its earlier values back`() throws {
         let house = try House()
         let store = house.store
         try store.commit(
@@ -129,7 +129,7 @@ struct RestoreTests {
         #expect(try store.world()[house.room] != nil)
     }
 
-    @Test func `what is not there to be restored is named`() throws {
+    @Test func `a restore of an object that never existed names it`() throws {
         let house = try House()
         let store = house.store
         let never = ObjectID(entity: house.house.entity, number: 99)

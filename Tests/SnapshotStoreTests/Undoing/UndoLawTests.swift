@@ -11,7 +11,7 @@ struct UndoLawTests {
     typealias Run = ClosedRange<SequenceNumber>
 
     @Test(arguments: [31, 32, 33, 34, 35, 36] as [UInt64])
-    func `taking entries back and making them again agrees with a replay without them`(
+    func `undoing and redoing entries agrees with a replay without them`(
         seed: UInt64
     ) throws {
         var history = try RandomHistory(seed: seed, entries: 30)
@@ -30,19 +30,19 @@ struct UndoLawTests {
             } else {
                 plan = try store.undoPlan(of: run)
             }
-            let place = "seed \(seed), \(run), undone \(undone)"
+            let about = "seed \(seed), \(run), undone \(undone)"
             if let refusal = plan.refusal {
-                #expect(refusal.code == .undoBlocked, "\(place)")
-                #expect(refusal.obstacles.count == refusal.details.count, "\(place)")
-                #expect(refusal.obstacles.allSatisfy { $0.entry != nil }, "\(place)")
-                #expect(try store.world() == before, "\(place)")
+                #expect(refusal.code == .undoBlocked, "\(about)")
+                #expect(refusal.obstacles.count == refusal.details.count, "\(about)")
+                #expect(refusal.obstacles.allSatisfy { $0.entry != nil }, "\(about)")
+                #expect(try store.world() == before, "\(about)")
                 counts.blocked += 1
                 continue
             }
             try store.commit(plan.request)
             if let redo { undone.remove(at: redo) } else { undone.append(run) }
             let expected = try store.replay(through: last, without: undone)
-            try #require(try store.world() == expected, "\(place)")
+            try #require(try store.world() == expected, "\(about)")
             if redo == nil { counts.legal += 1 } else { counts.redone += 1 }
         }
 
@@ -50,7 +50,7 @@ struct UndoLawTests {
     }
 
     @Test(arguments: [41, 42, 43] as [UInt64], [UndoPolicy.keepLater, .overwrite])
-    func `an undo that was told what to do leaves the graph whole and can be undone`(
+    func `an undo with a policy leaves the graph whole and can be undone`(
         seed: UInt64, policy: UndoPolicy
     ) throws {
         var history = try RandomHistory(seed: seed, entries: 30)
@@ -59,12 +59,12 @@ struct UndoLawTests {
 
         for _ in 0..<30 {
             let run = history.random.run(through: history.reference.head)
-            let place = "seed \(seed), \(run)"
+            let about = "seed \(seed), \(run)"
             let before = try store.world()
             let strict = try store.undoPlan(of: run)
             let plan = try store.undoPlan(of: run, policy: policy)
             guard plan.refusal == nil else {
-                #expect(strict.refusal != nil, "\(place)")
+                #expect(strict.refusal != nil, "\(about)")
                 counts.refused += 1
                 continue
             }
@@ -73,26 +73,26 @@ struct UndoLawTests {
             let sequence = try #require(result.sequence)
             let after = try store.world()
             for reference in after.values.flatMap(\.references) {
-                #expect(after[reference] != nil, "\(place)")
+                #expect(after[reference] != nil, "\(about)")
             }
             let spared = Set(plan.obstacles.map(\.object))
             for change in try store.netChanges(of: run) where !spared.contains(change.object) {
                 // An omission in one object may prevent another's reference from coming back.
                 let isWhole = change.isUndone(in: after[change.object], store.schema)
-                #expect(isWhole || after[change.object] != nil, "\(place), \(change)")
-                #expect(isWhole || !plan.obstacles.isEmpty, "\(place), \(change)")
+                #expect(isWhole || after[change.object] != nil, "\(about), \(change)")
+                #expect(isWhole || !plan.obstacles.isEmpty, "\(about), \(change)")
             }
             if plan.obstacles.isEmpty { counts.whole += 1 } else { counts.partial += 1 }
 
             try store.commit(try store.undoRequest(of: sequence))
 
-            #expect(try store.world() == before, "\(place)")
+            #expect(try store.world() == before, "\(about)")
         }
         #expect(counts.whole > 0 && counts.partial > 0, "\(counts)")
     }
 
     @Test(arguments: [61, 62, 63, 64] as [UInt64], [UndoPolicy.keepLater, .overwrite])
-    func `what has been settled once stays as it is when everything is looked at again`(
+    func `settled states stay the same when everything is visited again`(
         seed: UInt64, policy: UndoPolicy
     ) throws {
         var history = try RandomHistory(seed: seed, entries: 60)
@@ -130,7 +130,8 @@ struct UndoLawTests {
     }
 
     @Test(arguments: [51, 52, 53] as [UInt64])
-    func `keeping what is later changes nothing that later entries have set`(seed: UInt64) throws {
+    func `keeping later changes leaves everything that later entries have set`(seed: UInt64) throws
+    {
         var history = try RandomHistory(seed: seed, entries: 30)
         let store = history.store
         let last = history.reference.head

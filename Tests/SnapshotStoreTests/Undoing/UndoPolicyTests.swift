@@ -7,7 +7,7 @@ import Testing
 
 /// Runs of entries, and the policies for values that later entries have touched.
 struct UndoPolicyTests {
-    @Test func `several entries are taken back together by one`() throws {
+    @Test func `one entry undoes several together`() throws {
         let shop = try Shop()
         try shop.rename("b", by: "Ada")
         try shop.rename("c", by: "Ada")
@@ -22,7 +22,7 @@ struct UndoPolicyTests {
         #expect(entry.header.author == "Eve")
     }
 
-    @Test func `an entry that undoes several is told from others by its form alone`() throws {
+    @Test func `the form of an entry alone shows that it undoes several`() throws {
         let one = EntryHeader(kind: .undo, undoes: SequenceNumber(7)...SequenceNumber(7))
         let several = EntryHeader(kind: .undo, undoes: SequenceNumber(7)...SequenceNumber(300))
 
@@ -39,11 +39,11 @@ struct UndoPolicyTests {
     }
 
     @Test(arguments: [[2, 3, 0, 0, 0, 0, 0, 7, 7, 0], [2, 3, 0, 0, 0, 0, 0, 0, 7, 0], [3]])
-    func `a run that is no run cannot be read`(bytes: [UInt8]) {
+    func `an invalid run of entries cannot be read`(bytes: [UInt8]) {
         #expect(throws: DecodingFailure.self) { try EntryPayload(bytes) }
     }
 
-    @Test func `the first entry cannot be taken back in a run either`() throws {
+    @Test func `the first entry cannot be undone in a run either`() throws {
         let shop = try Shop()
 
         let error = #expect(throws: StoreError.self) {
@@ -73,7 +73,7 @@ struct UndoPolicyTests {
         #expect(try shop.title() == "c")
     }
 
-    @Test func `keeping what is later leaves it out and takes back the rest`() throws {
+    @Test func `keeping later changes leaves them out and undoes the rest`() throws {
         let shop = try Shop()
         let other = try shop.store.newObject("Skill")
         try shop.store.commit(
@@ -93,7 +93,7 @@ struct UndoPolicyTests {
     }
 
     @Test(arguments: [UndoPolicy.keepLater, .refuse])
-    func `an undo of which nothing is left is refused`(policy: UndoPolicy) throws {
+    func `an undo with nothing left to do is refused`(policy: UndoPolicy) throws {
         let shop = try Shop()
         try shop.rename("b", by: "Ada")
         try shop.rename("c", by: "Grace", from: "b")
@@ -118,7 +118,7 @@ struct UndoPolicyTests {
         #expect(try shop.title() == "a")
     }
 
-    @Test func `overwriting empties the references to what goes`() throws {
+    @Test func `overwriting clears the references to deleted objects`() throws {
         let shop = try Shop()
         let (company, person) = try shop.employ()
 
@@ -131,7 +131,7 @@ struct UndoPolicyTests {
         #expect(world[person]?.values.compactMap(\.reference) == [])
     }
 
-    @Test func `keeping what is later keeps what later entries refer to`() throws {
+    @Test func `keeping later changes keeps what later entries refer to`() throws {
         let shop = try Shop()
         let (company, _) = try shop.employ()
 
@@ -143,7 +143,7 @@ struct UndoPolicyTests {
         #expect(try shop.store.world()[company] != nil)
     }
 
-    @Test func `settling looks at each of a long chain of objects a few times only`() throws {
+    @Test func `settling visits each of a long chain of objects only a few times`() throws {
         let shop = try Shop()
         let store = shop.store
         var people: [ObjectID] = []
@@ -215,7 +215,7 @@ struct UndoPolicyTests {
         #expect(!state.values.contains(.int(3)))
     }
 
-    @Test func `an object that can have one holder only is taken from the later one or left to it`()
+    @Test func `an object that can have only one holder is taken from the later one or left to it`()
         throws
     {
         let house = try House()
@@ -246,7 +246,7 @@ struct UndoPolicyTests {
         #expect(try store.read { try $0.value(of: property, in: other) } == .null)
     }
 
-    @Test func `overwriting leaves an object to which another must refer`() throws {
+    @Test func `overwriting keeps an object that another must refer to`() throws {
         let house = try House()
         let store = house.store
         let (other, room) = (try store.newObject("House"), try store.newObject("Room"))
@@ -267,7 +267,7 @@ struct UndoPolicyTests {
         #expect(try store.read { try $0.value(of: number, in: house.house) } == .int(7))
     }
 
-    @Test func `undoing what has been undone already says by which entry`() throws {
+    @Test func `undoing what has already been undone names the entry that did it`() throws {
         let shop = try Shop()
         try shop.rename("b", by: "Ada")
         try shop.store.commit(try shop.store.undoRequest(of: SequenceNumber(3)))
@@ -280,7 +280,7 @@ struct UndoPolicyTests {
         #expect(error?.message.contains("by entry 4") == true)
     }
 
-    @Test func `undoing a run that has been undone already speaks of several`() throws {
+    @Test func `undoing a run that has already been undone says so in the plural`() throws {
         let shop = try Shop()
         try shop.rename("b", by: "Ada")
         try shop.rename("c", by: "Ada")
@@ -295,7 +295,7 @@ struct UndoPolicyTests {
                 + "them again.")
     }
 
-    @Test func `a partial undo does not count as one for what it left out`() throws {
+    @Test func `a partial undo does not count for what it left out`() throws {
         let shop = try Shop()
         try shop.rename("b", by: "Ada")
         try shop.rename("c", by: "Grace", from: "b")
@@ -313,7 +313,7 @@ struct UndoPolicyTests {
         #expect(plan.refusal?.obstacles.map(\.entry) == [SequenceNumber(4), SequenceNumber(5)])
     }
 
-    @Test func `a redo of a redo is found through all that lies between`() throws {
+    @Test func `a redo of a redo is found through everything in between`() throws {
         let shop = try Shop()
         let run = SequenceNumber(3)...SequenceNumber(3)
         try shop.rename("b", by: "Ada")
@@ -385,7 +385,7 @@ private struct Shop {
 }
 
 extension [Change] {
-    /// Updates of one object as one.
+    /// The updates of one object as one change.
     fileprivate var merged: [Change] {
         guard let object = first?.object else { return self }
         let edits = flatMap { change -> [Edit] in

@@ -142,7 +142,7 @@ struct UndoTests {
         #expect(line.hasSuffix("Z changed 'title' of Skill/1."))
     }
 
-    @Test func `the insert of an object that somebody refers to cannot be undone`() throws {
+    @Test func `the insert of an object that others refer to cannot be undone`() throws {
         let temporary = try TemporaryStore()
         let store = temporary.store
         let company = try store.newObject("Company")

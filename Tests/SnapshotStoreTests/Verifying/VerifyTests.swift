@@ -22,7 +22,7 @@ struct VerifyTests {
         #expect(report.recordsCompared > 100)
     }
 
-    @Test func `what is saved while a store is checked is no finding`() throws {
+    @Test func `a save during a check is not a finding`() throws {
         let temporary = try TemporaryStore()
         let store = temporary.store
         let skills = try (0..<50).map { _ in try store.newObject("Skill") }
@@ -60,11 +60,11 @@ struct VerifyTests {
     func `a flipped byte in the records of any table is found`(name: String) throws {
         let history = try RandomHistory(seed: 32, entries: 90)
         try history.store.close()
-        let place = try Self.damage(name, in: history.temporary.path, seed: 32)
+        let record = try Self.damage(name, in: history.temporary.path, seed: 32)
 
         let report = try Store.verify(path: history.temporary.path)
 
-        #expect(!report.findings.isEmpty, "\(place) of table '\(name)'")
+        #expect(!report.findings.isEmpty, "\(record) of table '\(name)'")
     }
 
     @Test func `a flipped byte in a row names the object, and other records are fine`() throws {

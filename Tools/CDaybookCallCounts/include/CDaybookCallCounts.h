@@ -9,6 +9,8 @@
 struct call_counts {
     // Calls that allocate memory; one that makes a block larger is one, too.
     uint64_t allocations;
+    // Bytes that these calls have allocated, freed since or not.
+    uint64_t allocated_bytes;
     // Bytes allocated now, with the allocator's overhead for each block.
     int64_t live_bytes;
     // Calls that write to a file, and the bytes they wrote.

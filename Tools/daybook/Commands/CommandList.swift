@@ -2,6 +2,7 @@
 enum CommandList {
     static let all: [any Command] = [
         InitCommand(),
+        MigrateCommand(),
         RecordCommand(),
         LoadCommand(),
         ImportCommand(),

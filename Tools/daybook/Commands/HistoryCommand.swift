@@ -38,15 +38,17 @@ struct HistoryCommand: Command {
         if arguments[reverse] { versions.reverse() }
 
         let limit = arguments[limit] ?? .max
+        let history = try store.modelHistory()
         var listing = Listing(console)
         for sequence in versions where listing.count < limit {
             let entry = try store.entry(sequence)
-            let record = AuditRecord(entry, in: store.schema)
+            let schema = history.schema(at: sequence)
+            let record = AuditRecord(entry, in: schema)
             guard let change = entry.changes.first(where: { $0.object == object }),
                 change.concerns(property)
             else { continue }
             try append(
-                AuditChange(change, in: store.schema), of: record, property?.name, to: &listing,
+                AuditChange(change, in: schema), of: record, property?.name, to: &listing,
                 console)
         }
         try listing.close()

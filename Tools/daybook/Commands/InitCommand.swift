@@ -41,21 +41,12 @@ struct InitCommand: Command {
 
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         let path = arguments[store]
-        let modelPath = arguments[model]
         // An empty file may belong to another program, too, and LMDB would fill it.
         guard !FileManager.default.fileExists(atPath: path) else {
             throw ToolError.usage(
                 "'\(path)' exists already and is left as it is. Choose another path.")
         }
-        let description: ManagedObjectModel
-        do {
-            description = try ManagedObjectModel(json: text(of: modelPath, console))
-            _ = try Schema(description)
-        } catch let error as ModelError {
-            let name = modelPath == "-" ? "The model" : "The model in '\(modelPath)'"
-            throw ToolError(
-                .usage, "\(name) cannot be used: \(error.problems.joined(separator: " "))")
-        }
+        let description = try ModelText(arguments[model]).read(console)
         let digest = try Store.make(
             at: path, model: description, author: arguments[author], note: arguments[note])
         let entities =
@@ -69,24 +60,5 @@ struct InitCommand: Command {
                 ["sequence": 1, "digest": .string(digest.description)] as JSONText)
         }
         return .success
-    }
-
-    private func text(of path: String, _ console: Console) throws -> String {
-        var bytes: [UInt8] = []
-        if path == "-" {
-            while let line = try console.input.next() {
-                bytes.append(contentsOf: line)
-                bytes.append(UInt8(ascii: "\n"))
-            }
-        } else {
-            guard FileManager.default.fileExists(atPath: path) else {
-                throw ToolError.usage("There is no model file '\(path)'.")
-            }
-            bytes = Array(try TextFile.data(path, "model file"))
-        }
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw ToolError.usage("The model '\(path)' is not UTF-8 text.")
-        }
-        return text
     }
 }

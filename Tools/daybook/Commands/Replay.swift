@@ -130,7 +130,8 @@ struct Replay {
         var options = StoreOptions()
         options.durability = .relaxed
         let entry = try store.entry(SequenceNumber(1))
-        let copy = try Store.create(at: path, loading: entry, options: options)
+        let copy = try Store.create(
+            at: path, loading: entry, options: options, readLike: store)
         progress?.advance()
         var (stop, goesOn) = try look(at: entry, in: copy, console)
         guard goesOn else { return (copy, stop) }
@@ -148,7 +149,7 @@ struct Replay {
         at entry: Entry, in copy: Store, _ console: Console
     ) throws -> (stop: Stop?, goesOn: Bool) {
         guard entry.sequence >= first else { return (nil, true) }
-        try stepper?.show(AuditRecord(entry, in: store.schema))
+        try stepper?.show(AuditReader(store).record(of: entry))
         if let stop = try stop(after: entry.sequence, in: copy) { return (stop, false) }
         let isLast = entry.sequence == through
         return (nil, try isLast || stepper?.wait(after: entry.sequence, of: through) ?? true)

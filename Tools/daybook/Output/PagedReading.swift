@@ -26,7 +26,7 @@ struct PagedReading {
     static func begin<R>(
         _ store: Store, at sequence: SequenceNumber?, _ find: (borrowing Snapshot) throws -> R
     ) throws -> (found: R, reading: PagedReading) {
-        try store.readTellingPlace(at: sequence) { snapshot, sequence in
+        try store.readWithSequence(at: sequence) { snapshot, sequence in
             (try find(snapshot), PagedReading(store: store, sequence: sequence))
         }
     }

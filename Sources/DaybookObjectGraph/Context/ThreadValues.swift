@@ -1,7 +1,7 @@
 import Foundation
 
 /// What the current thread remembers while it builds a model or follows a key path.
-enum ThreadNotes {
+enum ThreadValues {
     static subscript(key: String) -> Any? {
         get { Thread.current.threadDictionary[key] }
         set { Thread.current.threadDictionary[key] = newValue }

@@ -1,0 +1,319 @@
+import DaybookObjectModel
+
+/// Makes a model of Daybook from one of Xcode.
+///
+/// Whatever cannot be said stands in the remarks, and whatever cannot stand in a model at all in the
+/// problems, all of them.
+struct ModelTranslation {
+    private let source: XcodeModel
+    private var entities: [EntityDescription] = []
+    private var places: [String: Int] = [:]
+    private var remarks: [String]
+    private var problems: [String] = []
+
+    /// Translates a model.
+    ///
+    /// - Throws: ``ModelFileError`` with a sentence for each reason why it is none for Daybook.
+    static func reading(of source: XcodeModel) throws(ModelFileError) -> ModelReading {
+        var translation = ModelTranslation(source)
+        translation.translate()
+        guard translation.problems.isEmpty else { throw ModelFileError(translation.problems) }
+        let model = ManagedObjectModel(
+            entities: translation.entities,
+            configurations: Dictionary(
+                source.configurations.map { ($0.name, $0.entityNames) },
+                uniquingKeysWith: { first, _ in first }))
+        do {
+            try model.validate()
+        } catch {
+            throw ModelFileError(error.problems)
+        }
+        return ModelReading(
+            model: model,
+            classNames: Dictionary(
+                source.entities.compactMap { entity in entity.className.map { (entity.name, $0) } },
+                uniquingKeysWith: { first, _ in first }),
+            remarks: translation.remarks)
+    }
+
+    private init(_ source: XcodeModel) {
+        self.source = source
+        remarks = source.remarks
+    }
+
+    private mutating func translate() {
+        for entity in source.entities {
+            checkName(entity.name, of: "The entity '\(entity.name)'")
+            places[entity.name] = entities.count
+            entities.append(
+                EntityDescription(
+                    name: entity.name, superentityName: entity.superentityName,
+                    isAbstract: entity.isAbstract,
+                    attributes: entity.attributes.compactMap { attribute($0, of: entity) },
+                    relationships: entity.relationships.map { relationship($0, of: entity) },
+                    renamingIdentifier: entity.history.renamingIdentifier(of: entity.name),
+                    versionHashModifier: entity.history.versionHashModifier,
+                    userInfo: entity.history.userInfo))
+        }
+        // Constraints and indexes may name what an entity inherits, so all entities come first.
+        for entity in source.entities {
+            for names in entity.uniquenessConstraints { constrain(entity.name, names) }
+            for index in entity.indexes { self.index(entity.name, index) }
+        }
+        dropDefaultsOfUniqueAttributes()
+        unorderSecondSides()
+    }
+
+    private mutating func checkName(_ name: String, of subject: String) {
+        guard !name.isPropertyName else { return }
+        problems.append(
+            "\(subject) cannot have that name here: a name is a letter, then letters, digits and "
+                + "underscores. Rename it in a new version of the model, with the old name as its "
+                + "renaming identifier.")
+    }
+
+    // MARK: - Attributes
+
+    private mutating func attribute(
+        _ source: XcodeAttribute, of entity: XcodeEntity
+    ) -> AttributeDescription? {
+        let subject = "'\(entity.name).\(source.name)'"
+        guard let type = type(of: source, subject) else { return nil }
+        checkName(source.name, of: subject)
+        if source.keepsDataOutside {
+            remarks.append(
+                "\(subject) may be kept in a file beside the store; here its data stands in the store."
+            )
+        }
+        var attribute = AttributeDescription(
+            name: source.name, type: type, isOptional: source.isOptional,
+            isTransient: source.isTransient, isIndexed: source.isIndexed && !source.isTransient,
+            renamingIdentifier: source.history.renamingIdentifier(of: source.name),
+            versionHashModifier: source.history.versionHashModifier,
+            userInfo: source.history.userInfo)
+        attribute.defaultValue = value(source.defaultValue, type, "default value", subject)
+        attribute.rules = rules(of: source, type, subject)
+        return attribute
+    }
+
+    /// The type in a store; nil for an attribute that is left out.
+    private mutating func type(
+        of source: XcodeAttribute, _ subject: String
+    ) -> AttributeType? {
+        if let derivation = source.derivation {
+            let origin = derivation.isEmpty ? "" : " from '\(derivation)'"
+            remarks.append(
+                "\(subject) is derived\(origin) and is left out: a model has no derived "
+                    + "attributes. Compute it in the class.")
+            return nil
+        }
+        switch source.type {
+        case .plain(let type): return type
+        case .transformable:
+            let how = [
+                source.transformerName.map { "transformer '\($0)'" },
+                source.className.map { "class '\($0)'" },
+            ].compactMap(\.self).joined(separator: ", ")
+            remarks.append(
+                "\(subject) is transformable\(how.isEmpty ? "" : " (\(how))"); here it is data, the "
+                    + "bytes that the transformer makes. For new values a 'Codable' type is simpler."
+            )
+            return .data
+        case .composite:
+            remarks.append(
+                "\(subject) is a composite attribute and is left out: a model has none. Use a 'Codable' "
+                    + "type, or an attribute for each part.")
+        case .unstored:
+            remarks.append(
+                "\(subject) has no type that could be stored and is left out. Use a property of the "
+                    + "class.")
+        case .unknown(let name):
+            problems.append("\(subject) is of type '\(name)', which is not known here.")
+        }
+        return nil
+    }
+
+    private mutating func rules(
+        of source: XcodeAttribute, _ type: AttributeType, _ subject: String
+    ) -> AttributeRules {
+        var rules = AttributeRules(pattern: source.pattern)
+        if type == .string || type == .data {
+            rules.minimumLength = length(source.minimum, "minimum", subject)
+            rules.maximumLength = length(source.maximum, "maximum", subject)
+        } else {
+            rules.minimum = value(source.minimum, type, "minimum", subject)
+            rules.maximum = value(source.maximum, type, "maximum", subject)
+        }
+        return rules
+    }
+
+    private mutating func length(
+        _ source: XcodeValue?, _ what: String, _ subject: String
+    ) -> Int {
+        let limit = value(source, .int64, "\(what) length", subject)
+        if case .int(let count) = limit, let length = Int(exactly: count), length >= 0 {
+            return length
+        }
+        if !limit.isNull {
+            problems.append("The \(what) length of \(subject) is not a number of characters.")
+        }
+        return 0
+    }
+
+    private mutating func value(
+        _ source: XcodeValue?, _ type: AttributeType, _ what: String, _ subject: String
+    ) -> Value {
+        guard let source, !source.isNothing(for: type) else { return .null }
+        guard let value = source.value(of: type) else {
+            problems.append("The \(what) of \(subject) is not \(type.noun): '\(source.shown)'.")
+            return .null
+        }
+        return value
+    }
+
+    // MARK: - Relationships
+
+    private mutating func relationship(
+        _ source: XcodeRelationship, of entity: XcodeEntity
+    ) -> RelationshipDescription {
+        let subject = "'\(entity.name).\(source.name)'"
+        checkName(source.name, of: subject)
+        if source.isTransient {
+            remarks.append(
+                "\(subject) is a transient relationship; here it is stored, like every relationship."
+            )
+        }
+        // Xcode writes a count of one for every to-one relationship.
+        return RelationshipDescription(
+            name: source.name, destinationName: source.destinationName,
+            inverseName: source.inverseName, isToMany: source.isToMany,
+            isOrdered: source.isOrdered && source.isToMany, isOptional: source.isOptional,
+            deleteRule: source.deleteRule,
+            minimumCount: source.isToMany ? source.minimumCount : 0,
+            maximumCount: source.isToMany ? source.maximumCount : 0,
+            renamingIdentifier: source.history.renamingIdentifier(of: source.name),
+            versionHashModifier: source.history.versionHashModifier,
+            userInfo: source.history.userInfo)
+    }
+
+    /// Of a relationship that has an order at both ends, the order at the second one has no place.
+    private mutating func unorderSecondSides() {
+        for (place, entity) in entities.enumerated() {
+            for (number, relationship) in entity.relationships.enumerated()
+            where entities[place].relationships[number].isOrdered {
+                guard let inverseName = relationship.inverseName,
+                    let other = places[relationship.destinationName],
+                    let inverse = entities[other].relationships.firstIndex(where: {
+                        $0.name == inverseName
+                    }), entities[other].relationships[inverse].isOrdered
+                else { continue }
+                entities[other].relationships[inverse].isOrdered = false
+                let end = "'\(relationship.destinationName).\(inverseName)'"
+                remarks.append(
+                    "'\(entity.name).\(relationship.name)' and its inverse \(end) are both ordered; here "
+                        + "only one end can be, and \(end) is not.")
+            }
+        }
+    }
+
+    // MARK: - Constraints and indexes
+
+    private mutating func constrain(_ entityName: String, _ names: [String]) {
+        guard let place = places[entityName] else { return }
+        let list = names.map { "'\($0)'" }.joined(separator: ", ")
+        for name in names {
+            guard case .attribute(let owner, let number)? = property(name, of: place),
+                !entities[owner].attributes[number].isTransient
+            else {
+                remarks.append(
+                    "The uniqueness constraint on \(list) of '\(entityName)' is left out: '\(name)' is no "
+                        + "attribute that is stored here.")
+                return
+            }
+        }
+        if names.count == 1, case .attribute(place, let number)? = property(names[0], of: place) {
+            entities[place].attributes[number].isUnique = true
+        } else if !names.isEmpty, !entities[place].uniquenessConstraints.contains(names) {
+            entities[place].uniquenessConstraints.append(names)
+        }
+    }
+
+    private mutating func dropDefaultsOfUniqueAttributes() {
+        for (place, entity) in entities.enumerated() {
+            for (number, attribute) in entity.attributes.enumerated()
+            where attribute.isUnique && !attribute.defaultValue.isNull {
+                entities[place].attributes[number].defaultValue = .null
+                remarks.append(
+                    "'\(entity.name).\(attribute.name)' is unique and has a default value, which only one "
+                        + "object could keep: the default value is left out.")
+            }
+        }
+    }
+
+    private mutating func index(_ entityName: String, _ index: XcodeIndex) {
+        guard let place = places[entityName] else { return }
+        let subject = "The index '\(index.name)' of '\(entityName)'"
+        guard !index.isSpatial else {
+            remarks.append("\(subject) is left out: it is spatial.")
+            return
+        }
+        guard index.propertyNames.allSatisfy({ $0 != nil }) else {
+            remarks.append(
+                "\(subject) is left out: it is of an expression, and only attributes have indexes.")
+            return
+        }
+        let names = index.propertyNames.compactMap(\.self)
+        guard names.count == 1 else {
+            if names.count > 1 {
+                let list = names.map { "'\($0)'" }.joined(separator: ", ")
+                remarks.append(
+                    "\(subject) is left out: it is of several properties (\(list)). Mark one of them as "
+                        + "indexed if that is selective enough.")
+            }
+            return
+        }
+        switch property(names[0], of: place) {
+        case .relationship: break  // A relationship has its index anyway.
+        case .attribute(let owner, let number)
+        where !entities[owner].attributes[number].isTransient:
+            entities[owner].attributes[number].isIndexed = true
+            if index.isPartial {
+                remarks.append("\(subject) is of some objects only; here it is of all.")
+            }
+        default:
+            remarks.append(
+                "\(subject) is left out: '\(names[0])' is no attribute that is stored here.")
+        }
+    }
+
+    private enum Place {
+        case attribute(entity: Int, Int)
+        case relationship
+    }
+
+    /// A property that an entity has or inherits.
+    private func property(_ name: String, of place: Int) -> Place? {
+        var place = place
+        // A model that goes round in circles or too deep is refused by its validation.
+        for _ in 0...EntityDescription.levelsMaximum {
+            if let number = entities[place].attributes.firstIndex(where: { $0.name == name }) {
+                return .attribute(entity: place, number)
+            }
+            if entities[place].relationships.contains(where: { $0.name == name }) {
+                return .relationship
+            }
+            guard let next = entities[place].superentityName.flatMap({ places[$0] }) else {
+                return nil
+            }
+            place = next
+        }
+        return nil
+    }
+}
+
+extension XcodeHistory {
+    /// The name before; nil where it is the name itself.
+    fileprivate func renamingIdentifier(of name: String) -> String? {
+        renamingIdentifier == name ? nil : renamingIdentifier
+    }
+}

@@ -1,0 +1,227 @@
+import DaybookObjectModel
+
+/// Writes the classes that declare a model.
+///
+/// A container that is made with them has the model itself, but for what only a model can say:
+/// configurations, user information, modifiers of version hashes. Those stand in ``remarks``.
+package struct SwiftClasses {
+    private let model: ManagedObjectModel
+    private let names: SwiftNames
+    private var problems: [String] = []
+    private var lines = ["import Daybook", "import Foundation"]
+    /// What classes do not say: a sentence for each.
+    package private(set) var remarks: [String] = []
+
+    /// The classes of a model that has been read.
+    ///
+    /// - Throws: ``ModelFileError`` with every property that no class can have.
+    package init(_ reading: ModelReading) throws(ModelFileError) {
+        model = reading.model
+        names = SwiftNames(of: reading)
+        for entity in model.entities { append(entity) }
+        for name in model.configurations.keys.sorted() {
+            remarks.append(
+                "The configuration '\(name)' is not said by classes: name it when you add a store.")
+        }
+        guard problems.isEmpty else { throw ModelFileError(problems) }
+    }
+
+    /// A Swift file.
+    package var text: String { lines.joined(separator: "\n") + "\n" }
+
+    // MARK: - Classes
+
+    private mutating func append(_ entity: EntityDescription) {
+        let name = names.className(of: entity.name)
+        let hasSubentities = model.entities.contains { $0.superentityName == entity.name }
+        let superclass = entity.superentityName.map(names.className(of:)) ?? "ManagedObject"
+        lines += ["", "\(hasSubentities ? "" : "final ")class \(name): \(superclass) {"]
+        let properties =
+            entity.attributes.compactMap { attribute($0, of: entity) }
+            + entity.relationships.compactMap { relationship($0, of: entity) }
+        let overrides = overrides(of: entity, name, hasSubentities: hasSubentities)
+        lines += properties
+        if !properties.isEmpty, !overrides.isEmpty { lines.append("") }
+        lines += overrides + ["}"]
+        remark(
+            "'\(entity.name)'", entity.renamingIdentifier, entity.versionHashModifier,
+            entity.userInfo)
+    }
+
+    private mutating func overrides(
+        of entity: EntityDescription, _ name: String, hasSubentities: Bool
+    ) -> [String] {
+        var overrides: [String] = []
+        if name != entity.name {
+            overrides.append(
+                "    override class var entityName: String { \(SwiftNames.literal(entity.name)) }")
+        }
+        if entity.isAbstract, hasSubentities {
+            overrides.append(
+                "    override class var isAbstractEntity: Bool { self == \(name).self }")
+        } else if entity.isAbstract {
+            remarks.append(
+                "'\(entity.name)' is abstract and nothing inherits from it, which no class can say: here it "
+                    + "is not abstract.")
+        }
+        if !entity.uniquenessConstraints.isEmpty {
+            let lists = entity.uniquenessConstraints.map {
+                "[" + $0.map(SwiftNames.literal).joined(separator: ", ") + "]"
+            }
+            let inherited = entity.superentityName == nil ? "" : "super.uniquenessConstraints + "
+            overrides += [
+                "    override class var uniquenessConstraints: [[String]] {",
+                "        \(inherited)[\(lists.joined(separator: ", "))]",
+                "    }",
+            ]
+        }
+        return overrides
+    }
+
+    private mutating func remark(
+        _ subject: String, _ renamingIdentifier: String?, _ modifier: String?,
+        _ userInfo: [String: String]
+    ) {
+        let parts = [
+            renamingIdentifier.map { "the renaming identifier '\($0)'" },
+            modifier.map { "the version hash modifier '\($0)'" },
+            userInfo.isEmpty ? nil : "user information",
+        ].compactMap(\.self)
+        guard !parts.isEmpty else { return }
+        remarks.append(
+            "\(subject) has \(parts.joined(separator: " and ")), which classes do not say: the model as "
+                + "JSON does.")
+    }
+
+    // MARK: - Properties
+
+    /// The declaration of a property; nil when no class can have its name.
+    private mutating func declaration(
+        _ wrapper: String, _ arguments: [String], _ name: String, _ type: String,
+        of entity: EntityDescription
+    ) -> String? {
+        guard let plain = SwiftNames.property(name) else {
+            problems.append(
+                "'\(entity.name).\(name)' cannot be a property of a class: 'ManagedObject' has that name "
+                    + "already, or Swift does. Rename it in a new version of the model, with the old name "
+                    + "as its renaming identifier, or declare the model as JSON.")
+            return nil
+        }
+        let list = arguments.isEmpty ? "" : "(\(arguments.joined(separator: ", ")))"
+        let line = "    @\(wrapper)\(list) var \(plain): \(type)"
+        return line.utf8.count <= 100
+            ? line : "    @\(wrapper)\(list)\n    var \(plain): \(type)"
+    }
+
+    private mutating func attribute(
+        _ attribute: AttributeDescription, of entity: EntityDescription
+    ) -> String? {
+        let subject = "'\(entity.name).\(attribute.name)'"
+        guard let typeName = attribute.type.swiftName else {
+            problems.append(
+                "\(subject) holds coded values, of a type that the model does not name.")
+            return nil
+        }
+        remark(
+            subject, attribute.renamingIdentifier, attribute.versionHashModifier,
+            attribute.userInfo)
+        let hasDefault = !attribute.defaultValue.isNull
+        var isOptional = attribute.isOptional
+        if !isOptional, !hasDefault, attribute.type == .url {
+            isOptional = true
+            remarks.append(
+                "\(subject) is a mandatory URL without a default value, which no class can say: here it is "
+                    + "optional.")
+        }
+        var options: [String] = []
+        if attribute.isIndexed { options.append(".indexed") }
+        if attribute.isUnique { options.append(".unique") }
+        if !isOptional, !hasDefault, !attribute.isUnique, !attribute.isTransient {
+            options.append(".required")
+        }
+        var arguments: [String] = []
+        if options.count == 1 { arguments = options }
+        if options.count > 1 { arguments.append("[\(options.joined(separator: ", "))]") }
+        var type = typeName + (isOptional ? "?" : "")
+        if hasDefault {
+            let literal = attribute.type.literal(
+                attribute.defaultValue, isOptional: isOptional)
+            // An expression that makes a date or an identifier never counts as a constant.
+            if !attribute.isTransient, attribute.type == .date || attribute.type == .uuid {
+                arguments.append("default: \(literal)")
+            } else {
+                type += " = \(literal)"
+            }
+        }
+        if !attribute.isTransient { arguments += rules(attribute) }
+        return declaration(
+            attribute.isTransient ? "Transient" : "Attribute", arguments, attribute.name, type,
+            of: entity)
+    }
+
+    private func rules(_ attribute: AttributeDescription) -> [String] {
+        let rules = attribute.rules
+        var list: [String] = []
+        if !rules.minimum.isNull {
+            let limit = attribute.type.literal(
+                rules.minimum, isOptional: attribute.isOptional)
+            list.append(".minimum(\(limit))")
+        }
+        if !rules.maximum.isNull {
+            let limit = attribute.type.literal(
+                rules.maximum, isOptional: attribute.isOptional)
+            list.append(".maximum(\(limit))")
+        }
+        if rules.minimumLength != 0 { list.append(".minimumLength(\(rules.minimumLength))") }
+        if rules.maximumLength != 0 { list.append(".maximumLength(\(rules.maximumLength))") }
+        if let pattern = rules.pattern { list.append(".pattern(\(SwiftNames.literal(pattern)))") }
+        return list.isEmpty ? [] : ["rules: [\(list.joined(separator: ", "))]"]
+    }
+
+    private mutating func relationship(
+        _ relationship: RelationshipDescription, of entity: EntityDescription
+    ) -> String? {
+        remark(
+            "'\(entity.name).\(relationship.name)'", relationship.renamingIdentifier,
+            relationship.versionHashModifier, relationship.userInfo)
+        var arguments: [String] = []
+        if relationship.deleteRule != .nullify {
+            arguments.append(".\(relationship.deleteRule.rawValue)")
+        }
+        if let inverse = inverse(of: relationship, entity) { arguments.append(inverse) }
+        if !relationship.isOptional { arguments.append("isOptional: false") }
+        if relationship.minimumCount != 0 {
+            arguments.append("minimumCount: \(relationship.minimumCount)")
+        }
+        if relationship.maximumCount != 0 {
+            arguments.append("maximumCount: \(relationship.maximumCount)")
+        }
+        let destination = names.className(of: relationship.destinationName)
+        let type =
+            !relationship.isToMany
+            ? "\(destination)?"
+            : relationship.isOrdered ? "[\(destination)]" : "Set<\(destination)>"
+        return declaration("Relationship", arguments, relationship.name, type, of: entity)
+    }
+
+    /// How a relationship names its inverse; nil for the side that the other one names.
+    private func inverse(
+        of relationship: RelationshipDescription, _ entity: EntityDescription
+    ) -> String? {
+        guard let name = relationship.inverseName else { return nil }
+        if relationship.destinationName == entity.name, name == relationship.name {
+            return "inverseName: \(SwiftNames.literal(name))"
+        }
+        let destination = model.entities.first { $0.name == relationship.destinationName }
+        guard let inverse = destination?.relationships.first(where: { $0.name == name }) else {
+            return "inverseName: \(SwiftNames.literal(name))"
+        }
+        // Key paths on both sides form a circle: the side of many has it, or else the first by name.
+        let own = (entity.name, relationship.name)
+        let isNaming =
+            relationship.isToMany == inverse.isToMany
+            ? own < (relationship.destinationName, name) : relationship.isToMany
+        guard isNaming, let property = SwiftNames.property(name) else { return nil }
+        return "inverse: \\\(names.className(of: relationship.destinationName)).\(property)"
+    }
+}

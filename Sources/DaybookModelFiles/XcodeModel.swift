@@ -1,0 +1,117 @@
+import DaybookObjectModel
+
+/// A model as Xcode keeps it, before anything of it is translated: what the readers of both kinds of
+/// file make, and what ``ModelTranslation`` reads.
+struct XcodeModel {
+    var entities: [XcodeEntity] = []
+    var configurations: [XcodeConfiguration] = []
+    /// What the file has and no model of Daybook can say: a sentence for each.
+    var remarks: [String] = []
+}
+
+extension XcodeModel {
+    static func remark(ofFetchRequest name: String) -> String {
+        "The fetch request '\(name)' is left out: a model has none. Make a 'FetchRequest' in code."
+    }
+
+    static func remark(ofFetchedProperty name: String, in entityName: String) -> String {
+        "'\(entityName).\(name)' is a fetched property and is left out: a model has none. Fetch in a "
+            + "method of the class."
+    }
+}
+
+/// A named selection of entities.
+struct XcodeConfiguration {
+    var name: String
+    var entityNames: [String] = []
+}
+
+/// One entity.
+struct XcodeEntity {
+    var name: String
+    /// The class of its objects, without the name of a module; nil for `NSManagedObject`.
+    var className: String?
+    var superentityName: String?
+    var isAbstract = false
+    var history = XcodeHistory()
+    var attributes: [XcodeAttribute] = []
+    var relationships: [XcodeRelationship] = []
+    var indexes: [XcodeIndex] = []
+    var uniquenessConstraints: [[String]] = []
+}
+
+/// What entities and properties carry for migrations and for people.
+struct XcodeHistory {
+    /// The name in an earlier version.
+    var renamingIdentifier: String?
+    /// A text that tells two versions apart which look the same.
+    var versionHashModifier: String?
+    var userInfo: [String: String] = [:]
+}
+
+/// One attribute.
+struct XcodeAttribute {
+    var name: String
+    var type: XcodeType
+    var isOptional = false
+    var isTransient = false
+    var isIndexed = false
+    var keepsDataOutside = false
+    /// The expression of a derived attribute; empty when it is derived of something that is not known.
+    var derivation: String?
+    var transformerName: String?
+    var className: String?
+    var defaultValue: XcodeValue?
+    var minimum: XcodeValue?
+    var maximum: XcodeValue?
+    var pattern: String?
+    var history = XcodeHistory()
+}
+
+/// The type of an attribute.
+enum XcodeType {
+    case plain(AttributeType)
+    /// A value that a transformer turns into data.
+    case transformable
+    /// Several values under one name.
+    case composite
+    /// Nothing that is stored: a value without a type, or an object's identifier.
+    case unstored
+    /// A type that is not known here.
+    case unknown(String)
+}
+
+/// A value that stands in a model.
+enum XcodeValue {
+    /// As it is written in the XML.
+    case text(String)
+    /// Seconds since the beginning of 2001.
+    case interval(String)
+    /// As a compiled model holds it.
+    case value(Value)
+}
+
+/// One relationship.
+struct XcodeRelationship {
+    var name: String
+    var destinationName: String
+    var inverseName: String?
+    var isToMany = false
+    var isOrdered = false
+    var isOptional = false
+    var isTransient = false
+    var deleteRule = DeleteRule.nullify
+    var minimumCount = 0
+    var maximumCount = 0
+    var history = XcodeHistory()
+}
+
+/// One fetch index.
+struct XcodeIndex {
+    var name: String
+    /// The properties; nil in place of an expression.
+    var propertyNames: [String?] = []
+    var isSpatial = false
+    /// Whether the index has only the objects that meet a condition.
+    var isPartial = false
+}

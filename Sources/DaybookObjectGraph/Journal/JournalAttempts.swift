@@ -1,0 +1,58 @@
+/// To which lists the attempts of updates go back that go on, outermost first.
+struct JournalAttempts {
+    /// Mostly an attempt has only added steps, and the end of the list is enough: a copy would cost as
+    /// much as all steps there are, for each attempt.
+    private enum Start {
+        case end(StepList.End)
+        case list(StepList)
+    }
+
+    private var starts: [Start] = []
+
+    /// Whether none goes on.
+    var isEmpty: Bool { starts.isEmpty }
+
+    /// The list to which the innermost attempt goes back.
+    ///
+    /// - Precondition: ``hold(_:)`` has gone before.
+    var list: StepList? {
+        guard case .list(let list)? = starts.last else { return nil }
+        return list
+    }
+
+    /// Begins an attempt.
+    mutating func begin(at list: StepList) { starts.append(Self.start(at: list)) }
+
+    /// Ends the innermost attempt.
+    mutating func end() { starts.removeLast() }
+
+    /// Lets the innermost attempt begin again.
+    mutating func beginAgain(at list: StepList) { starts[starts.count - 1] = Self.start(at: list) }
+
+    /// Lets all begin again.
+    mutating func beginAllAgain(at list: StepList) {
+        for attempt in starts.indices { starts[attempt] = Self.start(at: list) }
+    }
+
+    /// Keeps the lists with which the attempts began, before steps of the list change that were there
+    /// then.
+    mutating func hold(_ list: StepList) {
+        for attempt in starts.indices {
+            guard case .end(let end) = starts[attempt] else { continue }
+            starts[attempt] = .list(list.cut(to: end))
+        }
+    }
+
+    /// Changes the lists that are kept.
+    mutating func change(_ body: (inout StepList) -> Void) {
+        for attempt in starts.indices {
+            guard case .list(var list) = starts[attempt] else { continue }
+            body(&list)
+            starts[attempt] = .list(list)
+        }
+    }
+
+    private static func start(at list: StepList) -> Start {
+        list.end.map { .end($0) } ?? .list(list)
+    }
+}

@@ -1,0 +1,40 @@
+import DaybookObjectModel
+import DaybookSnapshotStore
+
+/// What has become of a save in what lies under a context. The context then makes itself agree with it.
+enum SaveOutcome {
+    /// Stores have taken what is pending in them: all of it, or that of the stores before one that has
+    /// refused.
+    case saved([StoreSave], refusal: (any Error)?)
+    /// Another context has taken everything in; told whether it has come out as it was sent, and where
+    /// it has met others' changes of attributes that merge.
+    case takenIn(isAsSent: Bool, merged: [MergedValue])
+}
+
+/// What a save to one store has come to.
+struct StoreSave {
+    /// The number of the store.
+    let store: UInt32
+    /// Everything that was pending there.
+    let items: [NetChange]
+    /// What was saved; nil when there was nothing to send.
+    let result: SaveResult?
+    /// Whether others have saved to the store what has not been merged here.
+    let hasForeign: Bool
+
+    /// The entry; nil when nothing was left to append.
+    var entry: SavedEntry? { result?.sequence.map { (store, $0) } }
+
+    /// In which entry something was saved, and what that changed; nil for none.
+    var origin: UndoneEntries? {
+        guard let result, let sequence = result.sequence else { return nil }
+        return UndoneEntries(entries: sequence...sequence, saved: result.changes)
+    }
+}
+
+extension [StoreSave] {
+    /// In which entry of each store something was saved, and what that changed.
+    var origins: [UInt32: UndoneEntries] {
+        Dictionary(compactMap { save in save.origin.map { (save.store, $0) } }) { _, last in last }
+    }
+}

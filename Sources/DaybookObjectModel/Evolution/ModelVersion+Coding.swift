@@ -1,0 +1,273 @@
+// A version of a model in bytes:
+//
+// | field | bytes |
+// |---|---|
+// | model | count of its bytes, then the model in its canonical form |
+// | next | the next entity, property and constraint number, variable length each |
+// | entities | count, then each, from number 1 |
+//
+// An entity:
+//
+// | field | bytes |
+// |---|---|
+// | removed | 1: 1 for an entity that is not in the model any more, else 0 |
+// | name | text |
+// | properties | count, then name and number of each, in the order of the names |
+// | constraints | count, then each in the order of its names: their count, the names, the number |
+// | slots | count, then of each: property, since, kind (1), fill |
+// | members | count, then property and since of each |
+//
+// The kind of a slot is 0 while the property is in the model; else 1, plus 2 when the index has records
+// of it, 4 when also for objects without a value, 8 for a reference. A fill is 0 and a value, or 1, the
+// property whose values are converted, and the type as text.
+
+extension ModelVersion {
+    /// Canonical bytes.
+    package var canonicalBytes: [UInt8] {
+        var writer = ByteWriter(capacity: 2048)
+        let model = model.canonicalBytes
+        writer.append(variable: UInt64(model.count))
+        writer.append(raw: model)
+        writer.append(variable: UInt64(next.entity))
+        writer.append(variable: UInt64(next.property))
+        writer.append(variable: UInt64(next.constraint))
+        writer.append(variable: UInt64(entities.count))
+        for entity in entities { writer.append(entity) }
+        return writer.bytes
+    }
+
+    /// Reads canonical bytes.
+    ///
+    /// - Throws: ``DecodingFailure`` where they are not those of a version that holds together.
+    package init(canonicalBytes bytes: [UInt8]) throws(DecodingFailure) {
+        let span = bytes.span.bytes
+        var offset = 0
+        self = try span.readModelVersion(at: &offset)
+        guard offset == span.byteCount else {
+            throw DecodingFailure(at: offset, expected: "the end of the model")
+        }
+    }
+}
+
+extension ByteWriter {
+    fileprivate mutating func append(_ entity: NumberedEntity) {
+        append(UInt8(entity.isRemoved ? 1 : 0))
+        append(entity.name)
+        append(variable: UInt64(entity.properties.count))
+        for (name, number) in entity.properties.sorted(by: { $0.key < $1.key }) {
+            append(name)
+            append(variable: UInt64(number.rawValue))
+        }
+        append(variable: UInt64(entity.constraints.count))
+        let constraints = entity.constraints.sorted {
+            $0.key.lexicographicallyPrecedes($1.key)
+        }
+        for (names, number) in constraints {
+            append(variable: UInt64(names.count))
+            for name in names { append(name) }
+            append(variable: UInt64(number))
+        }
+        append(variable: UInt64(entity.slots.count))
+        for slot in entity.slots { append(slot) }
+        append(variable: UInt64(entity.members.count))
+        for members in entity.members {
+            append(variable: UInt64(members.property.rawValue))
+            append(variable: members.since)
+        }
+    }
+
+    private mutating func append(_ slot: NumberedSlot) {
+        append(variable: UInt64(slot.property.rawValue))
+        append(variable: slot.since)
+        append(slot.removed?.byte ?? 0)
+        switch slot.fill {
+        case .value(let value):
+            append(UInt8(0))
+            append(value)
+        case .converted(let property, let type):
+            append(UInt8(1))
+            append(variable: UInt64(property.rawValue))
+            append(type.rawValue)
+        }
+    }
+}
+
+extension RemovedSlot {
+    fileprivate var byte: UInt8 {
+        1 | (isIndexed ? 2 : 0) | (indexHoldsNulls ? 4 : 0) | (isReference ? 8 : 0)
+    }
+
+    fileprivate init(byte: UInt8) {
+        self.init(
+            isIndexed: byte & 2 != 0, indexHoldsNulls: byte & 4 != 0, isReference: byte & 8 != 0)
+    }
+}
+
+extension RawSpan {
+    /// Reads a version of a model, and sees that it holds together.
+    package func readModelVersion(
+        at offset: inout Int
+    ) throws(DecodingFailure) -> ModelVersion {
+        let start = offset
+        let count = try readCount(at: &offset)
+        let model = try ManagedObjectModel(canonicalBytes: try readBytes(count, at: &offset))
+        var next = ModelVersion.NextNumbers()
+        next.entity = try readNumber(at: &offset)
+        next.property = try readNumber(at: &offset)
+        next.constraint = try readNumber(at: &offset)
+        var entities: [NumberedEntity] = []
+        for index in 0..<(try readCount(at: &offset)) {
+            entities.append(
+                try readEntity(EntityNumber(rawValue: UInt32(index + 1)), at: &offset))
+        }
+        let version = ModelVersion(model, entities, next)
+        guard version.holdsTogether else {
+            throw DecodingFailure(at: start, expected: "a model whose numbers are those it has")
+        }
+        return version
+    }
+
+    private func readNumber(at offset: inout Int) throws(DecodingFailure) -> UInt32 {
+        let start = offset
+        guard let number = UInt32(exactly: try readVariable(at: &offset)) else {
+            throw DecodingFailure(at: start, expected: "a number of four bytes")
+        }
+        return number
+    }
+
+    private func readEntity(
+        _ number: EntityNumber, at offset: inout Int
+    ) throws(DecodingFailure) -> NumberedEntity {
+        let start = offset
+        let mark = try readByte(at: &offset)
+        guard mark <= 1 else { throw DecodingFailure(at: start, expected: "0 or 1") }
+        var entity = NumberedEntity(number: number, name: try readText(at: &offset))
+        entity.isRemoved = mark == 1
+        for _ in 0..<(try readCount(at: &offset)) {
+            let name = try readText(at: &offset)
+            entity.properties[name] = PropertyNumber(rawValue: try readNumber(at: &offset))
+        }
+        for _ in 0..<(try readCount(at: &offset)) {
+            var names: [String] = []
+            for _ in 0..<(try readCount(at: &offset)) { names.append(try readText(at: &offset)) }
+            entity.constraints[names] = try readNumber(at: &offset)
+        }
+        for _ in 0..<(try readCount(at: &offset)) {
+            entity.slots.append(try readSlot(at: &offset))
+        }
+        for _ in 0..<(try readCount(at: &offset)) {
+            let property = PropertyNumber(rawValue: try readNumber(at: &offset))
+            entity.members.append(
+                NumberedMembers(property: property, since: try readVariable(at: &offset)))
+        }
+        return entity
+    }
+
+    private func readSlot(at offset: inout Int) throws(DecodingFailure) -> NumberedSlot {
+        let property = PropertyNumber(rawValue: try readNumber(at: &offset))
+        var slot = NumberedSlot(property: property, since: try readVariable(at: &offset))
+        let kindStart = offset
+        let kind = try readByte(at: &offset)
+        guard kind == 0 || (kind & 1 == 1 && kind < 16) else {
+            throw DecodingFailure(at: kindStart, expected: "the kind of a field")
+        }
+        if kind != 0 { slot.removed = RemovedSlot(byte: kind) }
+        let fillStart = offset
+        switch try readByte(at: &offset) {
+        case 0: slot.fill = .value(try readValue(at: &offset))
+        case 1:
+            let source = PropertyNumber(rawValue: try readNumber(at: &offset))
+            let typeStart = offset
+            guard let type = AttributeType(rawValue: try readText(at: &offset)) else {
+                throw DecodingFailure(at: typeStart, expected: "an attribute type")
+            }
+            slot.fill = .converted(from: source, to: type)
+        default: throw DecodingFailure(at: fillStart, expected: "what older rows have")
+        }
+        return slot
+    }
+}
+
+extension ModelVersion {
+    /// Whether numbers and model are of each other: everything in the model has a number below the
+    /// next one, no number is there twice, and the layouts have just the properties that need a field.
+    fileprivate var holdsTogether: Bool {
+        guard !model.isAnyInvalid, model.versioned == model,
+            next.entity == UInt32(clamping: entities.count + 1), next.property > 0,
+            next.property <= Schema.transientNumberMinimum,
+            next.constraint >= SchemaConstraint.compoundNumberMinimum
+        else { return false }
+        let live = entities.filter { !$0.isRemoved }
+        guard live.map(\.name).sorted() == model.entities.map(\.name) else { return false }
+        var numbers: Set<PropertyNumber> = []
+        var constraints: Set<UInt32> = []
+        let liveByName = Dictionary(
+            live.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        for description in model.entities {
+            guard let entity = liveByName[description.name] else { return false }
+            let names = description.attributes.map(\.name) + description.relationships.map(\.name)
+            guard Set(names) == Set(entity.properties.keys),
+                Set(description.uniquenessConstraints) == Set(entity.constraints.keys)
+            else { return false }
+            for number in entity.properties.values {
+                guard (1..<next.property).contains(number.rawValue), numbers.insert(number).inserted
+                else { return false }
+            }
+            for number in entity.constraints.values {
+                guard number >= SchemaConstraint.compoundNumberMinimum, number < next.constraint,
+                    constraints.insert(number).inserted
+                else { return false }
+            }
+        }
+        return hasSoundLayouts
+    }
+
+    private var hasSoundLayouts: Bool {
+        let compiler = SchemaCompiler(model, entities)
+        for entity in entities {
+            guard Set(entity.slots.map(\.property)).count == entity.slots.count,
+                Set(entity.members.map(\.property)).count == entity.members.count,
+                entity.slots.count <= EntityDescription.propertiesMaximum
+            else { return false }
+            let known = entity.slots.allSatisfy { slot in
+                guard case .converted(let source, _) = slot.fill else { return true }
+                // Never in a circle: from an earlier field only.
+                return source < slot.property
+            }
+            guard known else { return false }
+            if entity.isRemoved {
+                guard entity.properties.isEmpty, entity.constraints.isEmpty,
+                    entity.slots.allSatisfy({ $0.removed != nil })
+                else { return false }
+                continue
+            }
+            guard let description = compiler.entitiesByName[entity.name] else { return false }
+            let properties = compiler.properties(of: description)
+            let fields = Set(properties.filter { $0.2.hasSlot }.map(\.0))
+            let lists = Set(properties.filter { $0.2.isStoredToMany }.map(\.0))
+            guard fields == Set(entity.slots.filter { $0.removed == nil }.map(\.property)),
+                lists.isSubset(of: Set(entity.members.map(\.property)))
+            else { return false }
+        }
+        return true
+    }
+}
+
+extension SchemaProperty.Kind {
+    /// Whether this is a to-many relationship whose members are in changes.
+    fileprivate var isStoredToMany: Bool {
+        guard case .relationship(let relationship, let end) = self else { return false }
+        return relationship.isToMany && end.isStored
+    }
+}
+
+extension ManagedObjectModel {
+    fileprivate var isAnyInvalid: Bool {
+        do {
+            try validate()
+            return false
+        } catch {
+            return true
+        }
+    }
+}

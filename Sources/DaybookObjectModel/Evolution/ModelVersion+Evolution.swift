@@ -1,0 +1,85 @@
+extension NumberedEntity {
+    fileprivate func hasSameLayout(as other: NumberedEntity) -> Bool {
+        isRemoved == other.isRemoved && name == other.name && properties == other.properties
+            && constraints == other.constraints
+            && slots.map(\.property) == other.slots.map(\.property)
+            && slots.map { $0.removed == nil } == other.slots.map { $0.removed == nil }
+            && members.map(\.property) == other.members.map(\.property)
+    }
+}
+
+extension ModelVersion {
+    /// The version of another model that follows this one.
+    ///
+    /// - Parameters:
+    ///   - model: The new model. Its renaming identifiers tell what is here under other names.
+    ///   - entry: The number of the entry that will set it.
+    ///   - matching: More names, which go before those of the model.
+    /// - Returns: The version; this one where nothing differs.
+    /// - Throws: ``ModelError`` when the model does not hold together, or with everything that cannot
+    ///   be inferred.
+    package func evolved(
+        to model: ManagedObjectModel, in entry: UInt64,
+        matching: ModelMatching = ModelMatching()
+    ) throws(ModelError) -> ModelVersion {
+        try model.validate()
+        let names = ModelMatching(renamingIdentifiersOf: model).merging(matching)
+        let wanted = model.versioned
+        if wanted == self.model { return self }
+        let builder = VersionBuilder(from: self, to: wanted, in: entry, matching: names)
+        guard builder.problems.isEmpty else { throw ModelError(builder.problems) }
+        return builder.version
+    }
+
+    /// Whether this is what the model gets as the first one of a store.
+    package var isFirst: Bool { self == ModelVersion(firstValid: model) }
+
+    /// The same numbers and layouts for a new store, which begins with them.
+    package var restarted: ModelVersion {
+        var restarted = self
+        for index in restarted.entities.indices {
+            restarted.entities[index].slots = entities[index].slots.map {
+                NumberedSlot(
+                    property: $0.property, since: Self.firstEntry, removed: $0.removed)
+            }
+            restarted.entities[index].members = entities[index].members.map {
+                NumberedMembers(property: $0.property, since: Self.firstEntry)
+            }
+        }
+        return restarted
+    }
+
+    /// Whether rows, entries and identifiers say the same under both versions, as far as a program of
+    /// this one is concerned.
+    package func hasSameLayout(as other: ModelVersion) -> Bool {
+        entities.count == other.entities.count
+            && zip(entities, other.entities).allSatisfy { $0.hasSameLayout(as: $1) }
+    }
+
+    /// The version that follows this one and has the model of an earlier one: what was added since is
+    /// removed, and what was removed since is there again, under its number.
+    package func reverted(to earlier: ModelVersion) -> ModelVersion {
+        let now = Schema(self)
+        var reverted = entities
+        for index in reverted.indices {
+            let number = reverted[index].number
+            let was = earlier.entity(number)
+            let isThere = was.map { !$0.isRemoved } ?? false
+            reverted[index].isRemoved = !isThere
+            reverted[index].name = isThere ? was?.name ?? "" : reverted[index].name
+            reverted[index].properties = was?.properties ?? [:]
+            reverted[index].constraints = was?.constraints ?? [:]
+            let live = Set((was?.slots ?? []).filter { $0.removed == nil }.map(\.property))
+            for slot in reverted[index].slots.indices {
+                let property = reverted[index].slots[slot].property
+                if isThere, live.contains(property) {
+                    reverted[index].slots[slot].removed = nil
+                } else if reverted[index].slots[slot].removed == nil {
+                    reverted[index].slots[slot].removed = RemovedSlot(
+                        now.entity(number)?.property(property))
+                }
+            }
+        }
+        return ModelVersion(earlier.model, reverted, next)
+    }
+}

@@ -1,0 +1,150 @@
+/// A model with the numbers that rows and entries have in place of names.
+///
+/// Every entry that sets a model sets one of these, made from the one before by
+/// ``evolved(to:in:mapping:)``; so a store has a line of versions.
+///
+/// Invariants:
+/// - A number is given once. What is renamed keeps its number, and what is removed takes it along.
+/// - The slots of an entity are only appended to. So a row of an earlier version has the fields that a
+///   row of this one begins with, and what a program of an earlier version reads stands where it was.
+package struct ModelVersion: Sendable, Hashable {
+    /// The model, in canonical order and without transient attributes.
+    package let model: ManagedObjectModel
+    /// The numbers of the entities, those that were removed included, by number.
+    package internal(set) var entities: [NumberedEntity]
+    /// What the next entity, the next property and the next constraint are numbered.
+    var next: NextNumbers
+
+    /// The numbers that have not been given.
+    struct NextNumbers: Sendable, Hashable {
+        var entity: UInt32 = 1
+        var property: UInt32 = 1
+        var constraint = SchemaConstraint.compoundNumberMinimum
+    }
+
+    init(_ model: ManagedObjectModel, _ entities: [NumberedEntity], _ next: NextNumbers) {
+        self.model = model
+        self.entities = entities
+        self.next = next
+    }
+
+    /// The first version of a model: entities are numbered from 1 in the order of their names,
+    /// properties in the order of (declaring entity, name).
+    ///
+    /// - Throws: ``ModelError`` when the model does not hold together.
+    package init(first model: ManagedObjectModel) throws(ModelError) {
+        try model.validate()
+        self.init(firstValid: model)
+    }
+
+    init(firstValid model: ManagedObjectModel) {
+        let nothing = ModelVersion(ManagedObjectModel(), [], NextNumbers())
+        self =
+            VersionBuilder(
+                from: nothing, to: model.versioned, in: Self.firstEntry, matching: ModelMatching()
+            ).version
+    }
+
+    /// The number of the entry that sets the first version.
+    static let firstEntry: UInt64 = 1
+
+    /// The numbers of an entity that has not been removed.
+    package func entity(named name: String) -> NumberedEntity? {
+        entities.first { !$0.isRemoved && $0.name == name }
+    }
+
+    /// The numbers of an entity, also of one that was removed.
+    package func entity(_ number: EntityNumber) -> NumberedEntity? {
+        let index = Int(number.rawValue) - 1
+        return entities.indices.contains(index) ? entities[index] : nil
+    }
+}
+
+/// The numbers of one entity.
+package struct NumberedEntity: Sendable, Hashable {
+    /// The number of the entity.
+    package let number: EntityNumber
+    /// The name; the last one of an entity that was removed.
+    package var name: String
+    /// Whether the entity is not in the model any more. Its rows stay.
+    package var isRemoved = false
+    /// The numbers of the properties that the entity declares.
+    package var properties: [String: PropertyNumber] = [:]
+    /// The numbers of the constraints of several attributes that the entity declares, by their names.
+    var constraints: [[String]: UInt32] = [:]
+    /// The fields of a row, in order, inherited and removed ones included.
+    package var slots: [NumberedSlot] = []
+    /// The to-many relationships whose members stand in changes, in the order of their ages in a row,
+    /// inherited and removed ones included.
+    package var members: [NumberedMembers] = []
+}
+
+/// A field of the rows of an entity.
+package struct NumberedSlot: Sendable, Hashable {
+    /// The number of the property.
+    package let property: PropertyNumber
+    /// The entry from which on new rows have the field.
+    package let since: UInt64
+    /// What older rows have in the field.
+    package var fill: SlotFill = .value(.null)
+    /// Nil while the property is in the model; else what folding has to know of it.
+    package var removed: RemovedSlot?
+}
+
+/// What rows have in a field that is newer than they are.
+package enum SlotFill: Sendable, Hashable {
+    /// The same value in all of them.
+    case value(Value)
+    /// The value of an earlier field, in another type.
+    case converted(from: PropertyNumber, to: AttributeType)
+}
+
+/// What folding has to know of a property that was removed, because rows and records stay.
+package struct RemovedSlot: Sendable, Hashable {
+    /// Whether the index has records.
+    package var isIndexed: Bool
+    /// Whether the index has records for objects without a value.
+    package var indexHoldsNulls: Bool
+    /// Whether the field is a reference.
+    package var isReference: Bool
+
+    init(isIndexed: Bool, indexHoldsNulls: Bool, isReference: Bool) {
+        self.isIndexed = isIndexed
+        self.indexHoldsNulls = indexHoldsNulls
+        self.isReference = isReference
+    }
+
+    /// What there is of a property when it is removed.
+    init(_ property: SchemaProperty?) {
+        self.init(
+            isIndexed: property?.isIndexed ?? false,
+            indexHoldsNulls: property.map { $0.isIndexed && !$0.isUnique } ?? false,
+            isReference: property?.relationship != nil)
+    }
+}
+
+/// A to-many relationship whose members stand in changes.
+package struct NumberedMembers: Sendable, Hashable {
+    /// The number of the relationship.
+    package let property: PropertyNumber
+    /// The entry from which on new rows have its age.
+    package let since: UInt64
+}
+
+extension ManagedObjectModel {
+    /// The model as a version keeps it: canonical, without transient attributes, and without what
+    /// only says how to come here.
+    package var versioned: ManagedObjectModel {
+        var copy = persistent.canonical
+        for index in copy.entities.indices {
+            copy.entities[index].renamingIdentifier = nil
+            for attribute in copy.entities[index].attributes.indices {
+                copy.entities[index].attributes[attribute].renamingIdentifier = nil
+            }
+            for relationship in copy.entities[index].relationships.indices {
+                copy.entities[index].relationships[relationship].renamingIdentifier = nil
+            }
+        }
+        return copy
+    }
+}

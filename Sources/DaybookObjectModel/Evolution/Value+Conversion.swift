@@ -1,0 +1,86 @@
+import Foundation
+
+extension Value {
+    /// This value as one of another type; null where there is none that means the same.
+    ///
+    /// Numbers become other numbers only without loss, text becomes what it says in the form in which
+    /// model files have it, and everything becomes text in that form.
+    package func converted(to type: AttributeType) -> Value {
+        if isNull || type.misfit(of: self) == nil { return self }
+        switch (type.storage, self) {
+        case (.text, _):
+            return text(for: type)
+        case (.integer, .bool(let truth)):
+            return .int(truth ? 1 : 0)
+        case (.integer, .double(let number)):
+            return Int64(exactly: number).map { fitting(.int($0), type) } ?? .null
+        case (.integer, .decimal(let number)):
+            return Int64("\(number)").map { fitting(.int($0), type) } ?? .null
+        case (.double, .int(let number)):
+            return Double(exactly: number).map { fitting(.double($0), type) } ?? .null
+        case (.double, .decimal(let number)):
+            let double = NSDecimalNumber(decimal: number).doubleValue
+            return Decimal(string: "\(double)") == number ? fitting(.double(double), type) : .null
+        case (.decimal, .int(let number)):
+            return .decimal(Decimal(number))
+        case (.decimal, .double(let number)):
+            guard number.isFinite, let decimal = Decimal(string: "\(number)") else { return .null }
+            return .decimal(decimal)
+        case (.bool, .int(let number)):
+            return number == 0 ? .bool(false) : number == 1 ? .bool(true) : .null
+        case (.data, .string(let text)):
+            return type == .data ? .data(Data(text.utf8)) : .null
+        case (_, .string(let text)):
+            return parsed(text, as: type)
+        default:
+            return .null
+        }
+    }
+
+    private func fitting(_ value: Value, _ type: AttributeType) -> Value {
+        type.misfit(of: value) == nil ? value.normalized : .null
+    }
+
+    private func text(for type: AttributeType) -> Value {
+        switch self {
+        case .string(let text): fitting(.string(text), type)
+        case .data(let data):
+            String(validating: data, as: UTF8.self).map { fitting(.string($0), type) } ?? .null
+        case .object: .null
+        default: fitting(.string(plainText), type)
+        }
+    }
+
+    /// The value as model files and exports have it, without quotation marks.
+    private var plainText: String {
+        let source: AttributeType =
+            switch self {
+            case .bool: .bool
+            case .int: .int64
+            case .double: .double
+            case .decimal: .decimal
+            case .date: .date
+            case .uuid: .uuid
+            default: .string
+            }
+        return switch JSONValue(self, for: source) {
+        case .string(let text), .number(let text): text
+        case .bool(let truth): truth ? "true" : "false"
+        default: ""
+        }
+    }
+
+    private func parsed(_ text: String, as type: AttributeType) -> Value {
+        let candidates: [JSONValue] =
+            switch type.storage {
+            case .bool: [.bool(text == "true")].filter { _ in text == "true" || text == "false" }
+            case .integer, .double, .decimal: [.number(text), .string(text)]
+            default: [.string(text)]
+            }
+        for json in candidates {
+            guard let value = try? Value(json, for: type) else { continue }
+            return fitting(value, type)
+        }
+        return .null
+    }
+}

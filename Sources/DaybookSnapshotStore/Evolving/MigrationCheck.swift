@@ -1,0 +1,198 @@
+internal import DaybookJournalLog
+internal import DaybookLMDB
+internal import DaybookObjectModel
+
+/// Looks through the stored objects for what the steps to a new model demand of them.
+struct MigrationCheck {
+    private let steps: [ModelStep]
+    private let projection: Projection
+    private let schema: Schema
+    private var failures: [ValidationFailure] = []
+    private var changes: [ObjectID: [Edit]] = [:]
+    /// How many objects do not fit, for each step.
+    private var counts: [Int: Int] = [:]
+
+    /// How many objects are named for each step.
+    private static let namedMaximum = 10
+
+    /// - Parameters:
+    ///   - steps: The steps.
+    ///   - parts: The store by the model before.
+    ///   - schema: The model after.
+    init(_ steps: [ModelStep], _ parts: StoreParts, to schema: Schema) {
+        self.steps = steps
+        self.schema = schema
+        projection = Projection(tables: parts.tables, schema: schema)
+    }
+
+    /// - Returns: The changes that objects need to fit: values that are missing get the default.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/validation``, naming the first objects that do
+    ///   not fit each step, and how many there are.
+    /// - Complexity: O(*n*) page reads, *n* the number of objects of the entities concerned; none where
+    ///   no step demands anything.
+    mutating func run(in transaction: borrowing some Reading & ~Copyable) throws -> [Change] {
+        for (index, step) in steps.enumerated() {
+            switch step.check {
+            case nil: continue
+            case .values(let entity, let number):
+                try checkValues(index, entity, number, in: transaction)
+            case .unique(let entity, let number):
+                try checkUnique(index, entity, number, in: transaction)
+            case .counts(let entity, let number):
+                try checkCounts(index, entity, number, in: transaction)
+            case .noObjects(let entity):
+                try checkNone(index, entity, in: transaction)
+            }
+        }
+        guard counts.isEmpty else { throw refusal() }
+        return changes.map { object, edits in
+            Change(
+                object: object,
+                kind: .update(
+                    edits: edits.sorted { $0.property < $1.property }, members: []))
+        }
+    }
+
+    // MARK: - Checks
+
+    private mutating func checkValues(
+        _ index: Int, _ entity: EntityNumber, _ number: PropertyNumber,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        try forEachRow(of: entity, in: transaction) { check, object, row, bytes in
+            guard let property = check.schema.entity(object.entity)?.property(number),
+                let slot = property.slot
+            else { return }
+            let value = try check.projection.value(slot, of: object, row, bytes)
+            if value.isNull, let source = try check.source(of: slot, object, row, bytes) {
+                check.report(
+                    index, object,
+                    "'\(property.name)' of \(check.schema.name(of: object)) cannot be converted: it "
+                        + "holds \(source.noun).")
+                return
+            }
+            guard let misfit = property.misfit(of: value) else { return }
+            let fallback = property.attribute?.defaultValue ?? .null
+            if value.isNull, !fallback.isNull {
+                check.changes[object, default: []].append(
+                    Edit(property: number, old: value, new: fallback))
+                return
+            }
+            let failure = ValidationFailure(misfit, of: property, in: object, check.schema)
+            check.report(index, object, failure.message)
+        }
+    }
+
+    /// The value from which a field of a row is converted, if it is and there is one.
+    private func source(
+        of slot: Int, _ object: ObjectID, _ row: RowLayout, _ bytes: RawSpan
+    ) throws -> Value? {
+        guard slot >= row.count, let entity = schema.entity(object.entity),
+            case .converted(let source, _) = entity.fills[slot],
+            let place = entity.numbers.slots.firstIndex(where: { $0.property == source })
+        else { return nil }
+        let value = try projection.decoding(object) { () throws(DecodingFailure) in
+            try row.value(place, in: bytes)
+        }
+        return value.isNull ? nil : value
+    }
+
+    private mutating func checkUnique(
+        _ index: Int, _ entity: EntityNumber, _ number: PropertyNumber,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        let constraints = schema.entity(entity)?.constraints ?? []
+        guard let constraint = constraints.first(where: { $0.number == number }) else { return }
+        var holders: [[UInt8]: ObjectID] = [:]
+        try forEachRow(of: entity, in: transaction) { check, object, row, bytes in
+            let own = check.schema.entity(object.entity)?.constraints.first { $0.number == number }
+            guard let own else { return }
+            let values = try check.projection.values(of: object, row, bytes)
+            guard let key = own.key(of: own.values(in: values)) else { return }
+            guard let other = holders.updateValue(object, forKey: key) else { return }
+            holders[key] = other
+            let names = constraint.properties.map { "'\($0.name)'" }.joined(separator: ", ")
+            check.report(
+                index, object,
+                "\(check.schema.name(of: object)) has the same \(names) as "
+                    + "\(check.schema.name(of: other)).")
+        }
+    }
+
+    private mutating func checkCounts(
+        _ index: Int, _ entity: EntityNumber, _ number: PropertyNumber,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        try forEachRow(of: entity, in: transaction) { check, object, _, _ in
+            guard let property = check.schema.entity(object.entity)?.property(number),
+                let relationship = property.relationship, let end = property.end
+            else { return }
+            let members = try check.projection.members(
+                of: property, in: object, at: .latest, in: transaction)
+            let destination = check.schema.entity(end.destination)
+            for member in members
+            where destination?.family.contains(member.object.entity) != true {
+                check.report(
+                    index, object,
+                    "'\(property.name)' of \(check.schema.name(of: object)) leads to "
+                        + "\(check.schema.name(of: member.object)), which is no "
+                        + "'\(relationship.destinationName)'.")
+                return
+            }
+            let count = members.count
+            let isTooFew =
+                count == 0 ? !relationship.isOptional : count < relationship.minimumCount
+            let isTooMany =
+                relationship.isToMany && relationship.maximumCount > 0
+                && count > relationship.maximumCount
+            guard isTooFew || isTooMany else { return }
+            check.report(
+                index, object,
+                "'\(property.name)' of \(check.schema.name(of: object)) has \(count) objects.")
+        }
+    }
+
+    private mutating func checkNone(
+        _ index: Int, _ entity: EntityNumber, in transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        _ = try projection.walkRows(of: entity, in: transaction) { object, _, _ in
+            report(index, object, "\(schema.name(of: object)) is an object of the entity itself.")
+            return .proceed
+        }
+    }
+
+    // MARK: - Walking and reporting
+
+    private mutating func forEachRow(
+        of entity: EntityNumber, in transaction: borrowing some Reading & ~Copyable,
+        _ body: (inout MigrationCheck, ObjectID, RowLayout, RawSpan) throws -> Void
+    ) throws {
+        let projection = projection
+        for member in schema.entity(entity)?.family ?? [] {
+            _ = try projection.walkRows(of: member, in: transaction) { object, row, bytes in
+                try body(&self, object, row, bytes)
+                return .proceed
+            }
+        }
+    }
+
+    private mutating func report(_ step: Int, _ object: ObjectID, _ message: String) {
+        counts[step, default: 0] += 1
+        guard counts[step, default: 0] <= Self.namedMaximum else { return }
+        failures.append(ValidationFailure(.invalid, object: object, message))
+    }
+
+    private func refusal() -> StoreError {
+        let details = counts.keys.sorted().flatMap { index -> [String] in
+            let step = steps[index]
+            let count = counts[index, default: 0]
+            let objects = count == 1 ? "1 object does" : "\(count) objects do"
+            return ["To \(step.description): \(objects) not fit."]
+        }
+        return StoreError(
+            .validation,
+            "The store was not migrated: there are objects that the new model does not allow. Change "
+                + "them first, give the attribute a default, or leave the step out.",
+            failures: failures, details: details + failures.map(\.message))
+    }
+}

@@ -1,0 +1,279 @@
+internal import DaybookJournalLog
+internal import DaybookLMDB
+internal import DaybookObjectModel
+internal import Foundation
+
+/// Works out what taking back an entry that set a model comes to: the model before, what was removed
+/// there again with its values, and the entry's own changes undone.
+struct ModelReversal {
+    private let parts: StoreParts
+    private let undone: Entry
+    private let range: ClosedRange<SequenceNumber>
+    private let after: Schema
+    private let before: Schema
+    /// The model that the reversal sets.
+    private let reverted: Schema
+    /// What later entries have done to what the entry has brought, and the last one that has. Without
+    /// a property the whole object is of a new entity.
+    private var touches: [Touch: SequenceNumber] = [:]
+
+    private struct Touch: Hashable {
+        let object: ObjectID
+        let property: PropertyNumber?
+    }
+
+    /// - Parameters:
+    ///   - entry: The entry to undo.
+    ///   - history: The versions of the model.
+    ///   - parts: The store by the model in force.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/undoBlocked`` for the first entry, and when a later
+    ///   one has set another model.
+    init(of entry: Entry, in history: ModelHistory, _ parts: StoreParts) throws {
+        guard let before = history.schema(before: entry.sequence) else {
+            throw StoreError.undoBlocked(
+                "Entry \(entry.sequence) sets the store's first model and cannot be undone.")
+        }
+        if let later = history.versions.last, later.sequence > entry.sequence {
+            throw StoreError.undoBlocked(
+                "Entry \(entry.sequence) cannot be undone, because entry \(later.sequence) has set "
+                    + "another model since. Undo that one first.")
+        }
+        self.parts = parts
+        self.before = before
+        undone = entry
+        range = entry.sequence...entry.sequence
+        after = parts.projection.schema
+        reverted = Schema(after.version.reverted(to: before.version))
+    }
+
+    /// The plan.
+    ///
+    /// - Parameters:
+    ///   - header: What is said of the entry to be appended.
+    ///   - later: Hands out the entries after the one to undo.
+    ///   - transaction: The state to look at.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/validation`` when objects do not fit the model
+    ///   before.
+    mutating func plan(
+        _ header: EntryHeader, later: ((Entry) throws -> Void) throws -> Void,
+        in transaction: borrowing ReadTransaction
+    ) throws -> UndoPlan {
+        try later { look(at: $0) }
+        let obstacles = try obstacles(in: transaction)
+        var request = SaveRequest(header: header)
+        request.version = reverted.version
+        let name = range.sentenceStart
+        guard obstacles.isEmpty else {
+            let refusal = StoreError.undoBlocked(
+                "\(name) cannot be undone, because later entries touched what it brought. Undo those "
+                    + "as well.", obstacles)
+            return UndoPlan(
+                request: request, obstacles: obstacles, refusal: refusal, takenBackBy: nil)
+        }
+        var check = MigrationCheck(reverted.steps(from: after), parts, to: reverted)
+        var changes = ChangeSet()
+        for change in try ownChanges(in: transaction) + check.run(in: transaction)
+            + lostReferences(in: transaction)
+        {
+            guard let entity = reverted.entity(change.object.entity) else { continue }
+            try changes.append(change, of: entity)
+        }
+        request.changes = changes.ordered
+        return UndoPlan(request: request, obstacles: [], refusal: nil, takenBackBy: nil)
+    }
+
+    // MARK: - What came later
+
+    /// Gathers what a later entry did to what the entry has brought.
+    private mutating func look(at entry: Entry) {
+        for change in entry.changes {
+            let object = change.object
+            guard let entity = after.entity(object.entity) else { continue }
+            guard let kept = reverted.entity(object.entity) else {
+                touches[Touch(object: object, property: nil)] = entry.sequence
+                continue
+            }
+            var touched = change.members.map(\.property)
+            switch change.kind {
+            case .update(let edits, _): touched += edits.map(\.property)
+            case .insert: touched += entity.properties.map(\.number)
+            case .delete: break
+            }
+            for number in touched where kept.property(number) == nil {
+                touches[Touch(object: object, property: number)] = entry.sequence
+            }
+        }
+    }
+
+    /// What would be lost of what later entries have done: what is not as the entry has left it.
+    private func obstacles(in transaction: borrowing ReadTransaction) throws -> [UndoObstacle] {
+        var obstacles: [UndoObstacle] = []
+        let ordered = touches.sorted {
+            ($0.value, $0.key.object, $0.key.property?.rawValue ?? 0)
+                < ($1.value, $1.key.object, $1.key.property?.rawValue ?? 0)
+        }
+        for (touch, sequence) in ordered where try isLost(touch, in: transaction) {
+            obstacles.append(try obstacle(touch, sequence, in: transaction))
+        }
+        return obstacles
+    }
+
+    private func isLost(
+        _ touch: Touch, in transaction: borrowing ReadTransaction
+    ) throws -> Bool {
+        let projection = parts.projection
+        guard let now = try projection.state(of: touch.object, at: .latest, in: transaction) else {
+            return false
+        }
+        guard let number = touch.property,
+            let entity = after.entity(touch.object.entity), let property = entity.property(number)
+        else { return true }
+        let then = try projection.state(of: touch.object, at: undone.sequence, in: transaction)
+        guard let slot = property.slot else {
+            return now.members[number] ?? [:] != then?.members[number] ?? [:]
+        }
+        return now.value(inSlot: slot) != then?.value(inSlot: slot) ?? entity.defaults[slot]
+    }
+
+    private func obstacle(
+        _ touch: Touch, _ sequence: SequenceNumber, in transaction: borrowing ReadTransaction
+    ) throws -> UndoObstacle {
+        let heading = try parts.heading(of: sequence, in: transaction)
+        let name = after.name(of: touch.object)
+        let property = touch.property.flatMap {
+            after.entity(touch.object.entity)?.property($0)?.name
+        }
+        let subject = property.map { "'\($0)' of \(name)" } ?? name
+        let by = heading?.author.map { " by \($0)" } ?? ""
+        let at = heading.map { " at \(DateText.text(microseconds: $0.time))" } ?? ""
+        return UndoObstacle(
+            entry: sequence, author: heading?.author,
+            date: heading.map { Date(timeIntervalSince1970: Double($0.time) / 1_000_000) },
+            object: touch.object, objectName: name, propertyName: property,
+            description: "Entry \(sequence)\(by)\(at) changed \(subject).")
+    }
+
+    // MARK: - Changes
+
+    /// What takes the entry's own changes back, as far as the model before knows them.
+    private func ownChanges(in transaction: borrowing ReadTransaction) throws -> [Change] {
+        let known = undone.changes.compactMap { $0.shown(by: reverted) }.filter { !$0.isEmpty }
+        guard !known.isEmpty else { return [] }
+        var planner = UndoPlanner(parts, range, .refuse, ignoring: [])
+        try planner.takeBack(known, in: transaction)
+        let changes = try planner.plan.changes(in: transaction)
+        if let refusal = planner.refusal(isEmpty: false, isNetEmpty: false) { throw refusal }
+        return changes.compactMap { $0.shown(by: reverted) }
+    }
+
+    /// References over relationships that come back and whose objects have been deleted meanwhile.
+    private func lostReferences(in transaction: borrowing ReadTransaction) throws -> [Change] {
+        let projection = Projection(tables: parts.tables, schema: reverted)
+        var changes: [Change] = []
+        for entity in reverted.entities {
+            let old = after.entity(entity.number)
+            let back = (entity.referenceSlots + entity.storedToMany).filter {
+                old?.property($0.number) == nil
+            }
+            guard !back.isEmpty else { continue }
+            _ = try projection.walkRows(of: entity.number, in: transaction) { object, row, bytes in
+                if let change = try lost(
+                    back, of: object, row, bytes, projection, in: transaction)
+                {
+                    changes.append(change)
+                }
+                return .proceed
+            }
+        }
+        return changes
+    }
+
+    private func lost(
+        _ properties: [SchemaProperty], of object: ObjectID, _ row: RowLayout, _ bytes: RawSpan,
+        _ projection: Projection, in transaction: borrowing ReadTransaction
+    ) throws -> Change? {
+        var edits: [Edit] = []
+        var members: [MembershipEdit] = []
+        func isThere(_ object: ObjectID) throws -> Bool {
+            try transaction.contains(
+                parts.tables.rows, StoreKey.object(object).span.bytes)
+        }
+        for property in properties {
+            if let slot = property.slot {
+                let value = try projection.value(slot, of: object, row, bytes)
+                guard let target = value.reference, try !isThere(target) else { continue }
+                edits.append(Edit(property: property.number, old: value, new: .null))
+            } else {
+                let all: [Member] = try projection.members(
+                    of: property, in: object, at: .latest, in: transaction)
+                let gone = try all.filter { try !isThere($0.object) }
+                guard !gone.isEmpty else { continue }
+                members.append(
+                    MembershipEdit(
+                        property: property.number, added: [],
+                        removed: gone.sorted { $0.object < $1.object }))
+            }
+        }
+        guard !edits.isEmpty || !members.isEmpty else { return nil }
+        return Change(
+            object: object,
+            kind: .update(edits: edits.sorted { $0.property < $1.property }, members: members))
+    }
+}
+
+extension Store {
+    /// What taking back an entry that set a model would do.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/undoBlocked`` for the first entry, or when a later
+    ///   one has set another model; with ``StoreError/Code/validation`` when objects do not fit the model
+    ///   before.
+    /// - Complexity: O(*e*) page reads, *e* the size of the entries since, and O(*n*), *n* the number of
+    ///   objects, where relationships come back or the model before demands more.
+    func modelUndoPlan(
+        of entry: Entry, author: String?, note: String?, context: String?
+    ) throws -> UndoPlan {
+        let history = try modelHistory()
+        return try reading { transaction in
+            let inForce = try models.inForce(in: transaction)
+            let head = try inForce.parts.journal.head(in: transaction)
+            var reversal = try ModelReversal(of: entry, in: history, inForce.parts)
+            let header = EntryHeader(
+                kind: .model, author: author, note: note, context: context, base: head,
+                undoes: entry.sequence...entry.sequence)
+            return try reversal.plan(
+                header,
+                later: { body in
+                    try inForce.parts.journal.entries(
+                        from: entry.sequence.next, through: head, in: transaction
+                    ) {
+                        try body(try Entry($0))
+                        return .proceed
+                    }
+                }, in: transaction)
+        }
+    }
+
+    /// Appends an entry that sets a model, as it was planned.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/conflict`` when somebody has saved since it was
+    ///   planned.
+    func commitModel(_ request: SaveRequest, _ version: ModelVersion) throws -> SaveResult {
+        let (models, clock) = (models, options.clock)
+        let result = try writing { transaction in
+            let inForce = try models.inForce(in: transaction)
+            let last = try LastCommitState.current(inForce.parts, in: transaction)
+            guard last.head.sequence == request.header.base else {
+                throw StoreError(
+                    .conflict,
+                    "Nothing was saved: entries have been saved since this was planned. Try again.")
+            }
+            let entry = try ModelEntry(request.header, version, request.changes).append(
+                to: inForce.parts, after: last, clock: clock, in: transaction)
+            return SaveResult(
+                sequence: entry.sequence, digest: entry.digest, changes: request.changes,
+                conflicts: [])
+        }
+        if let sequence = result.sequence { feed.publish(sequence) }
+        return result.shown(by: schema)
+    }
+}

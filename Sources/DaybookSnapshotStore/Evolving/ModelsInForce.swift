@@ -1,0 +1,124 @@
+// The room of evolving: from one version of the model to the next. It reads rows to see whether they allow
+// a step, and writes entries that set a model; programs of an earlier version go on beside it.
+
+internal import DaybookJournalLog
+internal import DaybookLMDB
+internal import DaybookObjectModel
+internal import Synchronization
+
+/// A version of the model, and the entry that set it.
+struct StoreModel: Sendable {
+    let sequence: SequenceNumber
+    let schema: Schema
+}
+
+/// The model that a program has, and the one in force, which another program may have set since.
+final class ModelsInForce: Sendable {
+    /// What the program knows.
+    let view: StoreModel
+    private let parts: StoreParts
+    private let known: Mutex<ModelInForce>
+
+    init(view: StoreModel, _ parts: StoreParts) {
+        self.view = view
+        self.parts = parts
+        known = Mutex(
+            ModelInForce(sequence: view.sequence, parts: parts, obstacle: nil))
+    }
+
+    /// The model that the entry of a number set.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when it cannot be read.
+    /// - Complexity: O(1) while no other program sets a model, which costs O(model) once.
+    func inForce(
+        setBy sequence: SequenceNumber, in transaction: borrowing some Reading & ~Copyable
+    ) throws -> ModelInForce {
+        if let known = known.withLock({ $0.sequence == sequence ? $0 : nil }) { return known }
+        let version = try Projection.model(parts.tables, setBy: sequence, in: transaction)
+        let schema = Schema(version)
+        let found = ModelInForce(
+            sequence: sequence,
+            parts: StoreParts(
+                journal: parts.journal,
+                projection: Projection(tables: parts.tables, schema: schema)),
+            obstacle: try obstacle(to: schema, in: transaction))
+        known.withLock { $0 = found }
+        return found
+    }
+
+    /// The model in force.
+    func inForce(
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws -> ModelInForce {
+        try inForce(
+            setBy: try Projection.lastModel(parts.tables, in: transaction), in: transaction)
+    }
+
+    /// The first step since the program's model that it cannot go along with, if one is left.
+    private func obstacle(
+        to schema: Schema, in transaction: borrowing some Reading & ~Copyable
+    ) throws -> ModelInForce.Obstacle? {
+        guard let step = schema.steps(from: view.schema).first(where: { !$0.isCompatible }) else {
+            return nil
+        }
+        var before = view.schema
+        for sequence in try Projection.models(parts.tables, in: transaction)
+        where sequence > view.sequence {
+            let version = try Projection.model(parts.tables, setBy: sequence, in: transaction)
+            let after = Schema(version)
+            if let step = after.steps(from: before).first(where: { !$0.isCompatible }) {
+                return ModelInForce.Obstacle(sequence: sequence, step: step)
+            }
+            before = after
+        }
+        return ModelInForce.Obstacle(sequence: view.sequence, step: step)
+    }
+
+    /// Whether the index has what the program's model says of a property.
+    func hasIndex(
+        of property: SchemaProperty, in transaction: borrowing some Reading & ~Copyable
+    ) throws -> Bool {
+        let last = try Projection.lastModel(parts.tables, in: transaction)
+        if last == view.sequence { return true }
+        let current = try inForce(setBy: last, in: transaction).parts.projection.schema
+        guard let found = current.property(property.number) else { return false }
+        return found.isIndexed && found.isUnique == property.isUnique
+    }
+}
+
+/// The model by which entries are folded now.
+struct ModelInForce: Sendable {
+    /// What keeps a program of an earlier model from writing.
+    struct Obstacle: Sendable {
+        let sequence: SequenceNumber
+        let step: ModelStep
+    }
+
+    let sequence: SequenceNumber
+    let parts: StoreParts
+    let obstacle: Obstacle?
+
+    /// Refuses a save of a program whose model has been superseded.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/modelSuperseded``, naming step, entry, author and
+    ///   time.
+    func permitWriting(in transaction: borrowing some Reading & ~Copyable) throws {
+        guard let obstacle else { return }
+        let heading = try parts.heading(of: obstacle.sequence, in: transaction)
+        throw StoreError.modelSuperseded(by: obstacle.step, in: obstacle.sequence, heading)
+    }
+}
+
+extension StoreError {
+    static func modelSuperseded(
+        by step: ModelStep, in sequence: SequenceNumber, _ heading: EntryHeading?
+    ) -> StoreError {
+        let author = heading?.author.map { " by '\($0)'" } ?? ""
+        let time = heading.map { " at " + DateText.text(microseconds: $0.time) } ?? ""
+        return StoreError(
+            .modelSuperseded,
+            "Nothing was saved: this program's model was superseded in entry \(sequence)\(author)"
+                + "\(time), by the step '\(step.description)'. Save with a program that has the newer "
+                + "model; this one may go on reading.")
+    }
+}

@@ -1,0 +1,61 @@
+package import DaybookJournalLog
+internal import DaybookLMDB
+package import DaybookObjectModel
+
+/// What a migration has done, or would do.
+package struct MigrationOutcome: Sendable {
+    /// The steps; none when the store has the model already.
+    package let steps: [ModelStep]
+    /// The entry; nil when there was nothing to do, or nothing was to be done.
+    package let sequence: SequenceNumber?
+    /// Its digest.
+    package let digest: Digest?
+    /// How many objects got values that the new model demands.
+    package let changesCount: Int
+}
+
+extension Store {
+    /// Brings a store to a model.
+    ///
+    /// - Parameters:
+    ///   - path: The store.
+    ///   - model: The model.
+    ///   - options: How to open the store; ``StoreOptions/migration`` says which steps are allowed, and
+    ///     ``StoreOptions/matching`` what has other names.
+    ///   - author: The author of the entry.
+    ///   - note: Its note.
+    ///   - isDry: Whether nothing is to be done.
+    /// - Returns: The steps, and the entry.
+    /// - Throws: ``StoreError`` as ``open(at:model:options:)`` does: with
+    ///   ``StoreError/Code/modelMismatch`` and every step that is not allowed; with
+    ///   ``StoreError/Code/model`` and everything that cannot be inferred; with
+    ///   ``StoreError/Code/validation`` and the first objects that do not fit. The store is unchanged
+    ///   then.
+    /// - Complexity: O(model); O(*n*) page reads and writes, *n* the number of objects, for an index, a
+    ///   conversion and whatever is tightened.
+    package static func migrate(
+        at path: String, to model: ManagedObjectModel, options: StoreOptions = StoreOptions(),
+        author: String? = nil, note: String? = nil, isDry: Bool = false
+    ) throws -> MigrationOutcome {
+        let store = try open(at: path, options: options)
+        defer { store.closeQuietly() }
+        let migration = ModelMigration(
+            to: model, options: options, path: path, author: author, note: note)
+        guard !isDry, !options.isReadOnly else {
+            return try store.reading { transaction in
+                try migration.preview(store.models.inForce(in: transaction), in: transaction)
+            }
+        }
+        let parts = store.parts
+        return try store.writing { try migration.migrate(parts, in: $0) }
+    }
+
+    private func closeQuietly() {
+        do {
+            try close()
+        } catch {
+            // What was done is durable; numbers that are not given back cost nothing.
+            return
+        }
+    }
+}

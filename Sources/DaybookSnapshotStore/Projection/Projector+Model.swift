@@ -1,0 +1,108 @@
+internal import DaybookJournalLog
+internal import DaybookLMDB
+internal import DaybookObjectModel
+
+// An entry that sets a model: what follows is folded by it, and the index gets the records that it wants.
+extension Projector {
+    mutating func setModel(
+        _ version: ModelVersion, in transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        models.add(StoreKey.sequence(sequence), ModelRecord.bytes(version, at: sequence))
+        let before = projection
+        guard before.schema.version != version else { return }
+        state.projection = Projection(tables: before.tables, schema: Schema(version))
+        entity = nil
+        // Before the first entry there is nothing to be found by an index.
+        guard sequence > SequenceNumber(1) else { return }
+        for new in projection.schema.entities {
+            guard let old = before.foldedEntity(new.number),
+                let entity = projection.foldedEntity(new.number)
+            else { continue }
+            let move = IndexMove(from: old, to: entity)
+            if !move.isEmpty { try reindex(move, in: transaction) }
+        }
+    }
+
+    private mutating func reindex(
+        _ move: IndexMove, in transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        let state = state
+        try state.forEachRow(of: move.entity.number, before: sequence, in: transaction) {
+            object, row, bytes in
+            do throws(DecodingFailure) {
+                try move.entity.layout.check(row)
+                try row.fields(in: bytes, &fields)
+                let completed = try move.entity.layout.complete(bytes, &fields)
+                try reindex(move, object, completed.span.bytes)
+            } catch {
+                throw StoreError.rowUnreadable(projection.schema.name(of: object), cause: error)
+            }
+        }
+    }
+
+    private mutating func reindex(
+        _ move: IndexMove, _ object: ObjectID, _ row: RawSpan
+    ) throws(DecodingFailure) {
+        for item in move.items {
+            let field = fields[item.slot].range
+            let (was, is_) = (item.had(field), item.has(field))
+            guard was != is_ else { continue }
+            let key = StoreKey.index(item.property, try row.value(at: field), object)
+            if is_ { index.add(key) } else { removals.append((projection.tables.index, key)) }
+        }
+        guard !move.compoundsAdded.isEmpty || !move.compoundsDropped.isEmpty else { return }
+        var values: [Value] = []
+        for field in fields { values.append(try row.value(at: field.range)) }
+        let id = StoreKey.object(object)
+        for constraint in move.compoundsAdded {
+            if let key = constraint.key(of: constraint.values(in: values)) { index.add(key + id) }
+        }
+        for constraint in move.compoundsDropped {
+            guard let key = constraint.key(of: constraint.values(in: values)) else { continue }
+            removals.append((projection.tables.index, key + id))
+        }
+    }
+}
+
+/// What the index has of one entity under a model and is to have under the next.
+private struct IndexMove {
+    /// One field of which the index had, or is to have, records.
+    struct Item {
+        let property: PropertyNumber
+        let slot: Int
+        let old: FoldedEntity.Property?
+        let new: FoldedEntity.Property
+
+        func had(_ field: EncodedField) -> Bool {
+            guard let old, old.isIndexed else { return false }
+            return old.indexHolds(field)
+        }
+
+        func has(_ field: EncodedField) -> Bool { new.isIndexed && new.indexHolds(field) }
+    }
+
+    let entity: FoldedEntity
+    let items: [Item]
+    let compoundsAdded: [SchemaConstraint]
+    let compoundsDropped: [SchemaConstraint]
+
+    var isEmpty: Bool {
+        items.isEmpty && compoundsAdded.isEmpty && compoundsDropped.isEmpty
+    }
+
+    init(from old: FoldedEntity, to new: FoldedEntity) {
+        entity = new
+        items = new.properties.compactMap { property in
+            let before =
+                property.slot < old.properties.count ? old.properties[property.slot] : nil
+            let isSame =
+                before?.isIndexed ?? false == property.isIndexed
+                && (before?.indexHoldsNulls == property.indexHoldsNulls || !property.isIndexed)
+            if isSame { return nil }
+            return Item(property: property.number, slot: property.slot, old: before, new: property)
+        }
+        let (before, after) = (Set(old.compounds.map(\.number)), Set(new.compounds.map(\.number)))
+        compoundsAdded = new.compounds.filter { !before.contains($0.number) }
+        compoundsDropped = old.compounds.filter { !after.contains($0.number) }
+    }
+}

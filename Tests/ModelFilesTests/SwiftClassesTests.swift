@@ -1,0 +1,121 @@
+import DaybookModelFiles
+import DaybookObjectModel
+import Foundation
+import Testing
+
+/// The classes that declare a model. That a compiler takes them and makes the same model of them is
+/// tested with the command.
+@Suite struct SwiftClassesTests {
+    @Test func `classes are written as people write them`() throws {
+        let classes = try SwiftClasses(ReadModel.fixture("Games.xcdatamodel"))
+
+        #expect(
+            classes.text == #"""
+                import Daybook
+                import Foundation
+
+                class AnyCollection: ManagedObject {
+                    @Attribute var title: String?
+                    @Relationship var folder: GLFolder?
+
+                    override class var isAbstractEntity: Bool { self == AnyCollection.self }
+                }
+
+                final class GLFolder: AnyCollection {
+                    @Relationship(.cascade, inverse: \AnyCollection.folder) var parts: Set<AnyCollection>
+
+                    override class var entityName: String { "Folder" }
+                }
+
+                final class GLGame: ManagedObject {
+                    @Attribute var digest: Data?
+                    @Attribute var height: Float? = 0.0
+                    @Attribute(rules: [.minimum(0)]) var index: Int16?
+                    @Attribute(rules: [.minimum(0), .maximum(5)]) var rating: Int16? = 0
+                    @Attribute([.indexed, .required]) var title: String
+                    @Relationship(.cascade, inverse: \Picture.Box) var cover: Picture?
+
+                    override class var entityName: String { "Game" }
+                }
+
+                final class Picture: ManagedObject {
+                    @Relationship var Box: GLGame?
+                }
+
+                final class GLSmartCollection: AnyCollection {
+                    @Attribute var ascending: Bool = true
+                    @Attribute var limit: Int64?
+
+                    override class var entityName: String { "SmartCollection" }
+                }
+
+                """#)
+        #expect(classes.remarks.isEmpty)
+    }
+
+    @Test func `entities with names of Swift get classes with other names`() throws {
+        let classes = try SwiftClasses(
+            ReadModel.entities(
+                """
+                <entity name="Set" representedClassName="Shared"><relationship name="default" \
+                destinationEntity="Data" deletionRule="Nullify"/></entity>
+                <entity name="Data" representedClassName="Shared"/>
+                <entity name="class" representedClassName="a b"/>
+                """))
+
+        #expect(
+            classes.text == """
+                import Daybook
+                import Foundation
+
+                final class SetObject: ManagedObject {
+                    @Relationship(isOptional: false) var `default`: DataObject?
+
+                    override class var entityName: String { "Set" }
+                }
+
+                final class DataObject: ManagedObject {
+                    override class var entityName: String { "Data" }
+                }
+
+                final class classObject: ManagedObject {
+                    override class var entityName: String { "class" }
+                }
+
+                """)
+    }
+
+    @Test func `what classes cannot say is told, and what they cannot have is refused at once`()
+        throws
+    {
+        let told = try SwiftClasses(
+            ReadModel.entities(
+                """
+                <entity name="A" isAbstract="YES" elementID="B"><attribute name="link" \
+                attributeType="URI" versionHashModifier="2"/></entity>
+                <configuration name="Local"><memberEntity name="A"/></configuration>
+                """))
+        let refused = ReadModel.problems {
+            let reading = try ReadModel.entities(
+                """
+                <entity name="A"><attribute name="isDeleted" attributeType="Boolean"/>\
+                <attribute name="objectID" attributeType="String"/>\
+                <attribute name="half½" attributeType="String"/></entity>
+                """)
+            _ = try SwiftClasses(reading)
+            return reading
+        }
+
+        #expect(
+            told.remarks.map { String($0.prefix { $0 != "," && $0 != ":" }) } == [
+                "'A.link' has the version hash modifier '2'",
+                "'A.link' is a mandatory URL without a default value",
+                "'A' is abstract and nothing inherits from it",
+                "'A' has the renaming identifier 'B'",
+                "The configuration 'Local' is not said by classes",
+            ])
+        #expect(
+            refused.map { String($0.prefix { $0 != " " }) }
+                == ["'A.isDeleted'", "'A.objectID'", "'A.half½'"])
+    }
+}
