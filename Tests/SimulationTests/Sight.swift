@@ -22,12 +22,6 @@ struct Sight {
     var cursor = 0
     /// Where the cursor stood at the last save.
     var savedCursor = 0
-    typealias Values = [ObjectID: [String: [Cell]]]
-    /// The values that properties have had in steps since the last save, and that have come in under
-    /// them.
-    private(set) var recorded: Values = [:]
-    /// Those from before the last save, which others' values overtake.
-    private(set) var settled: Values = [:]
     /// Whether undo is predicted; not once others' values have come in under recorded steps.
     var foreseesUndo = true
 
@@ -79,46 +73,10 @@ struct Sight {
             group[id] = (before[id], after[id])
         }
         guard !group.isEmpty else { return }
-        for (id, step) in group { note(step.before, step.after, of: id) }
         groups.removeLast(groups.count - cursor)
         savedCursor = min(savedCursor, cursor)
         groups.append(group)
         cursor += 1
-    }
-
-    private mutating func note(_ before: Record?, _ after: Record?, of id: ObjectID) {
-        var values = recorded[id] ?? [:]
-        for name in Set((before ?? [:]).keys).union((after ?? [:]).keys)
-        where before?[name] != after?[name] {
-            values[name, default: []] += [before?[name], after?[name]].compactMap { $0 }
-        }
-        recorded[id] = values
-    }
-
-    /// Notes a value that has come in from others under recorded steps.
-    mutating func overtake(_ id: ObjectID, _ name: String, by cell: Cell) {
-        noteUnder(id, name, cell)
-        if settled[id]?[name] != nil { settled[id]?[name] = [] }
-    }
-
-    /// Notes a value that may have come in under recorded steps.
-    mutating func noteUnder(_ id: ObjectID, _ name: String, _ cell: Cell) {
-        if values(of: id, name) != nil {
-            recorded[id, default: [:]][name, default: []].append(cell)
-        }
-    }
-
-    /// The values that undo may lead to; nil for what no step concerns.
-    func values(of id: ObjectID, _ name: String) -> [Cell]? {
-        let (new, old) = (recorded[id]?[name], settled[id]?[name])
-        return new == nil && old == nil ? nil : (new ?? []) + (old ?? [])
-    }
-
-    /// Notes that all steps are from before the last save.
-    mutating func settleSteps() {
-        savedCursor = cursor
-        settled.merge(recorded) { $0.merging($1) { $0 + $1 } }
-        recorded = [:]
     }
 
     mutating func undo(_ head: World) {
@@ -168,8 +126,6 @@ struct Sight {
 
     mutating func clearUndo() {
         groups = []
-        recorded = [:]
-        settled = [:]
         cursor = 0
         savedCursor = 0
         foreseesUndo = true

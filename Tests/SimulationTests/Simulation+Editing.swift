@@ -186,7 +186,7 @@ extension Simulation {
         if sights[index].foreseesUndo {
             sights[index].undo(under(index))
         } else {
-            try followUndo(index)
+            try adopt(index)
         }
     }
 
@@ -213,7 +213,7 @@ extension Simulation {
         if sights[index].foreseesUndo {
             sights[index].redo(under(index))
         } else {
-            try followUndo(index)
+            try adopt(index)
         }
     }
 
@@ -251,7 +251,7 @@ extension Simulation {
                 "Undo law: \(rules.entity(id)) \(id) was \(names.map { record[$0] as Any }), is "
                     + "\(names.map { now[$0] as Any }) in \(names).")
         }
-        if !sights[index].foreseesUndo { try adopt(index, isForeseen: false) }
+        if !sights[index].foreseesUndo { try adopt(index) }
     }
 
     /// Undo of everything, then redo of everything.

@@ -189,7 +189,6 @@ extension Simulation {
             guard let base = seen[field.name], let theirs = underlying[field.name], theirs != base
             else { continue }
             sights[index].disturbUndo(id)
-            sights[index].overtake(id, field.name, by: theirs)
             sights[index].seen[id]?[field.name] = theirs
             guard let ours = sights[index].mine[id]?[field.name] else { continue }
             let merged = ReferenceOffice.merge(field, base: base, ours: ours, theirs: theirs)

@@ -185,11 +185,9 @@ extension Simulation {
         if let parent = shape.contexts[index].parent {
             if sequence != nil { throw Mismatch("A child's save has made an entry.") }
             try compareStore("after a child's save")
-            try contexts[parent].performAndWait {
-                try receive(forecast, policy, from: index, parent)
-            }
+            try contexts[parent].performAndWait { try receive(forecast, from: index, parent) }
         } else {
-            try append(forecast, policy, index, sequence)
+            try append(forecast, index, sequence)
         }
         if !dirty.isEmpty { news.append(SimulationNews(source: index, ids: dirty)) }
         if contexts[index].hasChanges { throw Mismatch("A saved context still has changes.") }
@@ -207,9 +205,7 @@ extension Simulation {
     }
 
     /// The parent has a child's changes as its own, and as one step for undo.
-    private func receive(
-        _ forecast: Forecast, _ policy: MergePolicy, from child: Int, _ parent: Int
-    ) throws {
+    private func receive(_ forecast: Forecast, from child: Int, _ parent: Int) throws {
         var before = view(parent)
         let wasConsistent = isConsistent(parent) && isConsistent(child)
         var expected = forecast.world
@@ -222,8 +218,7 @@ extension Simulation {
         sights[parent].take(expected, under(parent))
         if forecast.isTangled {
             counts["settled tangle", default: 0] += 1
-            try adopt(parent, isForeseen: false)
-            try checkTangle(view(parent), forecast.world, before, child, policy)
+            try adopt(parent)
         }
         let after = view(parent)
         // What was let go of after it had been read long ago has not been changed.
@@ -252,16 +247,13 @@ extension Simulation {
     }
 
     /// The store has a context's changes as one entry.
-    private func append(
-        _ forecast: Forecast, _ policy: MergePolicy, _ index: Int, _ sequence: UInt64?
-    ) throws {
+    private func append(_ forecast: Forecast, _ index: Int, _ sequence: UInt64?) throws {
         var expected = forecast.world
         let found = try storeWorld()
         if forecast.isTangled {
             counts["settled tangle", default: 0] += 1
             let flaws = rules.flaws(in: found, afterSave: true)
             if let flaw = flaws.first { throw Mismatch("The store is inconsistent: \(flaw)") }
-            try checkTangle(found, forecast.world, head, index, policy)
             expected = found
         }
         for cell in forecast.told {
@@ -288,14 +280,14 @@ extension Simulation {
     private func settle(_ forecast: Forecast, _ index: Int, _ old: World) throws {
         let sight = sights[index]
         let now = under(index)
-        sights[index].settleSteps()
+        sights[index].savedCursor = sights[index].cursor
         sights[index].inserted = []
         sights[index].deleted = []
         for id in sight.deleted { sights[index].forget(id) }
         for (id, record) in sight.mine where sight.isDirty(id) {
             try settle(id, record, sight.seen[id], index, now)
         }
-        if forecast.isTangled { try adopt(index, isForeseen: false) }
+        if forecast.isTangled { try adopt(index) }
         for id in Set(sights[index].mine.keys) where sights[index].seen[id] == nil {
             sights[index].seen[id] = sights[index].mine[id]
         }

@@ -349,9 +349,9 @@ final class Simulation {
         sights[index].mine[id] = record
     }
 
-    /// Believes what a context says of relationships, where only the implementation can know which
-    /// lists it had read and when. Attributes have to be as foreseen, unless an undo is not.
-    func adopt(_ index: Int, isForeseen: Bool = true) throws {
+    /// Believes what a context says after deletes have collided, or after an undo that is not foreseen:
+    /// only the implementation can know which lists it had read and when.
+    func adopt(_ index: Int) throws {
         let head = under(index)
         let context = contexts[index]
         let objects = try registered(index)
@@ -373,16 +373,6 @@ final class Simulation {
             }
             let record = read(object)
             if object.isDeleted { continue }
-            for field in rules.fields(id) where field.isStored {
-                if isForeseen, field.isAttribute, let want = sight.mine[id]?[field.name],
-                    want != record[field.name]
-                {
-                    throw Mismatch(
-                        "Context \(index): \(rules.entity(id)) \(id).\(field.name) is "
-                            + "\(record[field.name].map { "\($0)" } ?? "missing"), should be "
-                            + "\(want), whatever others have done.")
-                }
-            }
             if sight.inserted.contains(id) {
                 sight.seen[id] = nil
             } else if sight.seen[id] == nil {
@@ -392,8 +382,6 @@ final class Simulation {
             sight.mine[id] = record
             // A list that was read only now is not an edit.
             if !object.hasChanges { sight.seen[id] = record }
-            for (name, cell) in record { sight.noteUnder(id, name, cell) }
-            for (name, cell) in head[id] ?? [:] { sight.noteUnder(id, name, cell) }
         }
         sights[index] = sight
     }
