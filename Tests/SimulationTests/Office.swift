@@ -87,6 +87,8 @@ struct Field {
         self.rule = rule
     }
 
+    var isList: Bool { kind == .toMany || kind == .list }
+
     var isAttribute: Bool { destination.isEmpty }
 
     /// Whether the values are numbers.

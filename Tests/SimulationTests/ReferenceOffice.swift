@@ -14,6 +14,14 @@ enum Cell: Equatable, CustomStringConvertible {
         }
     }
 
+    init(_ ids: [ObjectID], _ kind: Field.Kind) {
+        switch kind {
+        case .toOne: self = .one(ids.first)
+        case .toMany: self = .many(ids.sorted())
+        default: self = .many(ids)
+        }
+    }
+
     func removing(_ id: ObjectID) -> Cell {
         switch self {
         case .value: self
@@ -67,54 +75,55 @@ struct ReferenceOffice {
         }.keys.sorted()
     }
 
-    /// Makes a property lead to some objects; the other side follows.
-    func relate(_ id: ObjectID, _ field: Field, to targets: [ObjectID], in world: inout World) {
+    /// What a property leads to as a context shows it: the record here and, at the other side, what
+    /// was read of it.
+    typealias Shown = (ObjectID, Field) -> [ObjectID]
+
+    /// Makes a property lead to some objects. The other side follows by the difference from what the
+    /// property showed; who holds what only one may hold is who that shows.
+    func relate(
+        _ id: ObjectID, _ field: Field, to targets: [ObjectID], in world: inout World,
+        shown: Shown
+    ) {
         let inverse = field.inverse.map { Office.field(field.destination, $0) }
-        if field.isStored {
-            if inverse?.kind == .toOne {
-                for other in world.keys where other != id && entity(other) == entity(id) {
-                    for target in targets {
+        guard !field.isStored else {
+            if let inverse, inverse.kind == .toOne {
+                let had = world[id]?[field.name]?.destinations ?? []
+                for target in targets where !had.contains(target) {
+                    for other in shown(target, inverse) where other != id {
                         let cell = world[other]?[field.name]
                         world[other]?[field.name] = cell?.removing(target)
                     }
                 }
             }
-            switch field.kind {
-            case .toOne: world[id]?[field.name] = .one(targets.first)
-            case .toMany: world[id]?[field.name] = .many(targets.sorted())
-            default: world[id]?[field.name] = .many(targets)
-            }
+            world[id]?[field.name] = Cell(targets, field.kind)
             return
         }
         guard let inverse else { return }
-        for other in world.keys where entity(other) == field.destination {
-            guard let cell = world[other]?[inverse.name] else { continue }
-            if targets.contains(other) {
-                guard !cell.destinations.contains(id) else { continue }
-                if inverse.kind == .toOne {
-                    world[other]?[inverse.name] = .one(id)
-                } else {
-                    let ids = cell.destinations + [id]
-                    world[other]?[inverse.name] = .many(
-                        inverse.kind == .list ? ids : ids.sorted())
-                }
-            } else {
-                world[other]?[inverse.name] = cell.removing(id)
-            }
+        let had = shown(id, field)
+        for other in had where !targets.contains(other) {
+            let cell = world[other]?[inverse.name]
+            world[other]?[inverse.name] = cell?.removing(id)
+        }
+        for other in targets where !had.contains(other) {
+            guard let cell = world[other]?[inverse.name], !cell.destinations.contains(id)
+            else { continue }
+            let joined = inverse.kind == .toOne ? [id] : cell.destinations + [id]
+            world[other]?[inverse.name] = Cell(joined, inverse.kind)
         }
     }
 
-    /// Deletes objects and carries out the delete rules.
-    func delete(_ ids: [ObjectID], from world: inout World) {
+    /// Deletes objects and carries out the delete rules, on what is shown.
+    func delete(_ ids: [ObjectID], from world: inout World, shown: Shown) {
         var queue = ids
         while let id = queue.first {
             queue.removeFirst()
             guard world[id] != nil else { continue }
             for field in fields(id) where !field.isAttribute {
-                let destinations = related(id, field, in: world)
+                guard field.rule == .cascade || field.rule == .nullify else { continue }
+                let destinations = shown(id, field)
                 if field.rule == .cascade { queue += destinations }
-                guard field.rule == .nullify || field.rule == .cascade,
-                    let name = field.inverse, Office.field(field.destination, name).isStored
+                guard let name = field.inverse, Office.field(field.destination, name).isStored
                 else { continue }
                 for other in destinations {
                     let cell = world[other]?[name]

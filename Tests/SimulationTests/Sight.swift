@@ -39,7 +39,7 @@ struct Sight {
     mutating func take(_ after: World, _ head: World) {
         let before = view(head)
         for (id, record) in after where before[id] != record {
-            if seen[id] == nil {
+            if seen[id] == nil, !inserted.contains(id) {
                 if let stored = head[id] { seen[id] = stored } else { inserted.insert(id) }
             }
             deleted.remove(id)

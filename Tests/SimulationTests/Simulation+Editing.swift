@@ -6,7 +6,6 @@ extension Simulation {
     func edit(_ index: Int) throws {
         let before = view(index)
         var world = before
-        let isGuess = isGuessing(index)
         for _ in 0..<int(1...3) {
             switch int(0...9) {
             case 0...2: try insert(index, &world)
@@ -17,25 +16,24 @@ extension Simulation {
         if int(0...9) == 0, let id = pick(world.keys.sorted()) {
             try delete([id], index, &world)
         }
-        try close(index, before, world, isGuess)
+        try close(index, before, world)
     }
 
     /// One event of deletes.
     func delete(_ index: Int) throws {
         let before = view(index)
         var world = before
-        let isGuess = isGuessing(index)
         let count = world.count > 40 ? 8 : int(1...2)
         let ids = Array(world.keys.sorted().shuffled(using: &random).prefix(count))
         try delete(ids, index, &world)
-        try close(index, before, world, isGuess)
+        try close(index, before, world)
     }
 
-    private func close(_ index: Int, _ before: World, _ after: World, _ isGuess: Bool) throws {
+    private func close(_ index: Int, _ before: World, _ after: World) throws {
         contexts[index].processPendingChanges()
+        held = []
         let inserted = sights[index].inserted
         sights[index].take(after, under(index))
-        if isGuess { try adopt(index) }
         // An object that others deleted and that was only let go of has not been changed.
         let sight = sights[index]
         let view = sight.view(under(index))
@@ -46,22 +44,7 @@ extension Simulation {
         for id in known.keys where sight.mine[id] == nil && !sight.deleted.contains(id) {
             if !inserted.contains(id) { known[id] = view[id] }
         }
-        if isGuess {
-            // A list that was read only now is not an edit.
-            for (id, object) in try registered(index) where !object.hasChanges {
-                if known[id] != nil { known[id] = view[id] ?? known[id] }
-            }
-        }
         sights[index].record(from: known, to: view)
-        if isGuess, sights[index].foreseesUndo {
-            // Whether a guessed edit came to nothing, only the context knows.
-            let manager = contexts[index].undoManager
-            let can = (manager?.canUndo == true, manager?.canRedo == true)
-            let sight = sights[index]
-            if can != (sight.cursor > 0, sight.cursor < sight.groups.count) {
-                sights[index].foreseesUndo = false
-            }
-        }
     }
 
     // MARK: - Single edits
@@ -117,6 +100,7 @@ extension Simulation {
             if field.kind == .list, int(0...3) == 0 { targets.shuffle(using: &random) }
         }
         let objects = try targets.map { try object($0, index) }
+        let shown = try shown(around: [id] + targets, index)
         say(index, "\(rules.entity(id)) \(id).\(field.name) = \(targets)")
         let owner = try object(id, index)
         owner.setRelatedObjects(objects, forKey: field.name)
@@ -127,17 +111,53 @@ extension Simulation {
             throw Mismatch(
                 "\(rules.entity(id)) \(id).\(field.name) reads \(found) after \(expected) was set.")
         }
-        rules.relate(id, field, to: targets, in: &world)
+        rules.relate(id, field, to: targets, in: &world) { shown[$0]?[$1.name] ?? [] }
     }
 
     private func delete(_ ids: [ObjectID], _ index: Int, _ world: inout World) throws {
         let usable = usable(ids, index)
+        let shown = try shownToDelete(usable, index)
         for id in usable {
             say(index, "delete \(rules.entity(id)) \(id)")
             counts["delete", default: 0] += 1
             contexts[index].delete(try object(id, index))
         }
-        rules.delete(usable, from: &world)
+        rules.delete(usable, from: &world) { shown[$0]?[$1.name] ?? [] }
+    }
+
+    /// What the relationships of some objects lead to as the context shows it.
+    private func shown(
+        around ids: [ObjectID], _ index: Int, where isConcerned: (Field) -> Bool = { _ in true }
+    ) throws -> [ObjectID: [String: [ObjectID]]] {
+        var shown: [ObjectID: [String: [ObjectID]]] = [:]
+        for id in ids {
+            let object = try object(id, index)
+            for field in rules.fields(id) where !field.isAttribute && isConcerned(field) {
+                shown[id, default: [:]][field.name] =
+                    object.objectIDs(forRelationshipNamed: field.name).map(\.object)
+            }
+        }
+        return shown
+    }
+
+    /// What the relationships lead to that the deletes of some objects concern.
+    private func shownToDelete(
+        _ ids: [ObjectID], _ index: Int
+    ) throws -> [ObjectID: [String: [ObjectID]]] {
+        var all: [ObjectID: [String: [ObjectID]]] = [:]
+        var queue = usable(ids, index)
+        while let id = queue.popLast() {
+            guard all[id] == nil else { continue }
+            let shown = try shown(around: [id], index) {
+                $0.rule == .cascade || $0.rule == .nullify
+            }
+            held.append(try object(id, index))
+            all[id] = shown[id, default: [:]].mapValues { usable($0, index) }
+            for field in rules.fields(id) where field.rule == .cascade {
+                queue += all[id]?[field.name] ?? []
+            }
+        }
+        return all
     }
 
     private func candidate(_ index: Int, _ world: World) -> ObjectID? {
@@ -166,7 +186,7 @@ extension Simulation {
         if sights[index].foreseesUndo {
             sights[index].undo(under(index))
         } else {
-            try adopt(index, isForeseen: false)
+            try adopt(index)
         }
     }
 
@@ -193,7 +213,7 @@ extension Simulation {
         if sights[index].foreseesUndo {
             sights[index].redo(under(index))
         } else {
-            try adopt(index, isForeseen: false)
+            try adopt(index)
         }
     }
 
@@ -231,7 +251,7 @@ extension Simulation {
                 "Undo law: \(rules.entity(id)) \(id) was \(names.map { record[$0] as Any }), is "
                     + "\(names.map { now[$0] as Any }) in \(names).")
         }
-        if !sights[index].foreseesUndo { try adopt(index, isForeseen: false) }
+        if !sights[index].foreseesUndo { try adopt(index) }
     }
 
     /// Undo of everything, then redo of everything.

@@ -99,15 +99,18 @@ extension Simulation {
         for id in Set(sights[index].seen.keys) where ids?.contains(id) != false {
             rebaseOntoHead(id, index, head)
         }
+        if let ids {
+            // Lists that are changed here are read again, whatever is told of.
+            for id in Set(sights[index].mine.keys).subtracting(ids) {
+                rebaseOntoHead(id, index, head, ofGone: true) {
+                    $0.isList && sight.mine[id]?[$0.name] != sight.seen[id]?[$0.name]
+                }
+            }
+        }
         dropReferences(news, index, head)
         sights[index].mergedThrough = worlds.count
         if !news.isEmpty { self.news.append(SimulationNews(source: index, ids: news)) }
-        let isGuess =
-            ids == nil ? !isConsistent(index) : isGuessing(index)
-        if !goners.isEmpty || isGuess {
-            sights[index].foreseesUndo = sights[index].groups.isEmpty
-            try adopt(index)
-        }
+        if !goners.isEmpty { sights[index].foreseesUndo = sights[index].groups.isEmpty }
     }
 
     /// Takes back what is pending here and leads to what others have deleted.
@@ -120,7 +123,7 @@ extension Simulation {
                 guard let cell = record[field.name] else { continue }
                 let base = sight.seen[id]?[field.name]
                 for target in cell.destinations
-                where cell != base && lost.contains(target)
+                where base?.destinations.contains(target) != true && lost.contains(target)
                     && !sight.inserted.contains(target) && !sight.deleted.contains(target)
                 {
                     var kept = cell.removing(target)
@@ -176,19 +179,20 @@ extension Simulation {
     }
 
     /// Takes others' values where an object has not been edited here.
-    private func rebaseOntoHead(_ id: ObjectID, _ index: Int, _ head: World) {
-        guard let theirs = head[id], let base = sights[index].seen[id], theirs != base else {
-            return
-        }
-        sights[index].disturbUndo(id)
-        sights[index].seen[id] = theirs
-        guard let ours = sights[index].mine[id] else { return }
-        for field in rules.fields(id) where field.isStored {
-            guard let base = base[field.name], let ours = ours[field.name],
-                let theirs = theirs[field.name]
+    private func rebaseOntoHead(
+        _ id: ObjectID, _ index: Int, _ head: World, ofGone isOfGone: Bool = false,
+        where isConcerned: (Field) -> Bool = { _ in true }
+    ) {
+        let none = isOfGone ? ReferenceOffice.empty(rules.entity(id)) : nil
+        guard let underlying = head[id] ?? none, let seen = sights[index].seen[id] else { return }
+        for field in rules.fields(id) where field.isStored && isConcerned(field) {
+            guard let base = seen[field.name], let theirs = underlying[field.name], theirs != base
             else { continue }
+            sights[index].disturbUndo(id)
+            sights[index].seen[id]?[field.name] = theirs
+            guard let ours = sights[index].mine[id]?[field.name] else { continue }
             let merged = ReferenceOffice.merge(field, base: base, ours: ours, theirs: theirs)
-            if field.kind == .list, ours != base, theirs != base, let identifier = identifiers[id],
+            if field.kind == .list, ours != base, let identifier = identifiers[id],
                 let object = contexts[index].registeredObject(for: identifier)
             {
                 // Where members stand when both sides moved them, only a policy can tell.
@@ -212,7 +216,6 @@ extension Simulation {
         say(index, "refresh \(rules.entity(id)) \(id), \(mergeChanges ? "keeping" : "dropping")")
         let object = try object(id, index)
         guard !object.isDeleted else { return }
-        let isGuess = isGuessing(index)
         contexts[index].refresh(object, mergeChanges: mergeChanges)
         if mergeChanges {
             rebaseOntoHead(id, index, head)
@@ -223,18 +226,11 @@ extension Simulation {
             sights[index].forget(id)
             if !object.isFault { throw Mismatch("S39: \(id) is no fault after the refresh.") }
         }
-        if isGuess {
-            if sights[index].view(head) != sight.view(head), !sight.groups.isEmpty {
-                sights[index].foreseesUndo = false
-            }
-            try adopt(index)
-        }
     }
 
     func refreshAll(_ index: Int) throws {
         say(index, "refresh all")
         let head = under(index)
-        let isGuess = isGuessing(index)
         contexts[index].refreshAllObjects()
         let sight = sights[index]
         for id in sight.seen.keys {
@@ -248,10 +244,6 @@ extension Simulation {
                 if sight.seen[id] != head[id] { sights[index].disturbUndo(id) }
                 sights[index].forget(id)
             }
-        }
-        if isGuess {
-            sights[index].foreseesUndo = sights[index].groups.isEmpty
-            try adopt(index)
         }
     }
 }

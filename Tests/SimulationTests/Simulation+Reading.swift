@@ -77,7 +77,7 @@ extension Simulation {
 
     /// Compares everything a context can see, both sides of every relationship included.
     func compareAll(_ index: Int) throws {
-        guard !isGuessing(index) else { return }
+        guard isCurrent(index), isConsistent(index) else { return }
         say(index, "compare all")
         try compare(view(index), in: contexts[index], "Context \(index)")
     }

@@ -218,7 +218,7 @@ extension Simulation {
         sights[parent].take(expected, under(parent))
         if forecast.isTangled {
             counts["settled tangle", default: 0] += 1
-            try adopt(parent, isForeseen: false)
+            try adopt(parent)
         }
         let after = view(parent)
         // What was let go of after it had been read long ago has not been changed.
@@ -287,7 +287,7 @@ extension Simulation {
         for (id, record) in sight.mine where sight.isDirty(id) {
             try settle(id, record, sight.seen[id], index, now)
         }
-        if forecast.isTangled { try adopt(index, isForeseen: false) }
+        if forecast.isTangled { try adopt(index) }
         for id in Set(sights[index].mine.keys) where sights[index].seen[id] == nil {
             sights[index].seen[id] = sights[index].mine[id]
         }
@@ -296,9 +296,25 @@ extension Simulation {
             sights[index].seen[id] = record
         }
         if forecast.isTangled, !sights[index].groups.isEmpty { sights[index].foreseesUndo = false }
-        guard shape.contexts[index].parent == nil else { return }
+        guard shape.contexts[index].parent == nil else {
+            return readAgain(holding: sight.deleted, index)
+        }
         readAdditions(index, sight, old)
         noteEmptied(index, sight, old)
+    }
+
+    /// A list that shows what a child's save has deleted is read again.
+    private func readAgain(holding deleted: Set<ObjectID>, _ index: Int) {
+        let now = under(index)
+        for (id, record) in sights[index].mine {
+            for field in rules.fields(id) where field.isStored && field.kind != .toOne {
+                guard let cell = record[field.name], let now = now[id]?[field.name],
+                    !deleted.isDisjoint(with: cell.destinations)
+                else { continue }
+                sights[index].mine[id]?[field.name] = now
+                sights[index].seen[id]?[field.name] = now
+            }
+        }
     }
 
     /// What a save changes besides what was sent to it, since it empties references to what it deletes,
@@ -319,7 +335,7 @@ extension Simulation {
             for field in rules.fields(id) where field.isStored && field.inverse == nil {
                 guard let had = sight.mine[id] ?? old[id],
                     case .one(let target?)? = had[field.name], record[field.name] == .one(nil),
-                    sight.deleted.contains(target)
+                    sight.deleted.contains(target) && old[target] != nil
                         || (old[target] == nil && sight.seen[id]?[field.name] != had[field.name])
                 else { continue }
                 sights[index].noteEmptied(id, had, field.name, from: target)

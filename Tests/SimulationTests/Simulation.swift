@@ -45,6 +45,9 @@ final class Simulation {
     /// What was done, in words.
     var log: [String] = []
     var random = SeededGenerator(seed: 0)
+    /// What the program shows while it deletes: what nobody holds and others have deleted is not
+    /// there to be deleted again.
+    var held: [ManagedObject] = []
     var counts: [String: Int] = [:]
 
     var head: World { worlds[worlds.count - 1] }
@@ -346,9 +349,9 @@ final class Simulation {
         sights[index].mine[id] = record
     }
 
-    /// Believes what a context says of relationships, where only the implementation can know which
-    /// lists it had read and when. Attributes have to be as foreseen, unless an undo is not.
-    func adopt(_ index: Int, isForeseen: Bool = true) throws {
+    /// Believes what a context says after deletes have collided, or after an undo that is not foreseen:
+    /// only the implementation can know which lists it had read and when.
+    func adopt(_ index: Int) throws {
         let head = under(index)
         let context = contexts[index]
         let objects = try registered(index)
@@ -370,16 +373,6 @@ final class Simulation {
             }
             let record = read(object)
             if object.isDeleted { continue }
-            for field in rules.fields(id) where field.isStored {
-                if isForeseen, field.isAttribute, let want = sight.mine[id]?[field.name],
-                    want != record[field.name]
-                {
-                    throw Mismatch(
-                        "Context \(index): \(rules.entity(id)) \(id).\(field.name) is "
-                            + "\(record[field.name].map { "\($0)" } ?? "missing"), should be "
-                            + "\(want), whatever others have done.")
-                }
-            }
             if sight.inserted.contains(id) {
                 sight.seen[id] = nil
             } else if sight.seen[id] == nil {
@@ -403,9 +396,6 @@ final class Simulation {
     func isConsistent(_ index: Int) -> Bool {
         rules.flaws(in: view(index), afterSave: false).isEmpty
     }
-
-    /// Whether a context may act on relationships that others have changed behind its back.
-    func isGuessing(_ index: Int) -> Bool { !isCurrent(index) || !isConsistent(index) }
 
     /// Compares the store with what it should hold.
     func compareStore(_ moment: String) throws {

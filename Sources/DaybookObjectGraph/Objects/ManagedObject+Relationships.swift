@@ -31,7 +31,11 @@ extension ManagedObject {
         if case .one(let object)? = relations[property.number], object.graphID == target {
             if object.status.standing == .present { return [object] }
             // Somebody else may have brought the record back as another instance.
-            guard let other = context.registry[target], other !== object else { return [] }
+            if let other = context.registry[target] {
+                guard other !== object else { return [] }
+            } else if !context.isBack(target) {
+                return []
+            }
         }
         guard let object = context.destination(target), !object.status.isGone else {
             return []
@@ -149,11 +153,7 @@ extension ManagedObject {
         guard let derived = binding.schema.property(inverse) else { return }
         for other in memberList(of: derived, context).sorted where other != owner.graphID.object {
             let object = context.object(GraphID(store: graphID.store, object: other))
-            if stored.slot != nil {
-                object.setReference(to: nil, of: stored)
-            } else {
-                object.removeMember(self, of: stored, context)
-            }
+            object.disown(self, through: stored.number, context)
         }
     }
 
@@ -177,9 +177,11 @@ extension ManagedObject {
         let positions = MemberOrder.positions(
             for: objects.map { current.orders[$0.graphID.object] })
         for (object, position) in zip(objects, positions) {
-            let old = current.orders[object.graphID.object]
-            guard old != position else { continue }
-            addMember(object, order: position, of: property, context)
+            if current.orders[object.graphID.object] == nil {
+                addMember(object, order: position, of: property, context)
+            } else {
+                setMembership(of: object.graphID.object, order: position, in: property, context)
+            }
         }
     }
 
@@ -250,11 +252,15 @@ extension ManagedObject {
         }
     }
 
+    /// Takes an object out of a relationship. A reference that leads to another one stays: the list
+    /// that shows this owner may have been read before, or after, the reference was.
     func disown(
         _ object: ManagedObject, through number: PropertyNumber, _ context: ManagedObjectContext
     ) {
         guard let property = binding.schema.property(number) else { return }
-        if property.slot != nil {
+        if let slot = property.slot {
+            guard realizeIfNeeded(), value(inSlot: slot).reference == object.graphID.object
+            else { return }
             setReference(to: nil, of: property)
         } else {
             removeMember(object, of: property, context)

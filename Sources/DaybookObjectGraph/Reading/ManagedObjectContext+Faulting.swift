@@ -52,7 +52,7 @@ extension ManagedObjectContext {
 
     /// Whether an object that was found deleted exists again. What cannot be read stays deleted, and a
     /// row that another context still holds proves nothing.
-    private func isBack(_ id: GraphID) -> Bool {
+    func isBack(_ id: GraphID) -> Bool {
         do {
             return try parentStore.exists(id)
         } catch {
