@@ -168,7 +168,8 @@ let package = Package(
         .testTarget(
             name: "RecoveryTests",
             dependencies: [
-                "DaybookSnapshotStore", "DaybookObjectModel", "DaybookJournalLog", "DaybookLMDB",
+                "DaybookObjectGraph", "DaybookSnapshotStore", "DaybookObjectModel",
+                "DaybookJournalLog", "DaybookLMDB",
                 "DaybookTestSupport", "daybook",
             ]),
     ],
