@@ -180,6 +180,20 @@ static inline int daybook_number_readers(MDB_env *environment, int number) {
     return 1;
 }
 
+// The number of the page behind the last one that a write transaction has taken; 0 when unknown.
+//
+// `MDB_txn` is private to LMDB. So this checks that the words around the number in LMDB 0.9 (`mdb.c`,
+// `struct MDB_txn`) are what is known of them: no parent, no child, the number of the transaction and its
+// environment.
+static inline size_t daybook_next_page(MDB_txn *transaction) {
+    const size_t *words = (const size_t *)transaction;
+    if (words[0] != 0 || words[1] != 0 || words[3] != mdb_txn_id(transaction)
+        || words[4] != (size_t)mdb_txn_env(transaction)) {
+        return 0;
+    }
+    return words[2];
+}
+
 // The bytes that a user may still write to the file system of an open file; -1 when unknown.
 static inline long long daybook_room(int descriptor) {
     struct statvfs found;

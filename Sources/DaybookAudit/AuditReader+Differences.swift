@@ -23,10 +23,16 @@ extension AuditReader {
         let first = min(older, newer).next
         let last = max(older, newer)
         guard first <= last else { return [] }
+        if try store.modelHistory().versions.contains(where: { (first...last) ~= $0.sequence }) {
+            return try statesCompared(from: older, to: newer, where: isWanted)
+        }
         var sum = ChangeSet()
         try store.entries(from: first, through: last) { entry in
             for var change in entry.changes where isWanted(change.object) {
-                guard let entity = store.schema.entity(change.object.entity) else { continue }
+                guard let entity = store.schema.entity(change.object.entity),
+                    let shown = change.shown(by: store.schema)
+                else { continue }
+                change = shown
                 change.cause = nil
                 try sum.append(change, of: entity)
             }
@@ -34,5 +40,23 @@ extension AuditReader {
         }
         let net = sum.ordered.map { older <= newer ? $0 : $0.inverse }
         return net.sorted { $0.object < $1.object }
+    }
+
+    /// The same over entries of several models, whose changes cannot be combined: both states are read in
+    /// today's model.
+    private func statesCompared(
+        from older: SequenceNumber, to newer: SequenceNumber, where isWanted: (ObjectID) -> Bool
+    ) throws -> [Change] {
+        var touched: Set<ObjectID> = []
+        try store.entries(from: min(older, newer).next, through: max(older, newer)) { entry in
+            touched.formUnion(entry.changes.map(\.object).filter(isWanted))
+            return .proceed
+        }
+        return try touched.sorted().compactMap { object in
+            guard let entity = store.schema.entity(object.entity) else { return nil }
+            let before = try store.read(at: older) { try $0.state(of: object) }
+            let after = try store.read(at: newer) { try $0.state(of: object) }
+            return Change(of: object, from: before, to: after, entity)
+        }
     }
 }

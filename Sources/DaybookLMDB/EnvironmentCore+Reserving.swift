@@ -88,12 +88,41 @@ extension EnvironmentCore {
         assert(status == 0 || errno != EINVAL)
     }
 
+    /// Makes the file as long as the pages that its newest meta page will count.
+    ///
+    /// LMDB does not write a page that a transaction has taken behind the end and given up again, as a
+    /// large delete does; but it counts the page, and a file that is shorter than that counts as
+    /// truncated. Before the commit, so that its sync makes the length durable, too; the commit itself
+    /// may take pages for the list of free ones, so the length is looked at once more after it.
+    ///
+    /// - Parameter transaction: The `MDB_txn` that is about to be committed; nil after it.
+    func lengthen(forPagesOf transaction: OpaquePointer?) {
+        guard let extent = fileExtent() else { return }
+        var needed = extent.used
+        if let transaction {
+            let pages = daybook_next_page(transaction)
+            let (bytes, isTooMany) = pages.multipliedReportingOverflow(by: extent.pageSize)
+            guard !isTooMany, bytes <= mapSizeNow else { return }
+            needed = max(needed, bytes)
+        }
+        guard needed > extent.length else { return }
+        // Where it fails, as for want of room, the commit finds out by itself.
+        let status = ftruncate(extent.descriptor, off_t(needed))
+        assert(status == 0 || errno != EINVAL)
+    }
+
+    private var mapSizeNow: Int {
+        var info = MDB_envinfo()
+        return mdb_env_info(handle.pointer, &info) == MDB_SUCCESS ? Int(info.me_mapsize) : 0
+    }
+
     private struct FileExtent {
         let descriptor: Int32
         /// The length of the file in bytes.
         let length: Int
         /// The bytes that belong to pages.
         let used: Int
+        let pageSize: Int
     }
 
     /// The extent of the file. Read in a write transaction, so that it stays valid.
@@ -109,7 +138,8 @@ extension EnvironmentCore {
         else { return nil }
         return FileExtent(
             descriptor: descriptor, length: Int(file.size),
-            used: (Int(info.me_last_pgno) + 1) * Int(pages.ms_psize))
+            used: (Int(info.me_last_pgno) + 1) * Int(pages.ms_psize),
+            pageSize: Int(pages.ms_psize))
     }
 
     /// Writes zeros behind the end. If the disk refuses, the transaction finds out itself whether

@@ -107,10 +107,12 @@ extension EnvironmentCore {
                 mdb_txn_abort(pointer)
                 throw error
             }
+            lengthen(forPagesOf: pointer)
         }
         let status = mdb_txn_commit(pointer)
         if status == MDB_MAP_FULL { return .growth }
         if status != MDB_SUCCESS { throw commitFailure(status) }
+        if state.writes > 0 { lengthen(forPagesOf: nil) }
         remember(state, as: number)
         for (position, error) in failures.reversed() {
             group.remove(at: position).finish(error)

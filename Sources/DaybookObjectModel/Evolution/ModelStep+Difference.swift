@@ -27,7 +27,11 @@ private struct SchemaDifference {
 
     mutating func compare() {
         for entity in old.entities where new.entity(entity.number) == nil {
-            add(.removeEntity, entity.name, nil, "remove entity '\(entity.name)'")
+            // Relationships to the superentity may lead to its objects.
+            let isBelow = entity.superentity.map { new.entity($0) != nil } ?? false
+            add(
+                .removeEntity, entity.name, nil, "remove entity '\(entity.name)'",
+                check: isBelow ? .noObjects(entity.number) : nil)
         }
         for entity in new.entities {
             guard let before = old.entity(entity.number) else {
@@ -59,6 +63,44 @@ private struct SchemaDifference {
             .addEntity, entity.name, nil,
             "add entity '\(entity.name)'" + (parent.map { ", a kind of '\($0.name)'" } ?? ""),
             isCompatible: isApart)
+        // Its properties are new only to objects that were there before, of entities below it.
+        guard entity.family.contains(where: { old.entity($0) != nil }) else { return }
+        for (name, number) in entity.numbers.properties.sorted(by: { $0.key < $1.key }) {
+            guard let property = entity.property(number) else { continue }
+            if let was = old.property(number) {
+                compare(was, property, entity)
+            } else {
+                addProperty(property, name, nil, entity)
+            }
+        }
+        for (names, number) in entity.numbers.constraints.sorted(by: { $0.value < $1.value }) {
+            addConstraint(names, number, to: entity)
+        }
+    }
+
+    private mutating func addConstraint(
+        _ names: [String], _ number: UInt32, to entity: SchemaEntity
+    ) {
+        add(
+            .addConstraint, entity.name, nil,
+            "make '\(entity.name)' unique by \(names.joined(separator: ", "))",
+            check: .unique(entity.number, PropertyNumber(rawValue: number)))
+    }
+
+    /// Whether an entity loses a superentity, or gets one that has been there: then properties of others
+    /// become its own, and references may lead to what it is no more.
+    private func mixes(_ before: SchemaEntity, _ after: SchemaEntity) -> Bool {
+        func ancestors(_ entity: SchemaEntity, in schema: Schema) -> Set<EntityNumber> {
+            var found: Set<EntityNumber> = []
+            var current = entity.superentity
+            while let number = current {
+                found.insert(number)
+                current = schema.entity(number)?.superentity
+            }
+            return found
+        }
+        let (was, now) = (ancestors(before, in: old), ancestors(after, in: new))
+        return !was.isSubset(of: now) || now.subtracting(was).contains { old.entity($0) != nil }
     }
 
     private mutating func compare(_ before: SchemaEntity, _ after: SchemaEntity) {
@@ -73,7 +115,8 @@ private struct SchemaDifference {
             add(
                 .changeSuperentity, name, nil,
                 parent.map { "make '\(name)' a kind of '\($0)'" }
-                    ?? "take '\(name)' from under its superentity")
+                    ?? "take '\(name)' from under its superentity",
+                check: mixes(before, after) ? .noObjectsOfKind(after.number) : nil)
         }
         if before.isAbstract != after.isAbstract {
             add(
@@ -121,7 +164,7 @@ private struct SchemaDifference {
     // MARK: - Properties
 
     private mutating func addProperty(
-        _ property: SchemaProperty, _ name: String, _ before: SchemaEntity, _ after: SchemaEntity
+        _ property: SchemaProperty, _ name: String, _ before: SchemaEntity?, _ after: SchemaEntity
     ) {
         let title = "'\(after.name).\(name)'"
         let check = ModelStep.Check.values(after.number, property.number)
@@ -162,6 +205,18 @@ private struct SchemaDifference {
         _ before: SchemaProperty, _ after: SchemaProperty, _ entity: SchemaEntity
     ) {
         let (name, title) = (after.name, "'\(entity.name).\(after.name)'")
+        let declarer = old.declarer(of: after.number)
+        if declarer != entity.number {
+            let was = declarer.flatMap { old.entity($0)?.name } ?? "?"
+            add(
+                .moveProperty, entity.name, name, "move '\(was).\(before.name)' to \(title)",
+                check: .values(entity.number, after.number))
+            if after.isUnique {
+                add(
+                    .addUnique, entity.name, name, "make \(title) unique",
+                    check: .unique(entity.number, after.number))
+            }
+        }
         if before.name != name {
             add(
                 .renameProperty, entity.name, name,
@@ -265,7 +320,9 @@ private struct SchemaDifference {
                 .changeInverse, entity.name, name,
                 after.inverseName.map { "make '\($0)' the inverse of \(title)" }
                     ?? "leave \(title) without an inverse",
-                isCompatible: oldEnd?.inverse == nil && newEnd?.isExclusive == false)
+                isCompatible: oldEnd?.inverse == nil && newEnd?.isExclusive == false,
+                check: newEnd?.isExclusive == true && oldEnd?.isExclusive != true
+                    ? .exclusive(entity.number, property.number) : nil)
         }
         compareOptional(before.isOptional, after.isOptional, title, entity, name, counts)
         if before.deleteRule != after.deleteRule {
@@ -304,10 +361,7 @@ private struct SchemaDifference {
         }
         for (names, number) in new.sorted(by: { $0.value < $1.value })
         where !old.values.contains(number) {
-            add(
-                .addConstraint, after.name, nil,
-                "make '\(after.name)' unique by \(names.joined(separator: ", "))",
-                check: .unique(after.number, PropertyNumber(rawValue: number)))
+            addConstraint(names, number, to: after)
         }
     }
 }

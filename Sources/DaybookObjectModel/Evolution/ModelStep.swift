@@ -19,6 +19,8 @@ public struct ModelStep: Sendable, Hashable, CustomStringConvertible {
         case addProperty
         /// A property is gone; its values stay in the journal and come back when this is undone.
         case removeProperty
+        /// A property is declared by another entity, its superentity or below; values go along.
+        case moveProperty
         /// A property has another name.
         case renameProperty
         /// An attribute has another type, to which its values are converted.
@@ -80,10 +82,14 @@ public struct ModelStep: Sendable, Hashable, CustomStringConvertible {
         case values(EntityNumber, PropertyNumber)
         /// Values that are unique.
         case unique(EntityNumber, PropertyNumber)
+        /// No object at the other end that two of the entity lead to.
+        case exclusive(EntityNumber, PropertyNumber)
         /// As many objects at the other end as the newer model wants.
         case counts(EntityNumber, PropertyNumber)
         /// No objects of the entity itself.
         case noObjects(EntityNumber)
+        /// No objects of the entity or below it.
+        case noObjectsOfKind(EntityNumber)
     }
 
     init(

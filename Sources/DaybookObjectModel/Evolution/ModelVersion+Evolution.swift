@@ -26,9 +26,37 @@ extension ModelVersion {
         let names = ModelMatching(renamingIdentifiersOf: model).merging(matching)
         let wanted = model.versioned
         if wanted == self.model { return self }
+        let idle = idleNames(of: matching, to: wanted)
+        guard idle.isEmpty else { throw ModelError(idle) }
         let builder = VersionBuilder(from: self, to: wanted, in: entry, matching: names)
         guard builder.problems.isEmpty else { throw ModelError(builder.problems) }
         return builder.version
+    }
+
+    /// The names that were told and mean nothing: a slip there would remove what it was to keep.
+    private func idleNames(
+        of matching: ModelMatching, to model: ManagedObjectModel
+    ) -> [String] {
+        let (before, after) = (self.model.entitiesByName, model.entitiesByName)
+        var problems: [String] = []
+        for (new, old) in matching.entities.sorted(by: { $0.key < $1.key }) {
+            guard before[old] == nil || after[new] == nil || before[new] != nil else { continue }
+            problems.append(
+                "'\(old)' cannot be renamed to '\(new)': the store must have an entity '\(old)' and "
+                    + "no '\(new)', and the new model a '\(new)'.")
+        }
+        for (entity, names) in matching.properties.sorted(by: { $0.key < $1.key }) {
+            let earlier = before[matching.earlierName(of: entity) ?? entity]
+            let was = Set(earlier?.propertyNames ?? [])
+            let now = Set(after[entity]?.propertyNames ?? [])
+            for (new, old) in names.sorted(by: { $0.key < $1.key })
+            where !was.contains(old) || !now.contains(new) || was.contains(new) {
+                problems.append(
+                    "'\(entity).\(old)' cannot be renamed to '\(new)': the store must have the "
+                        + "property '\(old)' and no '\(new)', and the new model a '\(new)'.")
+            }
+        }
+        return problems
     }
 
     /// Whether this is what the model gets as the first one of a store.
@@ -75,8 +103,12 @@ extension ModelVersion {
                 if isThere, live.contains(property) {
                     reverted[index].slots[slot].removed = nil
                 } else if reverted[index].slots[slot].removed == nil {
-                    reverted[index].slots[slot].removed = RemovedSlot(
-                        now.entity(number)?.property(property))
+                    var removed = RemovedSlot(now.entity(number)?.property(property))
+                    let isLive = earlier.entities.contains {
+                        !$0.isRemoved && $0.properties.values.contains(property)
+                    }
+                    if isLive { removed.isIndexed = false }
+                    reverted[index].slots[slot].removed = removed
                 }
             }
         }

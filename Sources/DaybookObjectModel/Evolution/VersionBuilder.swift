@@ -43,6 +43,7 @@ struct VersionBuilder {
         numberProperties()
         numberConstraints()
         layOut()
+        refuseMovedSides()
     }
 
     /// The version that comes out, if there are no ``problems``.
@@ -148,12 +149,14 @@ struct VersionBuilder {
         }
     }
 
-    /// Whether the attributes of a constraint have the numbers that they had; records of the index
-    /// are of their values.
+    /// Whether the attributes of a constraint, inherited ones included, have the numbers that they had;
+    /// records of the index are of their values.
     private func keepsAttributes(_ names: [String], of entity: EntityNumber) -> Bool {
-        names.allSatisfy { name in
-            let number = numbered[index(entity)].properties[name]
-            return number.map { $0.rawValue < old.next.property } ?? true
+        guard let description = descriptions[numbered[index(entity)].name] else { return false }
+        let now = SchemaCompiler(model, numbered).properties(of: description)
+        let before = Set(oldSchema.entity(entity)?.properties.map(\.number) ?? [])
+        return names.allSatisfy { name in
+            now.first { $0.1 == name }.map { before.contains($0.0) } ?? false
         }
     }
 
@@ -242,6 +245,25 @@ struct VersionBuilder {
 
     private func index(_ number: EntityNumber) -> Int { Int(number.rawValue) - 1 }
 
+    // MARK: - Relationships
+
+    /// Refuses to store at one end what is stored at the other: its objects would be lost.
+    private mutating func refuseMovedSides() {
+        guard !old.entities.isEmpty else { return }
+        let new = Schema(version)
+        for entity in new.entities {
+            for (name, number) in entity.numbers.properties.sorted(by: { $0.key < $1.key }) {
+                guard let was = oldSchema.property(number)?.end,
+                    let now = new.property(number)?.end, was.isStored != now.isStored
+                else { continue }
+                problems.append(
+                    "'\(entity.name).\(name)' would be kept at its other end, where the objects that "
+                        + "it has are not: declare another relationship with this inverse, and move "
+                        + "them.")
+            }
+        }
+    }
+
     // MARK: - Layout
 
     /// Appends what is new to the layouts, and marks what is not there any more.
@@ -270,9 +292,17 @@ struct VersionBuilder {
             if live.contains(number) {
                 numbered[position].slots[slot].removed = nil
             } else if numbered[position].slots[slot].removed == nil {
-                numbered[position].slots[slot].removed = RemovedSlot(before?.property(number))
+                var removed = RemovedSlot(before?.property(number))
+                // Other entities go on with the property, and their index must not find these objects.
+                if isLive(number) { removed.isIndexed = false }
+                numbered[position].slots[slot].removed = removed
             }
         }
+    }
+
+    /// Whether some entity of the new model declares a property.
+    private func isLive(_ number: PropertyNumber) -> Bool {
+        numbered.contains { !$0.isRemoved && $0.properties.values.contains(number) }
     }
 
     private mutating func append(
@@ -302,7 +332,7 @@ struct VersionBuilder {
 
 extension EntityDescription {
     /// The names of the properties that are declared here, in their order.
-    fileprivate var propertyNames: [String] {
+    var propertyNames: [String] {
         (attributes.map(\.name) + relationships.map(\.name)).sorted()
     }
 }

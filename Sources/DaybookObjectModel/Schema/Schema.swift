@@ -81,6 +81,13 @@ package final class Schema: Sendable {
         return ObjectID(entity: entity.number, number: number)
     }
 
+    /// The entity that declares the persistent property of a number.
+    func declarer(of number: PropertyNumber) -> EntityNumber? {
+        let index = Int(number.rawValue) - 1
+        guard declarers.indices.contains(index), declarers[index] > 0 else { return nil }
+        return EntityNumber(rawValue: declarers[index])
+    }
+
     /// The persistent property with that number, in the entity that declares it.
     package func property(_ number: PropertyNumber) -> SchemaProperty? {
         let index = Int(number.rawValue) - 1

@@ -40,8 +40,12 @@ struct MigrationCheck {
                 try checkUnique(index, entity, number, in: transaction)
             case .counts(let entity, let number):
                 try checkCounts(index, entity, number, in: transaction)
+            case .exclusive(let entity, let number):
+                try checkExclusive(index, entity, number, in: transaction)
             case .noObjects(let entity):
-                try checkNone(index, entity, in: transaction)
+                try checkNone(index, of: [entity], in: transaction)
+            case .noObjectsOfKind(let entity):
+                try checkNone(index, of: schema.entity(entity)?.family ?? [], in: transaction)
             }
         }
         guard counts.isEmpty else { throw refusal() }
@@ -153,11 +157,38 @@ struct MigrationCheck {
     }
 
     private mutating func checkNone(
-        _ index: Int, _ entity: EntityNumber, in transaction: borrowing some Reading & ~Copyable
+        _ index: Int, of entities: [EntityNumber],
+        in transaction: borrowing some Reading & ~Copyable
     ) throws {
-        _ = try projection.walkRows(of: entity, in: transaction) { object, _, _ in
-            report(index, object, "\(schema.name(of: object)) is an object of the entity itself.")
-            return .proceed
+        for member in entities {
+            _ = try projection.walkRows(of: member, in: transaction) { object, _, _ in
+                report(index, object, "\(schema.name(of: object)) is there.")
+                return .proceed
+            }
+        }
+    }
+
+    private mutating func checkExclusive(
+        _ index: Int, _ entity: EntityNumber, _ number: PropertyNumber,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        var owners: [ObjectID: ObjectID] = [:]
+        try forEachRow(of: entity, in: transaction) { check, object, _, _ in
+            guard let property = check.schema.entity(object.entity)?.property(number) else {
+                return
+            }
+            let members: [Member] = try check.projection.members(
+                of: property, in: object, at: .latest, in: transaction)
+            for member in members {
+                guard let other = owners.updateValue(object, forKey: member.object) else {
+                    continue
+                }
+                check.report(
+                    index, object,
+                    "'\(property.name)' of \(check.schema.name(of: object)) leads to "
+                        + "\(check.schema.name(of: member.object)), as that of "
+                        + "\(check.schema.name(of: other)) does.")
+            }
         }
     }
 

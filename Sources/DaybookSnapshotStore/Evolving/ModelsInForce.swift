@@ -41,7 +41,7 @@ final class ModelsInForce: Sendable {
             parts: StoreParts(
                 journal: parts.journal,
                 projection: Projection(tables: parts.tables, schema: schema)),
-            obstacle: try obstacle(to: schema, in: transaction))
+            obstacle: try obstacle(to: schema, of: sequence, in: transaction))
         known.withLock { $0 = found }
         return found
     }
@@ -56,7 +56,8 @@ final class ModelsInForce: Sendable {
 
     /// The first step since the program's model that it cannot go along with, if one is left.
     private func obstacle(
-        to schema: Schema, in transaction: borrowing some Reading & ~Copyable
+        to schema: Schema, of last: SequenceNumber,
+        in transaction: borrowing some Reading & ~Copyable
     ) throws -> ModelInForce.Obstacle? {
         guard let step = schema.steps(from: view.schema).first(where: { !$0.isCompatible }) else {
             return nil
@@ -71,7 +72,8 @@ final class ModelsInForce: Sendable {
             }
             before = after
         }
-        return ModelInForce.Obstacle(sequence: view.sequence, step: step)
+        // Only all of them together are too much; the last one completes it.
+        return ModelInForce.Obstacle(sequence: last, step: step)
     }
 
     /// Whether the index has what the program's model says of a property.

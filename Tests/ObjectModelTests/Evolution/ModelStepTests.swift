@@ -13,7 +13,7 @@ import Testing
         let before: [EntityDescription]
         let after: [EntityDescription]
 
-        enum Check: Sendable { case none, values, unique, counts, noObjects }
+        enum Check: Sendable { case none, values, unique, counts, exclusive, noObjects }
 
         var testDescription: String { "\(kind.rawValue): \(title)" }
 
@@ -221,7 +221,8 @@ import Testing
             case .values: .values
             case .unique: .unique
             case .counts: .counts
-            case .noObjects: .noObjects
+            case .noObjects, .noObjectsOfKind: .noObjects
+            case .exclusive: .exclusive
             }
         #expect(check == example.check)
         #expect(!step.description.isEmpty)
@@ -231,8 +232,37 @@ import Testing
         let tried = Set(
             (Self.entityCases + Self.attributeCases + Self.relationshipCases).map(\.kind))
 
-        // The inverse takes two relationships.
-        #expect(Set(ModelStep.Kind.allCases).subtracting(tried) == [.changeInverse])
+        // The inverse takes two relationships, and a move two entities: they have tests of their own.
+        #expect(Set(ModelStep.Kind.allCases).subtracting(tried) == [.changeInverse, .moveProperty])
+    }
+
+    @Test func `another inverse is told at both ends`() throws {
+        let apart = model(
+            entity("A", to: [relationship("b", "B")]),
+            entity("B", to: [relationship("as", "A", many: true)]))
+        let joined = model(
+            entity("A", to: [relationship("b", "B", inverse: "as")]),
+            entity("B", to: [relationship("as", "A", inverse: "b", many: true)]))
+        let together = try ModelVersion(first: joined)
+        let separate = try ModelVersion(first: apart)
+
+        // The members that only one end has would have to be moved.
+        #expect(throws: ModelError.self) { try separate.evolved(to: joined, in: 2) }
+        #expect(throws: ModelError.self) { try together.evolved(to: apart, in: 2) }
+    }
+
+    @Test func `an attribute that moves up is a step, as is one that moves down`() throws {
+        let below = model(
+            entity("A"), entity("B", under: "A", [attribute("x")]), entity("C", under: "A"))
+        let above = model(
+            entity("A", [attribute("x")]), entity("B", under: "A"), entity("C", under: "A"))
+        let (low, high) = (try ModelVersion(first: below), try ModelVersion(first: above))
+
+        let up = Schema(try low.evolved(to: above, in: 2)).steps(from: Schema(low))
+        let down = Schema(try high.evolved(to: below, in: 2)).steps(from: Schema(high))
+
+        #expect(!up.isEmpty)
+        #expect(down.contains { !$0.isCompatible }, "'C' loses its values")
     }
 
     @Test func `an inverse that is new is a step of the other end`() throws {

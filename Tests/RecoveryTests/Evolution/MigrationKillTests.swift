@@ -6,7 +6,7 @@ import Testing
 
 /// Kills the migrating command at random moments.
 @Suite(.serialized)
-struct MigrationCrashTests {
+struct MigrationKillTests {
     /// Two models that differ in an index, a rule that objects must be changed for, a type and a name.
     private static let models = [
         """
