@@ -23,7 +23,8 @@ extension AuditReader {
         let first = min(older, newer).next
         let last = max(older, newer)
         guard first <= last else { return [] }
-        if try store.modelHistory().versions.contains(where: { (first...last) ~= $0.sequence }) {
+        let versions = try store.modelHistory().versions
+        if versions.count > 1, let model = versions.last?.sequence, model >= first {
             return try statesCompared(from: older, to: newer, where: isWanted)
         }
         var sum = ChangeSet()

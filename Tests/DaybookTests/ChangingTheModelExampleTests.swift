@@ -27,35 +27,42 @@ import Testing
     {
         let folder = try TemporaryDirectory()
         let url = folder.url.appendingPathComponent("atlas.daybook")
-        do {
-            let context = try PersistentContainer(url, model: [Before.Country.self]).viewContext
+        func use(
+            _ classes: [ManagedObject.Type], _ body: (ManagedObjectContext) throws -> Void
+        ) throws {
+            let container = try PersistentContainer(url, model: classes)
+            let context = container.newBackgroundContext()
+            try context.performAndWait { () throws in try body(context) }
+            let past = try container.context(at: .sequence(SequenceNumber(1)))
+            try past.performAndWait { () throws in
+                #expect(try past.count(FetchRequest<ManagedObject>(entityName: "Country")) == 0)
+            }
+        }
+
+        try use([Before.Country.self]) { context in
             let turkey = Before.Country(context: context)
             turkey.alpha2 = "TR"
             turkey.name = "Turkey"
             try context.save()
         }
-        do {
-            let container = try PersistentContainer(url, model: [After.Country.self])
-            let context = container.viewContext
+        try use([After.Country.self]) { context in
             let turkey = try #require(try context.fetch(FetchRequest<After.Country>()).first)
             #expect(turkey.title == "Turkey")
             #expect(turkey.area == nil)
             turkey.title = "Türkiye"
             turkey.area = 783_562
             try context.save()
-            let past = try container.context(at: .sequence(SequenceNumber(2)))
-            #expect(try past.fetch(FetchRequest<After.Country>()).first?.title == "Turkey")
         }
-        do {
-            let context = try PersistentContainer(url, model: [Before.Country.self]).viewContext
+        try use([Before.Country.self]) { context in
             let turkey = try #require(try context.fetch(FetchRequest<Before.Country>()).first)
             #expect(turkey.name == "Türkiye")
             turkey.name = "Turkey"
             try context.save()
         }
-        let context = try PersistentContainer(url, model: [After.Country.self]).viewContext
-        let turkey = try #require(try context.fetch(FetchRequest<After.Country>()).first)
-        #expect(turkey.title == "Turkey")
-        #expect(turkey.area == 783_562)
+        try use([After.Country.self]) { context in
+            let turkey = try #require(try context.fetch(FetchRequest<After.Country>()).first)
+            #expect(turkey.title == "Turkey")
+            #expect(turkey.area == 783_562)
+        }
     }
 }

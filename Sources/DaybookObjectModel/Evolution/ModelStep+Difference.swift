@@ -31,7 +31,7 @@ private struct SchemaDifference {
             let isBelow = entity.superentity.map { new.entity($0) != nil } ?? false
             add(
                 .removeEntity, entity.name, nil, "remove entity '\(entity.name)'",
-                check: isBelow ? .noObjects(entity.number) : nil)
+                check: isBelow ? .noReferences(entity.number) : nil)
         }
         for entity in new.entities {
             guard let before = old.entity(entity.number) else {
@@ -70,7 +70,7 @@ private struct SchemaDifference {
             if let was = old.property(number) {
                 compare(was, property, entity)
             } else {
-                addProperty(property, name, nil, entity)
+                addProperty(property, name, entity, takesOver: true)
             }
         }
         for (names, number) in entity.numbers.constraints.sorted(by: { $0.value < $1.value }) {
@@ -87,20 +87,22 @@ private struct SchemaDifference {
             check: .unique(entity.number, PropertyNumber(rawValue: number)))
     }
 
-    /// Whether an entity loses a superentity, or gets one that has been there: then properties of others
-    /// become its own, and references may lead to what it is no more.
-    private func mixes(_ before: SchemaEntity, _ after: SchemaEntity) -> Bool {
-        func ancestors(_ entity: SchemaEntity, in schema: Schema) -> Set<EntityNumber> {
-            var found: Set<EntityNumber> = []
-            var current = entity.superentity
-            while let number = current {
-                found.insert(number)
-                current = schema.entity(number)?.superentity
-            }
-            return found
+    /// The properties that an entity gets because it comes below one that has been there.
+    private mutating func addInherited(_ before: SchemaEntity, _ after: SchemaEntity) {
+        for property in after.properties
+        where property.isPersistent && before.property(property.number) == nil {
+            guard let declarer = new.declarer(of: property.number), declarer != after.number,
+                old.entity(declarer) != nil, old.property(property.number) != nil
+            else { continue }
+            addProperty(property, property.name, after, takesOver: true)
         }
-        let (was, now) = (ancestors(before, in: old), ancestors(after, in: new))
-        return !was.isSubset(of: now) || now.subtracting(was).contains { old.entity($0) != nil }
+        let had = Set(before.constraints.map(\.number))
+        for constraint in after.constraints where constraint.isCompound {
+            guard !had.contains(constraint.number),
+                after.numbers.constraints.values.contains(constraint.number.rawValue) == false
+            else { continue }
+            addConstraint(constraint.properties.map(\.name), constraint.number.rawValue, to: after)
+        }
     }
 
     private mutating func compare(_ before: SchemaEntity, _ after: SchemaEntity) {
@@ -116,7 +118,8 @@ private struct SchemaDifference {
                 .changeSuperentity, name, nil,
                 parent.map { "make '\(name)' a kind of '\($0)'" }
                     ?? "take '\(name)' from under its superentity",
-                check: mixes(before, after) ? .noObjectsOfKind(after.number) : nil)
+                check: .noReferences(after.number))
+            addInherited(before, after)
         }
         if before.isAbstract != after.isAbstract {
             add(
@@ -150,7 +153,7 @@ private struct SchemaDifference {
         for (name, number) in after.numbers.properties.sorted(by: { $0.key < $1.key }) {
             guard let property = after.property(number) else { continue }
             guard let was = old.property(number) else {
-                addProperty(property, name, before, after)
+                addProperty(property, name, after)
                 continue
             }
             compare(was, property, after)
@@ -164,7 +167,7 @@ private struct SchemaDifference {
     // MARK: - Properties
 
     private mutating func addProperty(
-        _ property: SchemaProperty, _ name: String, _ before: SchemaEntity?, _ after: SchemaEntity
+        _ property: SchemaProperty, _ name: String, _ after: SchemaEntity, takesOver: Bool = false
     ) {
         let title = "'\(after.name).\(name)'"
         let check = ModelStep.Check.values(after.number, property.number)
@@ -183,14 +186,16 @@ private struct SchemaDifference {
                     + attribute.type.rawValue
                     + (attribute.defaultValue.isNull
                         ? "" : " with default \(attribute.defaultValue)"),
-                isCompatible: isFilled && !property.isUnique, check: isFilled ? nil : check)
+                isCompatible: isFilled && !property.isUnique && !takesOver,
+                check: isFilled && !takesOver ? nil : check)
         } else if let relationship = property.relationship {
             let counts = relationship.isOptional && relationship.minimumCount == 0
             add(
                 .addProperty, after.name, name,
                 "add \(relationship.isToMany ? "to-many" : "to-one") relationship \(title) to "
                     + "'\(relationship.destinationName)'",
-                isCompatible: counts, check: counts ? nil : .counts(after.number, property.number))
+                isCompatible: counts && !takesOver,
+                check: counts ? nil : .counts(after.number, property.number))
         }
         if property.isUnique {
             add(

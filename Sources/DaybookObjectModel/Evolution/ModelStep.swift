@@ -88,8 +88,9 @@ public struct ModelStep: Sendable, Hashable, CustomStringConvertible {
         case counts(EntityNumber, PropertyNumber)
         /// No objects of the entity itself.
         case noObjects(EntityNumber)
-        /// No objects of the entity or below it.
-        case noObjectsOfKind(EntityNumber)
+        /// No references to objects of the entity, or below it, over relationships that do not lead there
+        /// any more.
+        case noReferences(EntityNumber)
     }
 
     init(

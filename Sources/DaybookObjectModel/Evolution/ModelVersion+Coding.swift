@@ -229,12 +229,14 @@ extension ModelVersion {
                 Set(entity.members.map(\.property)).count == entity.members.count,
                 entity.slots.count <= EntityDescription.propertiesMaximum
             else { return false }
-            let known = entity.slots.allSatisfy { slot in
-                guard case .converted(let source, _) = slot.fill else { return true }
+            var earlier: Set<PropertyNumber> = []
+            for slot in entity.slots {
                 // Never in a circle: from an earlier field only.
-                return source < slot.property
+                if case .converted(let source, _) = slot.fill, !earlier.contains(source) {
+                    return false
+                }
+                earlier.insert(slot.property)
             }
-            guard known else { return false }
             if entity.isRemoved {
                 guard entity.properties.isEmpty, entity.constraints.isEmpty,
                     entity.slots.allSatisfy({ $0.removed != nil })

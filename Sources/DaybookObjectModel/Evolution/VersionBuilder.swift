@@ -311,7 +311,8 @@ struct VersionBuilder {
         let entity = numbered[position].number
         let slots = Set(numbered[position].slots.map(\.property))
         let members = Set(numbered[position].members.map(\.property))
-        for (number, _, kind) in properties {
+        let live = Set(properties.map(\.0))
+        for (number, name, kind) in properties {
             if case .relationship(let relationship, let end) = kind, end.isStored,
                 relationship.isToMany, !members.contains(number)
             {
@@ -321,8 +322,14 @@ struct VersionBuilder {
             guard kind.hasSlot, !slots.contains(number) else { continue }
             var slot = NumberedSlot(property: number, since: entry)
             if case .attribute(let attribute) = kind, !old.entities.isEmpty {
+                // Under an entity with an attribute of that name an own one gives way to it.
+                let own = oldSchema.entity(entity)?.property(named: name)
+                let replaced = own.flatMap {
+                    $0.isAttribute && !live.contains($0.number) ? $0.number : nil
+                }
+                let source = predecessors[number]?[entity] ?? replaced
                 slot.fill =
-                    predecessors[number]?[entity].map { .converted(from: $0, to: attribute.type) }
+                    source.map { .converted(from: $0, to: attribute.type) }
                     ?? .value(attribute.defaultValue)
             }
             numbered[position].slots.append(slot)

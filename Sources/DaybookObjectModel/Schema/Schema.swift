@@ -88,6 +88,14 @@ package final class Schema: Sendable {
         return EntityNumber(rawValue: declarers[index])
     }
 
+    /// The entity among whose objects, and those below it, a constraint holds.
+    package func declarer(ofConstraint constraint: SchemaConstraint) -> EntityNumber? {
+        guard constraint.isCompound else { return declarer(of: constraint.number) }
+        return entities.first {
+            $0.numbers.constraints.values.contains(constraint.number.rawValue)
+        }?.number
+    }
+
     /// The persistent property with that number, in the entity that declares it.
     package func property(_ number: PropertyNumber) -> SchemaProperty? {
         let index = Int(number.rawValue) - 1

@@ -7,6 +7,7 @@ struct MigrationCheck {
     private let steps: [ModelStep]
     private let projection: Projection
     private let schema: Schema
+    private let before: Schema
     private var failures: [ValidationFailure] = []
     private var changes: [ObjectID: [Edit]] = [:]
     /// How many objects do not fit, for each step.
@@ -22,6 +23,7 @@ struct MigrationCheck {
     init(_ steps: [ModelStep], _ parts: StoreParts, to schema: Schema) {
         self.steps = steps
         self.schema = schema
+        before = parts.projection.schema
         projection = Projection(tables: parts.tables, schema: schema)
     }
 
@@ -43,9 +45,9 @@ struct MigrationCheck {
             case .exclusive(let entity, let number):
                 try checkExclusive(index, entity, number, in: transaction)
             case .noObjects(let entity):
-                try checkNone(index, of: [entity], in: transaction)
-            case .noObjectsOfKind(let entity):
-                try checkNone(index, of: schema.entity(entity)?.family ?? [], in: transaction)
+                try checkNone(index, of: entity, in: transaction)
+            case .noReferences(let entity):
+                try checkReferences(index, to: entity, in: transaction)
             }
         }
         guard counts.isEmpty else { throw refusal() }
@@ -108,7 +110,8 @@ struct MigrationCheck {
         let constraints = schema.entity(entity)?.constraints ?? []
         guard let constraint = constraints.first(where: { $0.number == number }) else { return }
         var holders: [[UInt8]: ObjectID] = [:]
-        try forEachRow(of: entity, in: transaction) { check, object, row, bytes in
+        let root = schema.declarer(ofConstraint: constraint) ?? entity
+        try forEachRow(of: root, in: transaction) { check, object, row, bytes in
             let own = check.schema.entity(object.entity)?.constraints.first { $0.number == number }
             guard let own else { return }
             let values = try check.projection.values(of: object, row, bytes)
@@ -157,13 +160,39 @@ struct MigrationCheck {
     }
 
     private mutating func checkNone(
-        _ index: Int, of entities: [EntityNumber],
-        in transaction: borrowing some Reading & ~Copyable
+        _ index: Int, of entity: EntityNumber, in transaction: borrowing some Reading & ~Copyable
     ) throws {
-        for member in entities {
-            _ = try projection.walkRows(of: member, in: transaction) { object, _, _ in
-                report(index, object, "\(schema.name(of: object)) is there.")
-                return .proceed
+        _ = try projection.walkRows(of: entity, in: transaction) { object, _, _ in
+            report(index, object, "\(before.name(of: object)) is an object of the entity itself.")
+            return .proceed
+        }
+    }
+
+    /// Looks for references over relationships that led to objects of an entity and do not any more.
+    private mutating func checkReferences(
+        _ index: Int, to entity: EntityNumber, in transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        func leads(_ property: SchemaProperty, in schema: Schema) -> Bool {
+            guard let end = property.end else { return false }
+            return schema.entity(end.destination)?.family.contains(entity) == true
+        }
+        let lost = schema.entities.flatMap(\.properties).filter { $0.end?.isStored == true }
+            .filter { property in
+                guard let was = before.property(property.number) else { return false }
+                return leads(was, in: before) && !leads(property, in: schema)
+            }
+        let numbers = Set(lost.map(\.number)).sorted()
+        guard !numbers.isEmpty else { return }
+        try forEachRow(of: entity, in: transaction) { check, object, _, _ in
+            for number in numbers {
+                let owners = try check.projection.referrers(
+                    to: object, number, at: .latest, in: transaction)
+                guard let owner = owners.first else { continue }
+                let name = check.schema.property(number)?.name ?? "?"
+                check.report(
+                    index, object,
+                    "'\(name)' of \(check.schema.name(of: owner)) leads to "
+                        + "\(check.before.name(of: object)).")
             }
         }
     }
@@ -199,7 +228,7 @@ struct MigrationCheck {
         _ body: (inout MigrationCheck, ObjectID, RowLayout, RawSpan) throws -> Void
     ) throws {
         let projection = projection
-        for member in schema.entity(entity)?.family ?? [] {
+        for member in schema.entity(entity)?.family ?? [entity] {
             _ = try projection.walkRows(of: member, in: transaction) { object, row, bytes in
                 try body(&self, object, row, bytes)
                 return .proceed

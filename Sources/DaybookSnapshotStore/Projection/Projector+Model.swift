@@ -14,12 +14,25 @@ extension Projector {
         entity = nil
         // Before the first entry there is nothing to be found by an index.
         guard sequence > SequenceNumber(1) else { return }
-        for new in projection.schema.entities {
-            guard let old = before.foldedEntity(new.number),
-                let entity = projection.foldedEntity(new.number)
-            else { continue }
-            let move = IndexMove(from: old, to: entity)
-            if !move.isEmpty { try reindex(move, in: transaction) }
+        for move in moves(from: before) where !move.isEmpty {
+            try reindex(move, in: transaction)
+        }
+    }
+
+    /// What the index has to gain and to lose, for each entity that is or was in the model.
+    private func moves(from before: Projection) -> [IndexMove] {
+        let (old, new) = (before.schema, projection.schema)
+        return new.version.entities.compactMap { numbers in
+            let number = numbers.number
+            switch (before.foldedEntity(number), projection.foldedEntity(number)) {
+            case (let old?, let new?): return IndexMove(from: old, to: new)
+            case (let gone?, nil): return IndexMove(removing: gone, from: new)
+            case (nil, let back?):
+                return old.version.entity(number).map {
+                    IndexMove(restoring: back, $0, before: old)
+                }
+            case (nil, nil): return nil
+            }
         }
     }
 
@@ -71,14 +84,17 @@ private struct IndexMove {
         let property: PropertyNumber
         let slot: Int
         let old: FoldedEntity.Property?
-        let new: FoldedEntity.Property
+        let new: FoldedEntity.Property?
 
         func had(_ field: EncodedField) -> Bool {
             guard let old, old.isIndexed else { return false }
             return old.indexHolds(field)
         }
 
-        func has(_ field: EncodedField) -> Bool { new.isIndexed && new.indexHolds(field) }
+        func has(_ field: EncodedField) -> Bool {
+            guard let new, new.isIndexed else { return false }
+            return new.indexHolds(field)
+        }
     }
 
     let entity: FoldedEntity
@@ -88,6 +104,36 @@ private struct IndexMove {
 
     var isEmpty: Bool {
         items.isEmpty && compoundsAdded.isEmpty && compoundsDropped.isEmpty
+    }
+
+    /// Takes out what other entities go on with; the records of what is gone altogether stay, for nobody
+    /// looks at them.
+    init(removing entity: FoldedEntity, from schema: Schema) {
+        self.entity = entity
+        items = entity.properties.compactMap { property in
+            guard property.isIndexed, schema.property(property.number) != nil else { return nil }
+            return Item(
+                property: property.number, slot: property.slot, old: property, new: nil)
+        }
+        compoundsAdded = []
+        compoundsDropped = entity.compounds.filter {
+            schema.declarer(ofConstraint: $0) != nil
+        }
+    }
+
+    /// Puts in again what was taken out when the entity was removed.
+    init(restoring entity: FoldedEntity, _ removed: NumberedEntity, before schema: Schema) {
+        self.entity = entity
+        items = entity.properties.compactMap { property in
+            let isKept =
+                property.slot < removed.slots.count
+                && removed.slots[property.slot].removed?.isIndexed == true
+            guard property.isIndexed, !isKept else { return nil }
+            return Item(
+                property: property.number, slot: property.slot, old: nil, new: property)
+        }
+        compoundsAdded = entity.compounds.filter { schema.declarer(ofConstraint: $0) != nil }
+        compoundsDropped = []
     }
 
     init(from old: FoldedEntity, to new: FoldedEntity) {

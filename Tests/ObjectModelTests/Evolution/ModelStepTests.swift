@@ -13,7 +13,9 @@ import Testing
         let before: [EntityDescription]
         let after: [EntityDescription]
 
-        enum Check: Sendable { case none, values, unique, counts, exclusive, noObjects }
+        enum Check: Sendable {
+            case none, values, unique, counts, exclusive, noObjects, noReferences
+        }
 
         var testDescription: String { "\(kind.rawValue): \(title)" }
 
@@ -88,10 +90,11 @@ import Testing
             .renameEntity, "by its identifier", isCompatible: true, [entity("A")],
             [entity("B", was: "A")]),
         Case(
-            .changeSuperentity, "to one", isCompatible: false, [entity("A"), entity("B")],
+            .changeSuperentity, "to one", isCompatible: false, checking: .noReferences,
+            [entity("A"), entity("B")],
             [entity("A"), entity("B", under: "A")]),
         Case(
-            .changeSuperentity, "to none", isCompatible: false,
+            .changeSuperentity, "to none", isCompatible: false, checking: .noReferences,
             [entity("A"), entity("B", under: "A")], [entity("A"), entity("B")]),
         Case(
             .changeAbstract, "to abstract", isCompatible: false, checking: .noObjects,
@@ -221,7 +224,8 @@ import Testing
             case .values: .values
             case .unique: .unique
             case .counts: .counts
-            case .noObjects, .noObjectsOfKind: .noObjects
+            case .noObjects: .noObjects
+            case .noReferences: .noReferences
             case .exclusive: .exclusive
             }
         #expect(check == example.check)

@@ -143,7 +143,7 @@ struct EvolutionTrapTests {
             let new = try evolving.open(
                 entity("A", [attribute("x", unique: true)]), entity("B", under: "A"))
             try new.expectSound()
-            print(try new.found("A", "x == '1'"))
+            _ = try new.found("A", "x == '1'")
         }
         #expect(refusal?.code == .validation)
     }
