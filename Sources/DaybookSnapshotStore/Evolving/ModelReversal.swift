@@ -52,6 +52,7 @@ struct ModelReversal {
     ///   - header: What is said of the entry to be appended.
     ///   - later: Hands out the entries after the one to undo.
     ///   - transaction: The state to look at.
+    /// - Returns: The plan, refused when later entries are in the way.
     /// - Throws: ``StoreError`` with ``StoreError/Code/validation`` when objects do not fit the model
     ///   before.
     mutating func plan(

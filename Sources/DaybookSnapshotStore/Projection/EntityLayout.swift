@@ -98,6 +98,7 @@ struct EntityLayout: Sendable {
     ///   - row: The bytes of the row.
     ///   - fields: Where its fields are; afterwards there are as many as the layout has.
     /// - Returns: The bytes of the row, and behind them those of the fields that were appended.
+    /// - Throws: ``DecodingFailure`` when a value that is to be converted cannot be read.
     func complete(
         _ row: RawSpan, _ fields: inout [RowField]
     ) throws(DecodingFailure) -> [UInt8] {

@@ -65,7 +65,12 @@ final class ObjectNumbers: Sendable {
 
     /// Extends the reservation over the numbers of inserts that came from elsewhere.
     ///
-    /// - Parameter taken: All numbers below are known to be taken.
+    /// - Parameters:
+    ///   - changes: The changes that are saved.
+    ///   - taken: All numbers below are known to be taken.
+    ///   - meta: The table with the reservation.
+    ///   - transaction: The write transaction.
+    /// - Throws: ``StoreError`` when the reservation cannot be read or written.
     static func cover(
         _ changes: [Change], from taken: UInt64 = 0, _ meta: Table,
         in transaction: borrowing WriteTransaction

@@ -102,10 +102,10 @@ public struct StoreError: Error, Sendable {
         public static let full = Code(.full)
         /// The model differs from the one in the store.
         public static let modelMismatch = Code(.modelMismatch)
-        /// The model is inconsistent.
         /// Another program has changed the model in a way that the model of this one does not allow
         /// for. It may go on reading.
         public static let modelSuperseded = Code(.modelSuperseded)
+        /// The model is inconsistent.
         public static let model = Code(.model)
         /// Others have changed the same data meanwhile.
         public static let conflict = Code(.conflict)
