@@ -88,6 +88,8 @@ extension ModelVersion {
     /// removed, and what was removed since is there again, under its number.
     package func reverted(to earlier: ModelVersion) -> ModelVersion {
         let now = Schema(self)
+        let declared = Set(
+            earlier.entities.lazy.filter { !$0.isRemoved }.flatMap(\.properties.values))
         var reverted = entities
         for index in reverted.indices {
             let number = reverted[index].number
@@ -104,10 +106,7 @@ extension ModelVersion {
                     reverted[index].slots[slot].removed = nil
                 } else if reverted[index].slots[slot].removed == nil {
                     var removed = RemovedSlot(now.entity(number)?.property(property))
-                    let isLive = earlier.entities.contains {
-                        !$0.isRemoved && $0.properties.values.contains(property)
-                    }
-                    if isLive { removed.isIndexed = false }
+                    if declared.contains(property) { removed.isIndexed = false }
                     reverted[index].slots[slot].removed = removed
                 }
             }

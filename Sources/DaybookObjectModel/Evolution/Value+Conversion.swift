@@ -81,8 +81,7 @@ extension Value {
             default: [.string(text)]
             }
         for json in candidates {
-            guard let value = try? Value(json, for: type) else { continue }
-            return fitting(value, type)
+            if let value = Value(json, as: type) { return fitting(value, type) }
         }
         return .null
     }

@@ -131,6 +131,7 @@ struct VersionBuilder {
     }
 
     private mutating func numberConstraints() {
+        let compiler = SchemaCompiler(model, numbered)
         for entity in model.entities {
             guard let number = number(of: entity.name) else { continue }
             let before = numbered[index(number)].constraints
@@ -138,7 +139,9 @@ struct VersionBuilder {
             var constraints: [[String]: UInt32] = [:]
             for names in entity.uniquenessConstraints {
                 let earlier = names.map { earlierNames[$0] ?? $0 }.sorted()
-                if let same = before[names] ?? before[earlier], keepsAttributes(names, of: number) {
+                if let same = before[names] ?? before[earlier],
+                    keepsAttributes(names, of: number, compiler)
+                {
                     constraints[names] = same
                 } else {
                     constraints[names] = next.constraint
@@ -151,9 +154,11 @@ struct VersionBuilder {
 
     /// Whether the attributes of a constraint, inherited ones included, have the numbers that they had;
     /// records of the index are of their values.
-    private func keepsAttributes(_ names: [String], of entity: EntityNumber) -> Bool {
+    private func keepsAttributes(
+        _ names: [String], of entity: EntityNumber, _ compiler: SchemaCompiler
+    ) -> Bool {
         guard let description = descriptions[numbered[index(entity)].name] else { return false }
-        let now = SchemaCompiler(model, numbered).properties(of: description)
+        let now = compiler.properties(of: description)
         let before = Set(oldSchema.entity(entity)?.properties.map(\.number) ?? [])
         return names.allSatisfy { name in
             now.first { $0.1 == name }.map { before.contains($0.0) } ?? false
@@ -269,23 +274,31 @@ struct VersionBuilder {
     /// Appends what is new to the layouts, and marks what is not there any more.
     private mutating func layOut() {
         let compiler = SchemaCompiler(model, numbered)
+        let declared = Set(
+            numbered.lazy.filter { !$0.isRemoved }.flatMap(\.properties.values))
         for position in numbered.indices {
             if numbered[position].isRemoved {
                 numbered[position].properties = [:]
                 numbered[position].constraints = [:]
-                remove(from: position, except: [])
+                remove(from: position, except: [], declared)
                 continue
             }
             guard let description = compiler.entitiesByName[numbered[position].name] else {
                 continue
             }
             let properties = compiler.properties(of: description).sorted { $0.0 < $1.0 }
-            remove(from: position, except: Set(properties.map(\.0)))
+            remove(from: position, except: Set(properties.map(\.0)), declared)
             append(properties, to: position)
         }
     }
 
-    private mutating func remove(from position: Int, except live: Set<PropertyNumber>) {
+    /// - Parameters:
+    ///   - position: Where the numbers of the entity are.
+    ///   - live: The properties that it has.
+    ///   - declared: The properties that any entity has.
+    private mutating func remove(
+        from position: Int, except live: Set<PropertyNumber>, _ declared: Set<PropertyNumber>
+    ) {
         let before = oldSchema.entity(numbered[position].number)
         for slot in numbered[position].slots.indices {
             let number = numbered[position].slots[slot].property
@@ -294,15 +307,10 @@ struct VersionBuilder {
             } else if numbered[position].slots[slot].removed == nil {
                 var removed = RemovedSlot(before?.property(number))
                 // Other entities go on with the property, and their index must not find these objects.
-                if isLive(number) { removed.isIndexed = false }
+                if declared.contains(number) { removed.isIndexed = false }
                 numbered[position].slots[slot].removed = removed
             }
         }
-    }
-
-    /// Whether some entity of the new model declares a property.
-    private func isLive(_ number: PropertyNumber) -> Bool {
-        numbered.contains { !$0.isRemoved && $0.properties.values.contains(number) }
     }
 
     private mutating func append(

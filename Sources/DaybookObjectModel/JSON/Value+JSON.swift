@@ -125,7 +125,7 @@ extension Value {
         }
     }
 
-    private init?(_ json: JSONValue, as type: AttributeType) {
+    init?(_ json: JSONValue, as type: AttributeType) {
         let found: Value? =
             switch (type, json) {
             case (.bool, .bool(let value)): .bool(value)

@@ -9,7 +9,8 @@ struct MigrationCheck {
     private let schema: Schema
     private let before: Schema
     private var failures: [ValidationFailure] = []
-    private var changes: [ObjectID: [Edit]] = [:]
+    /// The values that objects get, once for each property, however many steps ask for it.
+    private var changes: [ObjectID: [PropertyNumber: Edit]] = [:]
     /// How many objects do not fit, for each step.
     private var counts: [Int: Int] = [:]
 
@@ -55,7 +56,7 @@ struct MigrationCheck {
             Change(
                 object: object,
                 kind: .update(
-                    edits: edits.sorted { $0.property < $1.property }, members: []))
+                    edits: edits.values.sorted { $0.property < $1.property }, members: []))
         }
     }
 
@@ -80,8 +81,8 @@ struct MigrationCheck {
             guard let misfit = property.misfit(of: value) else { return }
             let fallback = property.attribute?.defaultValue ?? .null
             if value.isNull, !fallback.isNull {
-                check.changes[object, default: []].append(
-                    Edit(property: number, old: value, new: fallback))
+                check.changes[object, default: [:]][number] = Edit(
+                    property: number, old: value, new: fallback)
                 return
             }
             let failure = ValidationFailure(misfit, of: property, in: object, check.schema)
@@ -97,9 +98,8 @@ struct MigrationCheck {
             case .converted(let source, _) = entity.fills[slot],
             let place = entity.numbers.slots.firstIndex(where: { $0.property == source })
         else { return nil }
-        let value = try projection.decoding(object) { () throws(DecodingFailure) in
-            try row.value(place, in: bytes)
-        }
+        // The row may be older than that field, too, which then is converted itself.
+        let value = try projection.value(place, of: object, row, bytes)
         return value.isNull ? nil : value
     }
 

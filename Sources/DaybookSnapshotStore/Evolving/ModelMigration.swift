@@ -36,9 +36,7 @@ struct ModelMigration {
         if let earlier = try environment.read({ try earlier(parts, last, in: $0) }) {
             return earlier
         }
-        let next = SequenceNumber(last.sequence.rawValue + 1)
-        let steps = try steps(from: last.schema, in: next)
-        if steps.isEmpty { return last }
+        let steps = try steps(from: last.schema, in: last.sequence.next)
         if steps.allSatisfy(\.isSilent), options.isReadOnly || options.migration == .never {
             return last
         }
@@ -97,7 +95,7 @@ struct ModelMigration {
         let before = try Projection.model(opened.tables, setBy: last.model, in: transaction)
         let parts = opened.with(Schema(before))
         let plan = try plan(parts, after: last.head.sequence, in: transaction)
-        guard !plan.steps.isEmpty else { return plan.outcome() }
+        guard plan.version != before else { return plan.outcome() }
         let header = EntryHeader(
             kind: .model, author: author, note: note, base: last.head.sequence)
         let entry = try ModelEntry(header, plan.version, plan.changes).append(
@@ -119,7 +117,6 @@ struct ModelMigration {
     ) throws -> Plan {
         let before = parts.projection.schema
         let after = try version(after: before, in: head.next)
-        if after == before.version { return Plan(version: after, steps: [], changes: []) }
         let schema = Schema(after)
         let steps = schema.steps(from: before)
         try permit(steps)

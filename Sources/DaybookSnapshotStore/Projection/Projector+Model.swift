@@ -58,10 +58,10 @@ extension Projector {
     ) throws(DecodingFailure) {
         for item in move.items {
             let field = fields[item.slot].range
-            let (was, is_) = (item.had(field), item.has(field))
-            guard was != is_ else { continue }
+            let (had, has) = (item.had(field), item.has(field))
+            guard had != has else { continue }
             let key = StoreKey.index(item.property, try row.value(at: field), object)
-            if is_ { index.add(key) } else { removals.append((projection.tables.index, key)) }
+            if has { index.add(key) } else { removals.append((projection.tables.index, key)) }
         }
         guard !move.compoundsAdded.isEmpty || !move.compoundsDropped.isEmpty else { return }
         var values: [Value] = []

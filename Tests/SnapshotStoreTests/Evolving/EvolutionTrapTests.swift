@@ -134,6 +134,31 @@ struct EvolutionTrapTests {
         #expect(refusal?.code == .validation)
     }
 
+    @Test func `a value that two steps ask for is given once`() throws {
+        let evolving = try Evolving(entity("A", [attribute("x", .int64)]))
+        let a = try evolving.store.add("A")
+
+        let new = try evolving.open(
+            entity("A", [attribute("x", .int16, required: true, default: .int(3))]))
+
+        #expect(try new.value("x", of: a) == .int(3))
+        try new.expectSound()
+    }
+
+    @Test func `a value that is lost by the second of two conversions is refused`() throws {
+        let evolving = try Evolving(entity("A", [attribute("x", .int64)]))
+        let a = try evolving.store.add("A", ["x": .int(36)])
+        let text = try evolving.open(entity("A", [attribute("x", .string)]))
+        #expect(try text.value("x", of: a) == .string("36"))
+
+        let refusal = #expect(throws: StoreError.self) {
+            try evolving.open(entity("A", [attribute("x", .uuid)]))
+        }
+
+        #expect(refusal?.code == .validation)
+        #expect(try text.value("x", of: a) == .string("36"))
+    }
+
     @Test func `a superentity with a unique attribute is checked`() throws {
         let evolving = try Evolving(
             entity("A", [attribute("x", unique: true)]), entity("B", [attribute("x")]))

@@ -72,7 +72,9 @@ struct PlannedEntry {
     private func permitted() throws -> SaveRequest {
         do {
             return try plan.permitted()
-        } catch  where choice == .refuse && !plan.obstacles.isEmpty {
+        } catch
+            where choice == .refuse && !plan.obstacles.isEmpty && plan.request.version == nil
+        {
             let refusal = ToolError(error)
             throw ToolError(
                 refusal.code,
