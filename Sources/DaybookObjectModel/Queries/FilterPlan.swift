@@ -215,14 +215,6 @@ extension Filter {
     }
 }
 
-extension FilterComparison {
-    fileprivate var withConstantOnTheRight: FilterComparison? {
-        if right.constant != nil { return self }
-        guard left.constant != nil, let mirrored = `operator`.mirrored else { return nil }
-        return FilterComparison(right, mirrored, left, options)
-    }
-}
-
 extension SchemaProperty {
     fileprivate enum IndexLookup {
         case range(IndexRange)

@@ -1,3 +1,4 @@
+import DaybookTestSupport
 import Foundation
 import Testing
 
@@ -17,7 +18,7 @@ import Testing
 
     @Test(arguments: AttributeType.allCases, UInt64(1)...3)
     func `index keys are ordered as the values are`(type: AttributeType, seed: UInt64) {
-        var random = SeededRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         let values = (0..<60).map { _ in Value.random(type, using: &random) } + [.null]
 
         for left in values {
@@ -31,7 +32,7 @@ import Testing
 
     @Test(arguments: AttributeType.allCases)
     func `no index key is a prefix of another`(type: AttributeType) {
-        var random = SeededRandom(seed: 11)
+        var random = SeededGenerator(seed: 11)
         let keys = Set((0..<80).map { _ in key(Value.random(type, using: &random)) })
 
         for left in keys {
