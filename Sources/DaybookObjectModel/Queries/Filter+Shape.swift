@@ -49,6 +49,55 @@ extension Filter {
         }
     }
 
+    /// The relationship and the condition on what it leads to, when only objects that it leads from to such
+    /// ones can meet this condition; nil for other filters.
+    package var joined: (SchemaProperty, Filter)? {
+        switch self {
+        case .comparison, .between, .membership:
+            let turned = withConstantOnTheRight
+            guard let path = turned.leadingPath, path.scope == 0, path.steps.count > 1,
+                turned.hasConstants, turned.isRefusedByNothing
+            else { return nil }
+            return (path.steps[0], turned.fromSecondStep)
+        case .quantified(.any, let path, let condition):
+            guard path.scope == 0, let first = path.steps.first, !condition.looksOutward else {
+                return nil
+            }
+            let rest = FilterPath(Array(path.steps.dropFirst()))
+            return (first, rest.steps.isEmpty ? condition : .quantified(.any, rest, condition))
+        default: return nil
+        }
+    }
+
+    /// Whether what has no values is known not to meet the condition.
+    private var isRefusedByNothing: Bool {
+        do {
+            return !(try holdsForNothing)
+        } catch {
+            // It takes too long to find out.
+            return false
+        }
+    }
+
+    /// Whether a part is about an object outside of the one at hand.
+    private var looksOutward: Bool { looksOutward(from: 0) }
+
+    private func looksOutward(from depth: Int) -> Bool {
+        switch self {
+        case .constant: false
+        case .comparison(let comparison):
+            comparison.left.scope > depth || comparison.right.scope > depth
+        case .between(let value, let lower, let upper):
+            [value, lower, upper].contains { $0.scope > depth }
+        case .membership(let value, _, _): value.scope > depth
+        case .and(let conditions), .or(let conditions):
+            conditions.contains { $0.looksOutward(from: depth) }
+        case .not(let condition): condition.looksOutward(from: depth)
+        case .quantified(_, let path, let condition):
+            path.scope > depth || condition.looksOutward(from: depth + 1)
+        }
+    }
+
     /// Whether the condition depends on objects other than the one at hand.
     package var crossesRelationships: Bool {
         switch self {
@@ -81,6 +130,14 @@ extension FilterComparison {
 }
 
 extension FilterExpression {
+    /// Where its path starts; 0 for a constant.
+    fileprivate var scope: Int {
+        switch self {
+        case .constant: 0
+        case .path(let path), .aggregate(_, let path): path.scope
+        }
+    }
+
     fileprivate var crossesRelationships: Bool {
         switch self {
         case .constant: false

@@ -18,7 +18,7 @@ extension Snapshot {
     func forEachMatch(
         of query: Query, _ body: (ObjectID, RowLayout, RawSpan) throws -> WalkStep
     ) throws {
-        let candidates = try candidates(query.filter)
+        let candidates = try candidates(query)
         for number in query.entities.sorted() {
             guard let entity = schema.entity(number) else { continue }
             let program = try RowProgram(query.filter, for: entity, in: projection)
@@ -60,8 +60,10 @@ extension Snapshot {
     }
 
     /// Objects that include all matches of a filter, in order; nil when all must be walked.
-    private func candidates(_ filter: Filter) throws -> [ObjectID]? {
-        switch FilterPlan(filter).access {
+    private func candidates(
+        _ query: Query, joins: FilterPlan.JoinChoice = .allowed
+    ) throws -> [ObjectID]? {
+        switch FilterPlan(query.filter, joins: joins).access {
         case .objects(let objects): return objects.sorted()
         case .referrers(let property, let object):
             return try projection.referrers(
@@ -77,8 +79,71 @@ extension Snapshot {
                 }
             }
             return objects.inOrder
+        case .join(let property, let condition):
+            return try connected(through: property, with: condition, query.entities)
+                ?? candidates(query, joins: .avoided)
         case .scan: return nil
         }
+    }
+
+    // MARK: - Joins
+
+    /// So few objects are walked sooner than others are looked for that lead to them.
+    private static let fewObjects = 1_000
+    /// So many objects at the other end are not walked without an index.
+    private static let manyObjects = 20_000
+
+    /// The objects that a relationship leads from to one that meets a condition, in order; nil where it is
+    /// cheaper to find them in another way.
+    ///
+    /// - Parameters:
+    ///   - property: The relationship.
+    ///   - condition: The condition on what it leads to.
+    ///   - entities: The entities of the objects.
+    /// - Throws: As ``forEachMatch(of:_:)``.
+    private func connected(
+        through property: SchemaProperty, with condition: Filter, _ entities: [EntityNumber]
+    ) throws -> [ObjectID]? {
+        guard let end = property.end, let destination = schema.entity(end.destination),
+            try hasMore(than: Self.fewObjects, of: entities)
+        else { return nil }
+        if case .scan = FilterPlan(condition).access,
+            try hasMore(than: Self.manyObjects, of: destination.family)
+        {
+            return nil
+        }
+        // Of very many it is faster to walk all than to look each up.
+        let limit = try transaction.count(projection.tables.rows) / 4
+        var found: [ObjectID] = []
+        try forEachMatch(of: Query(destination, filter: condition)) { object, _, _ in
+            found += try owners(of: object, property, end)
+            return found.count > limit ? .stop : .proceed
+        }
+        return found.count > limit ? nil : found.inOrder
+    }
+
+    /// The objects that a relationship leads from to another.
+    private func owners(
+        of object: ObjectID, _ property: SchemaProperty, _ end: RelationshipEnd
+    ) throws -> [ObjectID] {
+        if end.isStored {
+            return try projection.referrers(
+                to: object, property.number, at: sequence, in: transaction)
+        }
+        guard let inverse = end.inverse, let own = schema.entity(object.entity)?.property(inverse)
+        else { return [] }
+        return try members(of: own, in: object)
+    }
+
+    private func hasMore(than count: Int, of entities: [EntityNumber]) throws -> Bool {
+        var walked = 0
+        try projection.objects(
+            of: entities, at: .latest, isLatest: true, in: transaction
+        ) { _ in
+            walked += 1
+            return walked > count ? .stop : .proceed
+        }
+        return walked > count
     }
 }
 

@@ -78,6 +78,42 @@ struct CompiledFilterTests {
         }
     }
 
+    @Test
+    func `objects found by what they are connected with are those that the filter finds`() throws {
+        let staff = try RandomStaff(seed: 91, entries: 9, size: 150)
+        let texts = [
+            "department.name == '7'", "'7' == department.name", "department.founded > nil",
+            "department.founded != nil", "mentor.age > 3",
+            "mentor.mentor.firstName BEGINSWITH 'a'", "pupil.firstName CONTAINS[c] 'A'",
+            "mentor.department.name IN {'7', '200'}", "ANY department.employees.age > 30000",
+            "mentor.age BETWEEN {0, 9000} AND firstName == 'a'", "mentor.lastName == 'a'",
+            "department.name == '7' AND age > 3",
+        ]
+        let departments = [
+            "ANY employees.age > 30000", "ANY employees.lastName == 'a'",
+            "ANY employees.mentor.age > 30000", "NONE employees.age > 30000",
+        ]
+        let head = try staff.store.head()
+        for (name, texts) in [("Employee", texts), ("Department", departments)] {
+            let entity = try Company.entity(name, of: staff.store.schema)
+            for text in texts {
+                let filter = try Filter(parsing: text, for: entity, in: staff.store.schema)
+                for sequence in [head, SequenceNumber(8)] {
+                    try staff.store.read(at: sequence) { snapshot in
+                        var expected: [ObjectID] = []
+                        try snapshot.objects(of: entity.family) { object in
+                            if try filter.matches(object, in: snapshot) { expected.append(object) }
+                            return .proceed
+                        }
+                        let found = try snapshot.fetch(Query(entity, filter: filter))
+                        #expect(Set(found) == Set(expected), "\(text), entry \(sequence)")
+                        #expect(found.count == expected.count, "\(text), entry \(sequence)")
+                    }
+                }
+            }
+        }
+    }
+
     @Test(arguments: seeds(from: 81, count: 2))
     func `a constant of another kind or form compares as it does with the value`(seed: UInt64)
         throws
@@ -132,16 +168,16 @@ private struct RandomStaff {
     let employee: SchemaEntity
     var store: Store { temporary.store }
 
-    init(seed: UInt64) throws {
+    init(seed: UInt64, entries: Int = 6, size: Int = 25) throws {
         temporary = try TemporaryStore(Company.model)
         employee = try Company.entity("Employee", of: temporary.store.schema)
         var random = SeededGenerator(seed: seed)
         var objects: [ObjectID] = []
         var mentors: Set<ObjectID> = []
-        for _ in 0..<6 {
+        for _ in 0..<entries {
             var changes = ChangeSet()
             let departments = try (0..<3).map { _ in try insert("Department", &changes, &random) }
-            for _ in 0..<25 {
+            for _ in 0..<size {
                 let entity = random.chance(4) ? "Manager" : "Employee"
                 var references: [String: Value] = [:]
                 if random.chance(2) { references["department"] = .object(random.pick(departments)) }

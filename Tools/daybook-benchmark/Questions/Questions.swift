@@ -18,8 +18,10 @@ struct Questions {
     func run(addingTo report: inout Report) throws {
         let folder = try TemporaryFolder()
         defer { withExtendedLifetime(folder) {} }
-        let types: [any Questioned.Type] = [DaybookStaff.self, SQLiteStaff.self]
-        let contenders = try types.map { try $0.init(in: folder.url, staff) }
+        let names = [DaybookStaff.name, SQLiteStaff.name]
+        let contenders: [any Questioned] = [
+            try DaybookStaff(in: folder.url, staff), try SQLiteStaff(in: folder.url, staff),
+        ]
         for question in Question.allCases {
             var samples = [[Double]](repeating: [], count: contenders.count)
             // One turn before the others, after which the file is in memory.
@@ -27,9 +29,10 @@ struct Questions {
                 var answers: [Int] = []
                 for step in contenders.indices {
                     let index = (step + turn) % contenders.count
+                    let contender = contenders[index]
                     var answer = 0
                     let seconds = try Stopwatch.seconds {
-                        answer = try contenders[index].answer(question, turn: turn)
+                        answer = try contender.answer(question, turn: turn)
                     }
                     answers.append(answer)
                     if turn > 0 { samples[index].append(1 / seconds) }
@@ -41,7 +44,7 @@ struct Questions {
             }
             report.add(
                 question.rawValue, "\(question.title), of \(staff.count.grouped)", .perSecond,
-                question.target, zip(types.map(\.name), samples).map { ($0, $1) })
+                question.target, zip(names, samples).map { ($0, $1) })
         }
         for contender in contenders { try contender.close() }
     }
