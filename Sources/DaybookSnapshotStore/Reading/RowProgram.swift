@@ -111,6 +111,7 @@ struct RowProgram {
     ///   - ifTrue: The step to go on with when it holds.
     ///   - ifFalse: The step to go on with when it does not.
     /// - Returns: The step to begin with.
+    /// - Throws: ``QueryError`` when a pattern cannot be tried.
     private mutating func compile(
         _ filter: Filter, _ ifTrue: Int, _ ifFalse: Int
     ) throws -> Int {

@@ -100,6 +100,7 @@ extension Snapshot {
     ///   - property: The relationship.
     ///   - condition: The condition on what it leads to.
     ///   - entities: The entities of the objects.
+    /// - Returns: The objects, perhaps with others of entities that are not asked for.
     /// - Throws: As ``forEachMatch(of:_:)``.
     private func connected(
         through property: SchemaProperty, with condition: Filter, _ entities: [EntityNumber]
