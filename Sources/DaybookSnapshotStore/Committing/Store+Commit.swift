@@ -248,7 +248,9 @@ final class Commit: Sendable {
 
         var union = UniquenessMerge(prepared.request, parts.projection)
         let united = try union.settle(merged, in: transaction)
-        var references = ReferenceCheck(united, policy: prepared.request.policy, parts.projection)
+        var references = ReferenceCheck(
+            united, policy: prepared.request.policy, parts.projection,
+            savedBy: models.view.schema)
         let changes = try references.settle(in: transaction)
         try refuseConflicts(references.conflicts)
         let conflicts = try traced(merger.conflicts + references.conflicts, in: transaction)

@@ -258,18 +258,15 @@ struct RowLayout {
         return start == end(of: slot, in: bytes) ? nil : fieldsStart + start
     }
 
-    /// Where the value in a slot is; nil for null. The row has the slot.
-    ///
-    /// - Throws: ``DecodingFailure`` when it is outside of the row.
+    /// The range of a field that the row has; empty for null.
     @inline(__always)
-    func field(_ slot: Int, in bytes: RawSpan) throws(DecodingFailure) -> EncodedField? {
-        let fields = fieldsStart
-        let start = slot == 0 ? fields : fields + end(of: slot - 1, in: bytes)
-        let end = fields + end(of: slot, in: bytes)
-        guard start <= end, end <= bytes.byteCount else {
+    func field(_ slot: Int, in bytes: RawSpan) throws(DecodingFailure) -> EncodedField {
+        let start = fieldsStart + (slot == 0 ? 0 : end(of: slot - 1, in: bytes))
+        let end = fieldsStart + end(of: slot, in: bytes)
+        guard start <= end, end < bytes.byteCount else {
             throw DecodingFailure(at: start, expected: "the end of field \(slot)")
         }
-        return start == end ? nil : EncodedField(start: start, end: end)
+        return EncodedField(start: start, end: end)
     }
 
     /// Where the first field starts.

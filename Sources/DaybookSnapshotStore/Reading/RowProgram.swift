@@ -88,10 +88,9 @@ struct RowProgram {
         guard step.slot < row.count else {
             return try tests[step.index].holds(try value(step.slot, row, bytes))
         }
-        guard let field = try row.field(step.slot, in: bytes) else {
-            return tests[step.index].acceptsNull
-        }
-        return try tests[step.index].holds(bytes, field)
+        let field = try row.field(step.slot, in: bytes)
+        return field.isEmpty
+            ? tests[step.index].acceptsNull : try tests[step.index].holds(bytes, field)
     }
 
     /// The value in a slot, which may be newer than the row.

@@ -12,8 +12,7 @@ struct Questions {
 
     /// Makes both stores, asks each question in turns, and adds the rates to a report.
     ///
-    /// - Parameters:
-    ///   - report: The report.
+    /// - Parameter report: The report.
     /// - Throws: ``WrongResult`` when the answers differ, and errors of the libraries.
     func run(addingTo report: inout Report) throws {
         let folder = try TemporaryFolder()
