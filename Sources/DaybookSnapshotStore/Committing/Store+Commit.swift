@@ -25,6 +25,7 @@ extension Store {
     @discardableResult
     package func commit(_ request: SaveRequest) throws -> SaveResult {
         if let version = request.version { return try commitModel(request, version) }
+        if let stage { return try commit(request, as: stage) }
         let prepared = try wrapping { try ValidatedSave(request, schema: schema) }
         guard !prepared.changes.isEmpty else {
             return SaveResult(sequence: nil, digest: nil, changes: [], conflicts: [])
@@ -161,6 +162,12 @@ final class Commit: Sendable {
         }
         return try adapted(to: inForce, in: transaction).settled(.unknown, in: transaction).result()
             .shown(by: models.view.schema)
+    }
+
+    /// The changes that are left of a request that nobody else's entry can collide with, checked against
+    /// what is stored.
+    func settledChanges(in transaction: borrowing some Reading & ~Copyable) throws -> [Change] {
+        try settled(.unknown, in: transaction).changes
     }
 
     /// Refuses to undo entries that do not exist: such an entry could not be read again.

@@ -3,11 +3,18 @@ internal import DaybookLMDB
 internal import DaybookObjectModel
 
 /// Looks through the stored objects for what the steps to a new model demand of them.
+///
+/// ``run(in:)`` looks before the entry that sets the model is folded, and works out which values objects
+/// have to get in it. Where that entry changes objects, ``verify(in:)`` looks again when it is folded: only
+/// then everything is as it will be.
 struct MigrationCheck {
     private let steps: [ModelStep]
     private let projection: Projection
     private let schema: Schema
     private let before: Schema
+    /// The changes of the entry, before it is folded.
+    private let pending: [ObjectID: Change]
+    private var isFolded = false
     private var failures: [ValidationFailure] = []
     /// The values that objects get, once for each property, however many steps ask for it.
     private var changes: [ObjectID: [PropertyNumber: Edit]] = [:]
@@ -21,8 +28,13 @@ struct MigrationCheck {
     ///   - steps: The steps.
     ///   - parts: The store by the model before.
     ///   - schema: The model after.
-    init(_ steps: [ModelStep], _ parts: StoreParts, to schema: Schema) {
+    ///   - pending: The changes that will stand in the entry.
+    init(
+        _ steps: [ModelStep], _ parts: StoreParts, to schema: Schema, with pending: [Change] = []
+    ) {
         self.steps = steps
+        self.pending = Dictionary(
+            pending.map { ($0.object, $0) }, uniquingKeysWith: { first, _ in first })
         self.schema = schema
         before = parts.projection.schema
         projection = Projection(tables: parts.tables, schema: schema)
@@ -34,7 +46,25 @@ struct MigrationCheck {
     /// - Complexity: O(*n*) page reads, *n* the number of objects of the entities concerned; none where
     ///   no step demands anything.
     mutating func run(in transaction: borrowing some Reading & ~Copyable) throws -> [Change] {
-        for (index, step) in steps.enumerated() {
+        try check(in: transaction)
+        return changes.map { object, edits in
+            Change(
+                object: object,
+                kind: .update(
+                    edits: edits.values.sorted { $0.property < $1.property }, members: []))
+        }
+    }
+
+    /// Looks at what the entry has made of the objects, once it is folded.
+    ///
+    /// - Throws: As ``run(in:)``.
+    mutating func verify(in transaction: borrowing some Reading & ~Copyable) throws {
+        isFolded = true
+        try check(in: transaction)
+    }
+
+    private mutating func check(in transaction: borrowing some Reading & ~Copyable) throws {
+        for (index, step) in steps.enumerated() where isTimely(step.check) {
             switch step.check {
             case nil: continue
             case .values(let entity, let number):
@@ -52,15 +82,17 @@ struct MigrationCheck {
             }
         }
         guard counts.isEmpty else { throw refusal() }
-        return changes.map { object, edits in
-            Change(
-                object: object,
-                kind: .update(
-                    edits: edits.values.sorted { $0.property < $1.property }, members: []))
-        }
     }
 
     // MARK: - Checks
+
+    /// Whether what is looked for can be seen: changes that are not folded are known one by one, and so
+    /// only show what becomes of single values.
+    private func isTimely(_ check: ModelStep.Check?) -> Bool {
+        if isFolded || pending.isEmpty { return true }
+        guard case .values = check else { return false }
+        return true
+    }
 
     private mutating func checkValues(
         _ index: Int, _ entity: EntityNumber, _ number: PropertyNumber,
@@ -72,7 +104,13 @@ struct MigrationCheck {
         try forEachRow(of: entity, having: isStored, in: transaction) {
             check, part, object, row, bytes in
             let (property, slot) = part
-            let value = try check.projection.value(slot, of: object, row, bytes)
+            var value = try check.projection.value(slot, of: object, row, bytes)
+            switch check.pending[object]?.kind {
+            case .delete: return
+            case .update(let edits, _):
+                value = edits.first { $0.property == number }?.new ?? value
+            case .insert, nil: break
+            }
             if value.isNull, let source = try check.source(of: slot, object, row, bytes) {
                 check.report(
                     index, object,
@@ -82,7 +120,7 @@ struct MigrationCheck {
             }
             guard let misfit = property.misfit(of: value) else { return }
             let fallback = property.attribute?.defaultValue ?? .null
-            if value.isNull, !fallback.isNull {
+            if value.isNull, !fallback.isNull, !check.isFolded {
                 check.changes[object, default: [:]][number] = Edit(
                     property: number, old: value, new: fallback)
                 return
