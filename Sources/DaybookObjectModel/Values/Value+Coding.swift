@@ -142,6 +142,8 @@ extension RawSpan {
     }
 
     /// The value of a field.
+    ///
+    /// - Throws: ``DecodingFailure`` when the field is not just a value.
     package func value(at field: EncodedField) throws(DecodingFailure) -> Value {
         guard !field.isEmpty else { return .null }
         var offset = field.start

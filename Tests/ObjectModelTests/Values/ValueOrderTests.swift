@@ -20,7 +20,7 @@ import Testing
     func `an index key is the same whether it is made of a value or of its bytes`(
         type: AttributeType, seed: UInt64
     ) throws {
-        var random = SeededRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         let values = (0..<60).map { _ in Value.random(type, using: &random) }
         let texts = ["", "\u{0}", "a\u{0}b", "Zo\u{eb}", "exactly sixteen.", "a"]
 
