@@ -141,7 +141,7 @@ extension ManagedObjectContext {
                 journal.rebase(
                     object, property.number, inSlot: slot, onto: object.values[slot])
                 // A pending delete was made with another value.
-                if isDeleted, slot < object.binding.schema.storedSlotCount {
+                if isDeleted, !property.isDerived, slot < object.binding.schema.storedSlotCount {
                     conflicts.append(
                         object.conflict(
                             .deletedByUs, of: property.number, base: before[slot],

@@ -73,13 +73,14 @@ struct ModelReversal {
         }
         var check = MigrationCheck(reverted.steps(from: after), parts, to: reverted)
         var changes = ChangeSet()
-        for change in try ownChanges(in: transaction) + check.run(in: transaction)
-            + lostReferences(in: transaction)
-        {
+        let own = try ownChanges(in: transaction) + check.run(in: transaction)
+        for change in try own.withoutDerived(in: reverted) + lostReferences(in: transaction) {
             guard let entity = reverted.entity(change.object.entity) else { continue }
             try changes.append(change, of: entity)
         }
-        request.changes = changes.ordered
+        request.changes = try DerivedValues.completed(
+            changes.ordered, parts.with(reverted).projection,
+            renewing: reverted.derivationsRenewed(after: after), in: transaction)
         return UndoPlan(request: request, obstacles: [], refusal: nil, takenBackBy: nil)
     }
 
@@ -123,13 +124,14 @@ struct ModelReversal {
         _ touch: Touch, in transaction: borrowing ReadTransaction
     ) throws -> Bool {
         let projection = parts.projection
-        guard let now = try projection.state(of: touch.object, at: .latest, in: transaction) else {
+        guard let now = try projection.ownState(of: touch.object, at: .latest, in: transaction)
+        else {
             return false
         }
         guard let number = touch.property,
             let entity = after.entity(touch.object.entity), let property = entity.property(number)
         else { return true }
-        let then = try projection.state(of: touch.object, at: undone.sequence, in: transaction)
+        let then = try projection.ownState(of: touch.object, at: undone.sequence, in: transaction)
         guard let slot = property.slot else {
             return now.members[number] ?? [:] != then?.members[number] ?? [:]
         }
@@ -158,7 +160,8 @@ struct ModelReversal {
 
     /// What takes the entry's own changes back, as far as the model before knows them.
     private func ownChanges(in transaction: borrowing ReadTransaction) throws -> [Change] {
-        let known = undone.changes.compactMap { $0.shown(by: reverted) }.filter { !$0.isEmpty }
+        let known = undone.changes.compactMap { $0.shown(by: reverted) }
+            .withoutDerived(in: reverted).filter { !$0.isEmpty }
         guard !known.isEmpty else { return [] }
         var planner = UndoPlanner(parts, range, .refuse, ignoring: [])
         try planner.takeBack(known, in: transaction)
