@@ -43,6 +43,19 @@ private struct SchemaDifference {
         if old.model.configurations != new.model.configurations {
             add(.annotate, "", nil, "assign entities to other configurations", isCompatible: true)
         }
+        compareStages()
+    }
+
+    /// What a custom stage has made of objects is for the programs that have it: they alone know which
+    /// values it took where.
+    private mutating func compareStages() {
+        let (before, after) = (old.version.stages, new.version.stages)
+        for stage in before where !after.contains(stage) {
+            add(.customStage, "", nil, "take back the custom stage '\(stage.name)'")
+        }
+        for stage in after where !before.contains(stage) {
+            add(.customStage, "", nil, "run the custom stage '\(stage.name)'")
+        }
     }
 
     private mutating func add(

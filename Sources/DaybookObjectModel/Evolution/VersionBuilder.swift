@@ -47,7 +47,7 @@ struct VersionBuilder {
     }
 
     /// The version that comes out, if there are no ``problems``.
-    var version: ModelVersion { ModelVersion(model, numbered, next) }
+    var version: ModelVersion { ModelVersion(model, numbered, next, stages: old.stages) }
 
     // MARK: - Numbers
 

@@ -25,6 +25,7 @@ extension Store {
     @discardableResult
     package func commit(_ request: SaveRequest) throws -> SaveResult {
         if let version = request.version { return try commitModel(request, version) }
+        if let stage { return try commit(request, as: stage) }
         let prepared = try wrapping { try ValidatedSave(request, schema: schema) }
         guard !prepared.changes.isEmpty else {
             return SaveResult(sequence: nil, digest: nil, changes: [], conflicts: [])
@@ -163,6 +164,12 @@ final class Commit: Sendable {
             .shown(by: models.view.schema)
     }
 
+    /// The changes that are left of a request that nobody else's entry can collide with, checked against
+    /// what is stored.
+    func settledChanges(in transaction: borrowing some Reading & ~Copyable) throws -> [Change] {
+        try settled(.unknown, in: transaction).changes
+    }
+
     /// Refuses to undo entries that do not exist: such an entry could not be read again.
     private func refuseUndo(after head: SequenceNumber) throws {
         if let undone = prepared.request.header.undoes?.upperBound, undone > head {
@@ -248,7 +255,9 @@ final class Commit: Sendable {
 
         var union = UniquenessMerge(prepared.request, parts.projection)
         let united = try union.settle(merged, in: transaction)
-        var references = ReferenceCheck(united, policy: prepared.request.policy, parts.projection)
+        var references = ReferenceCheck(
+            united, policy: prepared.request.policy, parts.projection,
+            savedBy: models.view.schema)
         let changes = try references.settle(in: transaction)
         try refuseConflicts(references.conflicts)
         let conflicts = try traced(merger.conflicts + references.conflicts, in: transaction)
