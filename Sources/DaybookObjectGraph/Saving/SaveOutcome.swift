@@ -30,8 +30,11 @@ struct StoreSave {
     /// In which entry something was saved, and what that changed; nil for none.
     var origin: UndoneEntries? {
         guard let result, let sequence = result.sequence else { return nil }
+        // What a newer model alone derives is an empty update here.
+        let saved = result.changes.withoutDerived(in: schema)
         return UndoneEntries(
-            entries: sequence...sequence, saved: result.changes.withoutDerived(in: schema))
+            entries: sequence...sequence,
+            saved: saved.contains(where: \.isEmpty) ? saved.filter { !$0.isEmpty } : saved)
     }
 }
 
