@@ -137,7 +137,7 @@ extension ManagedObjectContext {
                 let meeting = object.meeting(
                     of: base, in: property, with: theirs, isByRule: isByRule, under: mergePolicy)
                 if let conflict = meeting.conflict { conflicts.append(conflict) }
-            } else if isDeleted, before[slot] != object.values[slot],
+            } else if isDeleted, !property.isDerived, before[slot] != object.values[slot],
                 slot < object.binding.schema.storedSlotCount
             {
                 // The delete was made with another value.

@@ -195,9 +195,11 @@ extension ManagedObjectContext {
             journal.rebase(object, edit.property, inSlot: slot, onto: edit.new)
             let pending = journal.change(of: object.graphID)
             if case .delete(var values, let members)? = pending?.kind {
-                conflicts.append(
-                    object.conflict(
-                        .deletedByUs, of: edit.property, base: values[slot], theirs: edit.new))
+                if !property.isDerived {
+                    conflicts.append(
+                        object.conflict(
+                            .deletedByUs, of: edit.property, base: values[slot], theirs: edit.new))
+                }
                 values[slot] = edit.new
                 object.values[slot] = edit.new
                 journal.rebase(

@@ -51,6 +51,8 @@ public struct ModelStep: Sendable, Hashable, CustomStringConvertible {
         case changeConfidential
         /// Changes of two sides become one in another way.
         case changeMerge
+        /// The values of a derived attribute come from something else.
+        case changeDerivation
         /// A relationship leads to another entity.
         case changeDestination
         /// A relationship has another inverse.

@@ -141,19 +141,6 @@ extension RawSpan {
         }
     }
 
-    /// The value of a field.
-    ///
-    /// - Throws: ``DecodingFailure`` when the field is not just a value.
-    package func value(at field: EncodedField) throws(DecodingFailure) -> Value {
-        guard !field.isEmpty else { return .null }
-        var offset = field.start
-        let value = try readValue(at: &offset)
-        guard offset == field.end else {
-            throw DecodingFailure(at: offset, expected: "the end of a field")
-        }
-        return value
-    }
-
     /// Whether a value of a frequent form exactly fills the bytes between two offsets: one that
     /// ``skipValue(at:)`` would accept. Every row that is read is checked with this; false means
     /// that a closer check is needed.

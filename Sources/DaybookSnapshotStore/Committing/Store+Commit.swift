@@ -246,7 +246,7 @@ final class Commit: Sendable {
         var merger = Merger(prepared.request, parts.projection)
         let merged: [Change]
         switch fit {
-        case .folded where !parts.projection.hasConstraints:
+        case .folded where !parts.projection.hasConstraints && !parts.projection.isDeriving:
             return Settlement(asSent: prepared.changes)
         case .folded: merged = prepared.changes
         case .unknown: merged = try merger.merge(prepared.changes, in: transaction)
@@ -265,9 +265,11 @@ final class Commit: Sendable {
         if !union.hasSeenAll || !references.isUntouched {
             try UniquenessCheck.check(changes, parts.projection, in: transaction)
         }
+        let completed = try DerivedValues.completed(changes, parts.projection, in: transaction)
+        let isUntouched = merger.isUntouched && union.isUntouched && references.isUntouched
         var settlement =
-            merger.isUntouched && union.isUntouched && references.isUntouched
-            ? Settlement(asSent: changes) : Settlement(changed: changes)
+            isUntouched && (!parts.projection.isDeriving || completed == changes)
+            ? Settlement(asSent: changes) : Settlement(changed: completed)
         settlement.conflicts = conflicts
         settlement.constraintConflicts = union.conflicts
         settlement.merged = merger.merged
