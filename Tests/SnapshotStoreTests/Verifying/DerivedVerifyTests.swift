@@ -1,5 +1,6 @@
 import DaybookJournalLog
 import DaybookLMDB
+import DaybookLMDB
 import DaybookObjectModel
 import DaybookTestSupport
 import Testing
