@@ -1,6 +1,5 @@
 import DaybookJournalLog
 import DaybookLMDB
-import DaybookLMDB
 import DaybookObjectModel
 import DaybookTestSupport
 import Testing
