@@ -247,6 +247,12 @@ private struct SchemaDifference {
             add(
                 .convert, after.name, name, "convert \(title) from \(was) to \(type.rawValue)",
                 check: check)
+        } else if let attribute = property.attribute, let derivation = attribute.derivation {
+            add(
+                .addProperty, after.name, name,
+                "add attribute \(title) of type \(attribute.type.rawValue), derived from "
+                    + "'\(derivation)'",
+                isCompatible: !takesOver)
         } else if let attribute = property.attribute {
             let isFilled = attribute.isOptional || !attribute.defaultValue.isNull
             add(
@@ -349,6 +355,11 @@ private struct SchemaDifference {
                 .changeConfidential, entity.name, name,
                 after.isConfidential
                     ? "make \(title) confidential" : "let \(title) not be confidential",
+                isCompatible: true)
+        }
+        if before.derivation != after.derivation, let derivation = after.derivation {
+            add(
+                .changeDerivation, entity.name, name, "derive \(title) from '\(derivation)'",
                 isCompatible: true)
         }
         if before.merge != after.merge {

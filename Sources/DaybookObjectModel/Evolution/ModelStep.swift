@@ -53,6 +53,8 @@ public struct ModelStep: Sendable, Hashable, CustomStringConvertible {
         case changeMerge
         /// A relationship becomes to-one or to-many, ordered or unordered.
         case changeCardinality
+        /// The values of a derived attribute come from something else.
+        case changeDerivation
         /// A relationship leads to another entity.
         case changeDestination
         /// A relationship has another inverse.

@@ -187,6 +187,7 @@ struct VersionBuilder {
         if let attribute = description.attributes.first(where: { $0.name == name }) {
             guard let was = before.attribute else { return false }
             return was.type.storage == attribute.type.storage
+                && (was.derivation == nil) == (attribute.derivation == nil)
         }
         return before.relationship != nil
             && description.relationships.contains { $0.name == name }
@@ -200,8 +201,10 @@ struct VersionBuilder {
         let candidates = earlierAttributes(name, around: entity)
         let numbers = Set(candidates.values)
         guard numbers.count == 1, let number = numbers.first, !taken.contains(number),
-            let type = attribute(name, of: entity)?.type,
-            oldSchema.property(number)?.attribute?.type.storage == type.storage,
+            let attribute = attribute(name, of: entity),
+            let before = oldSchema.property(number)?.attribute,
+            before.type.storage == attribute.type.storage,
+            (before.derivation == nil) == (attribute.derivation == nil),
             !isDeclaredTwice(name, number)
         else { return nil }
         return number
@@ -222,7 +225,9 @@ struct VersionBuilder {
     private mutating func notePredecessors(
         of number: PropertyNumber, _ name: String, in entity: EntityNumber
     ) {
-        guard attribute(name, of: entity) != nil else { return }
+        guard let attribute = attribute(name, of: entity), attribute.derivation == nil else {
+            return
+        }
         predecessors[number] = earlierAttributes(name, around: entity)
     }
 
@@ -239,7 +244,9 @@ struct VersionBuilder {
             let property =
                 before.property(named: name)
                 ?? earlierName.flatMap { before.property(named: $0) }
-            if let property, property.isAttribute { found[member] = property.number }
+            if let property, property.isAttribute, !property.isDerived {
+                found[member] = property.number
+            }
         }
         return found
     }
@@ -355,9 +362,11 @@ struct VersionBuilder {
                 // Under an entity with an attribute of that name an own one gives way to it.
                 let own = oldSchema.entity(entity)?.property(named: name)
                 let replaced = own.flatMap {
-                    $0.isAttribute && !live.contains($0.number) ? $0.number : nil
+                    $0.isAttribute && !$0.isDerived && !live.contains($0.number)
+                        ? $0.number : nil
                 }
-                let source = predecessors[number]?[entity] ?? replaced
+                let source =
+                    attribute.derivation == nil ? predecessors[number]?[entity] ?? replaced : nil
                 slot.fill =
                     source.map { .converted(from: $0, to: attribute.type) }
                     ?? .value(attribute.defaultValue)

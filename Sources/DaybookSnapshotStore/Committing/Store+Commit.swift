@@ -246,7 +246,7 @@ final class Commit: Sendable {
         var merger = Merger(prepared.request, parts.projection)
         let merged: [Change]
         switch fit {
-        case .folded where !parts.projection.hasConstraints:
+        case .folded where !parts.projection.hasConstraints && !parts.projection.isDeriving:
             return Settlement(asSent: prepared.changes)
         case .folded: merged = prepared.changes
         case .unknown: merged = try merger.merge(prepared.changes, in: transaction)
@@ -255,7 +255,9 @@ final class Commit: Sendable {
 
         var union = UniquenessMerge(prepared.request, parts.projection)
         let united = try union.settle(merged, in: transaction)
-        var references = ReferenceCheck(united, policy: prepared.request.policy, parts.projection)
+        var references = ReferenceCheck(
+            united, policy: prepared.request.policy, parts.projection,
+            savedBy: models.view.schema)
         let changes = try references.settle(in: transaction)
         try refuseConflicts(references.conflicts)
         let conflicts = try traced(merger.conflicts + references.conflicts, in: transaction)
@@ -263,9 +265,11 @@ final class Commit: Sendable {
         if !union.hasSeenAll || !references.isUntouched {
             try UniquenessCheck.check(changes, parts.projection, in: transaction)
         }
+        let completed = try DerivedValues.completed(changes, parts.projection, in: transaction)
+        let isUntouched = merger.isUntouched && union.isUntouched && references.isUntouched
         var settlement =
-            merger.isUntouched && union.isUntouched && references.isUntouched
-            ? Settlement(asSent: changes) : Settlement(changed: changes)
+            isUntouched && (!parts.projection.isDeriving || completed == changes)
+            ? Settlement(asSent: changes) : Settlement(changed: completed)
         settlement.conflicts = conflicts
         settlement.constraintConflicts = union.conflicts
         settlement.merged = merger.merged

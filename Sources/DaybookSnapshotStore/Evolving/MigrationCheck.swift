@@ -179,10 +179,12 @@ struct MigrationCheck {
         _ index: Int, _ entity: EntityNumber, _ number: PropertyNumber,
         in transaction: borrowing some Reading & ~Copyable
     ) throws {
-        try forEachRow(of: entity, in: transaction) { check, object, row, bytes in
-            guard let property = check.schema.entity(object.entity)?.property(number),
-                let slot = property.slot
-            else { return }
+        let isStored = { (entity: SchemaEntity?) in
+            entity?.property(number).flatMap { property in property.slot.map { (property, $0) } }
+        }
+        try forEachRow(of: entity, having: isStored, in: transaction) {
+            check, part, object, row, bytes in
+            let (property, slot) = part
             var value = try check.projection.value(slot, of: object, row, bytes)
             switch check.pending[object]?.kind {
             case .delete: return
@@ -228,20 +230,31 @@ struct MigrationCheck {
     ) throws {
         let constraints = schema.entity(entity)?.constraints ?? []
         guard let constraint = constraints.first(where: { $0.number == number }) else { return }
-        var holders: [[UInt8]: ObjectID] = [:]
         let root = schema.declarer(ofConstraint: constraint) ?? entity
-        try forEachRow(of: root, in: transaction) { check, object, row, bytes in
-            let own = check.schema.entity(object.entity)?.constraints.first { $0.number == number }
-            guard let own else { return }
-            let values = try check.projection.values(of: object, row, bytes)
-            guard let key = own.key(of: own.values(in: values)) else { return }
-            guard let other = holders.updateValue(object, forKey: key) else { return }
-            holders[key] = other
-            let names = constraint.properties.map { "'\($0.name)'" }.joined(separator: ", ")
-            check.report(
+        let own = { (entity: SchemaEntity?) in
+            entity?.constraints.first { $0.number == number }
+        }
+        // Sorted, equal values stand side by side.
+        var records = PutBatch()
+        var keys = IndexKeyWriter()
+        try forEachRow(of: root, having: own, in: transaction) { check, own, object, row, bytes in
+            let isThere = try check.projection.decoding(object) {
+                () throws(DecodingFailure) in
+                guard let layout = check.projection.foldedEntity(object.entity)?.layout else {
+                    return false
+                }
+                return try layout.withFields(own.slotCount, row, bytes) {
+                    (row, bytes) throws(DecodingFailure) in
+                    try keys.set(own, row, bytes, object)
+                }
+            }
+            if isThere { records.add(keys.bytes) }
+        }
+        let names = constraint.properties.map { "'\($0.name)'" }.joined(separator: ", ")
+        for (object, other) in try records.sharedValues() {
+            report(
                 index, object,
-                "\(check.schema.name(of: object)) has the same \(names) as "
-                    + "\(check.schema.name(of: other)).")
+                "\(schema.name(of: object)) has the same \(names) as \(schema.name(of: other)).")
         }
     }
 
@@ -249,10 +262,16 @@ struct MigrationCheck {
         _ index: Int, _ entity: EntityNumber, _ number: PropertyNumber,
         in transaction: borrowing some Reading & ~Copyable
     ) throws {
-        try forEachRow(of: entity, in: transaction) { check, object, _, _ in
-            guard let property = check.schema.entity(object.entity)?.property(number),
-                let relationship = property.relationship, let end = property.end
-            else { return }
+        let isRelationship = { (entity: SchemaEntity?) in
+            entity?.property(number).flatMap { property in
+                property.relationship.flatMap { relationship in
+                    property.end.map { (property, relationship, $0) }
+                }
+            }
+        }
+        try forEachRow(of: entity, having: isRelationship, in: transaction) {
+            check, part, object, _, _ in
+            let (property, relationship, end) = part
             let members = try check.projection.members(
                 of: property, in: object, at: .latest, in: transaction)
             let destination = check.schema.entity(end.destination)
@@ -302,7 +321,7 @@ struct MigrationCheck {
             }
         let numbers = Set(lost.map(\.number)).sorted()
         guard !numbers.isEmpty else { return }
-        try forEachRow(of: entity, in: transaction) { check, object, _, _ in
+        try forEachRow(of: entity, having: { _ in () }, in: transaction) { check, _, object, _, _ in
             for number in numbers {
                 let owners = try check.projection.referrers(
                     to: object, number, at: .latest, in: transaction)
@@ -321,10 +340,8 @@ struct MigrationCheck {
         in transaction: borrowing some Reading & ~Copyable
     ) throws {
         var owners: [ObjectID: ObjectID] = [:]
-        try forEachRow(of: entity, in: transaction) { check, object, _, _ in
-            guard let property = check.schema.entity(object.entity)?.property(number) else {
-                return
-            }
+        let own = { (entity: SchemaEntity?) in entity?.property(number) }
+        try forEachRow(of: entity, having: own, in: transaction) { check, property, object, _, _ in
             let members: [Member] = try check.projection.members(
                 of: property, in: object, at: .latest, in: transaction)
             for member in members {
@@ -342,14 +359,17 @@ struct MigrationCheck {
 
     // MARK: - Walking and reporting
 
-    private mutating func forEachRow(
-        of entity: EntityNumber, in transaction: borrowing some Reading & ~Copyable,
-        _ body: (inout MigrationCheck, ObjectID, RowLayout, RawSpan) throws -> Void
+    /// Walks the rows of an entity and of those that inherit from it, where they have what is asked for.
+    private mutating func forEachRow<Part>(
+        of entity: EntityNumber, having part: (SchemaEntity?) -> Part?,
+        in transaction: borrowing some Reading & ~Copyable,
+        _ body: (inout MigrationCheck, Part, ObjectID, RowLayout, RawSpan) throws -> Void
     ) throws {
         let projection = projection
         for member in schema.entity(entity)?.family ?? [entity] {
+            guard let part = part(schema.entity(member)) else { continue }
             _ = try projection.walkRows(of: member, in: transaction) { object, row, bytes in
-                try body(&self, object, row, bytes)
+                try body(&self, part, object, row, bytes)
                 return .proceed
             }
         }

@@ -135,7 +135,9 @@ struct ModelMigration {
         let steps = schema.steps(from: before)
         try permit(steps)
         var check = MigrationCheck(steps, parts, to: schema)
-        let changes = try check.run(in: transaction)
+        let changes = try DerivedValues.completed(
+            check.run(in: transaction), parts.with(schema).projection,
+            renewing: schema.derivationsRenewed(after: before), in: transaction)
         return Plan(
             version: after, steps: steps, changes: changes, isUnfinished: check.isUnfinished)
     }

@@ -77,11 +77,15 @@ struct ModelReversal {
         let own = try ownChanges(in: transaction)
         var check = MigrationCheck(reverted.steps(from: after), parts, to: reverted, with: own)
         var changes = ChangeSet()
-        for change in try own + check.run(in: transaction) + lostReferences(own, in: transaction) {
+        let wanted = try own + check.run(in: transaction)
+        for change in try wanted.withoutDerived(in: reverted) + lostReferences(own, in: transaction)
+        {
             guard let entity = reverted.entity(change.object.entity) else { continue }
             try changes.append(change, of: entity)
         }
-        request.changes = changes.ordered
+        request.changes = try DerivedValues.completed(
+            changes.ordered, parts.with(reverted).projection,
+            renewing: reverted.derivationsRenewed(after: after), in: transaction)
         return UndoPlan(request: request, obstacles: [], refusal: nil, takenBackBy: nil)
     }
 
@@ -125,10 +129,9 @@ struct ModelReversal {
         _ touch: Touch, in transaction: borrowing ReadTransaction
     ) throws -> Bool {
         let projection = parts.projection
-        guard let now = try projection.state(of: touch.object, at: .latest, in: transaction) else {
-            return false
-        }
-        let then = try projection.state(of: touch.object, at: undone.sequence, in: transaction)
+        guard let now = try projection.ownState(of: touch.object, at: .latest, in: transaction)
+        else { return false }
+        let then = try projection.ownState(of: touch.object, at: undone.sequence, in: transaction)
         guard let number = touch.property,
             let entity = after.entity(touch.object.entity), let property = entity.property(number)
         else { return now != then }
@@ -160,7 +163,8 @@ struct ModelReversal {
 
     /// What takes the entry's own changes back, as far as the model before knows them.
     private func ownChanges(in transaction: borrowing ReadTransaction) throws -> [Change] {
-        let known = undone.changes.compactMap { $0.shown(by: reverted) }.filter { !$0.isEmpty }
+        let known = undone.changes.compactMap { $0.shown(by: reverted) }
+            .withoutDerived(in: reverted).filter { !$0.isEmpty }
         guard !known.isEmpty else { return [] }
         // By the model before: what it brings back is part of what is there again.
         var planner = UndoPlanner(parts.with(reverted), range, .refuse, ignoring: [])

@@ -157,6 +157,9 @@ private struct StageCommit: Sendable {
             guard let entity = stage.model.schema.entity(change.object.entity) else { continue }
             try changes.append(change, of: entity)
         }
-        return changes.ordered
+        let after = stage.model.schema
+        return try DerivedValues.completed(
+            changes.ordered, before.with(after).projection,
+            renewing: after.derivationsRenewed(after: before.projection.schema), in: transaction)
     }
 }
