@@ -1,4 +1,5 @@
 import DaybookJournalLog
+import DaybookLMDB
 import DaybookObjectModel
 import DaybookTestSupport
 import Testing
