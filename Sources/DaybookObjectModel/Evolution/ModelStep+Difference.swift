@@ -148,9 +148,21 @@ private struct SchemaDifference {
         }
     }
 
+    /// The relationship of the earlier version in whose place one has come, if it has.
+    private func origin(of number: PropertyNumber) -> SchemaProperty? {
+        var number = number
+        while let earlier = new.version.origins[number] {
+            number = earlier
+            if let property = old.property(number), new.property(number) == nil { return property }
+        }
+        return nil
+    }
+
     private mutating func compareDeclared(_ before: SchemaEntity, _ after: SchemaEntity) {
+        let replaced = Set(
+            after.numbers.properties.values.compactMap { origin(of: $0)?.number })
         for (name, number) in before.numbers.properties.sorted(by: { $0.key < $1.key })
-        where new.property(number) == nil {
+        where new.property(number) == nil && !replaced.contains(number) {
             // What took its place says so itself.
             let isConverted = after.slots.contains { property in
                 guard let slot = property.slot, slot < after.fills.count, !property.isRemoved,
@@ -165,12 +177,56 @@ private struct SchemaDifference {
         }
         for (name, number) in after.numbers.properties.sorted(by: { $0.key < $1.key }) {
             guard let property = after.property(number) else { continue }
-            guard let was = old.property(number) else {
+            if let was = old.property(number) {
+                compare(was, property, after)
+            } else if let origin = origin(of: number) {
+                replace(origin, property, after)
+            } else {
                 addProperty(property, name, after)
-                continue
             }
-            compare(was, property, after)
         }
+    }
+
+    /// What has become of a relationship whose objects are kept in another way.
+    private mutating func replace(
+        _ before: SchemaProperty, _ after: SchemaProperty, _ entity: SchemaEntity
+    ) {
+        guard let was = before.relationship, let now = after.relationship, let end = after.end
+        else {
+            return
+        }
+        let (name, title) = (after.name, "'\(entity.name).\(after.name)'")
+        if before.name != name {
+            add(
+                .renameProperty, entity.name, name,
+                "rename '\(entity.name).\(before.name)' to \(title)", isCompatible: true)
+        }
+        let check = content(of: before, after, end)
+        if was.isToMany != now.isToMany || was.isOrdered != now.isOrdered {
+            add(
+                .changeCardinality, entity.name, name, "make \(title) \(now.kindText)", check: check
+            )
+        } else if let check {
+            add(
+                .changeInverse, entity.name, name,
+                now.inverseName.map { "make '\($0)' the inverse of \(title)" }
+                    ?? "leave \(title) without an inverse", check: check)
+        }
+        compare(was, now, (before, after), entity)
+    }
+
+    /// What has to be brought over from a relationship; nil where its other end tells.
+    private func content(
+        of before: SchemaProperty, _ after: SchemaProperty, _ end: RelationshipEnd
+    ) -> ModelStep.Check? {
+        guard let owner = old.declarer(of: before.number) else { return nil }
+        let isOtherReplaced = end.inverse.map { origin(of: $0) != nil } ?? false
+        guard end.isStored || !isOtherReplaced else { return nil }
+        return .content(
+            ModelStep.ContentMove(
+                entity: owner, origin: before.number,
+                target: end.isStored ? after.number : end.inverse ?? after.number,
+                isInverted: !end.isStored))
     }
 
     private static func noun(_ property: SchemaProperty?) -> String {
@@ -343,7 +399,10 @@ private struct SchemaDifference {
                 .changeDestination, entity.name, name,
                 "let \(title) lead to '\(after.destinationName)'", check: counts)
         }
-        if oldEnd?.inverse != newEnd?.inverse || oldEnd?.inverseIsToMany != newEnd?.inverseIsToMany
+        // What takes the place of another one has been told of.
+        let isSame = properties.before.number == property.number
+        if isSame,
+            oldEnd?.inverse != newEnd?.inverse || oldEnd?.inverseIsToMany != newEnd?.inverseIsToMany
         {
             add(
                 .changeInverse, entity.name, name,
@@ -428,6 +487,11 @@ extension AttributeRules {
 }
 
 extension RelationshipDescription {
+    /// To one or to many, in words.
+    fileprivate var kindText: String {
+        isToMany ? (isOrdered ? "to-many and ordered" : "to-many") : "to-one"
+    }
+
     fileprivate var countText: String {
         maximumCount == 0
             ? "at least \(minimumCount)" : "\(minimumCount) to \(maximumCount)"

@@ -51,6 +51,8 @@ public struct ModelStep: Sendable, Hashable, CustomStringConvertible {
         case changeConfidential
         /// Changes of two sides become one in another way.
         case changeMerge
+        /// A relationship becomes to-one or to-many, ordered or unordered.
+        case changeCardinality
         /// The values of a derived attribute come from something else.
         case changeDerivation
         /// A relationship leads to another entity.
@@ -93,9 +95,23 @@ public struct ModelStep: Sendable, Hashable, CustomStringConvertible {
         case counts(EntityNumber, PropertyNumber)
         /// No objects of the entity itself.
         case noObjects(EntityNumber)
+        /// Nothing but what has to be brought over.
+        case content(ContentMove)
         /// No references to objects of the entity, or below it, over relationships that do not lead there
         /// any more.
         case noReferences(EntityNumber)
+    }
+
+    /// The objects of a relationship that are to be those of another, or of its other end.
+    package struct ContentMove: Sendable, Hashable {
+        /// The entity that declares the relationship before.
+        package let entity: EntityNumber
+        /// The relationship before, stored at whatever end.
+        package let origin: PropertyNumber
+        /// The relationship after, at the end that is stored.
+        package let target: PropertyNumber
+        /// Whether that is the other end.
+        package let isInverted: Bool
     }
 
     init(

@@ -2,10 +2,13 @@
 //
 // | field | bytes |
 // |---|---|
-// | stages | only where there are any: 0, their count, then the entry and the name of each |
+// | past | only where there is any: 0, then stages and origins |
 // | model | count of its bytes, then the model in its canonical form |
 // | next | the next entity, property and constraint number, variable length each |
 // | entities | count, then each, from number 1 |
+//
+// Stages are their count, then the entry and the name of each; origins their count, then the number of each
+// relationship that has come in the place of another one and the number of that, by the former.
 //
 // An entity:
 //
@@ -27,15 +30,7 @@ extension ModelVersion {
     package var canonicalBytes: [UInt8] {
         var writer = ByteWriter(capacity: 2048)
         let model = model.canonicalBytes
-        if !stages.isEmpty {
-            // No model has 0 bytes.
-            writer.append(variable: 0)
-            writer.append(variable: UInt64(stages.count))
-            for stage in stages {
-                writer.append(variable: stage.entry)
-                writer.append(stage.name)
-            }
-        }
+        if !stages.isEmpty || !origins.isEmpty { writer.append(stages, origins) }
         writer.append(variable: UInt64(model.count))
         writer.append(raw: model)
         writer.append(variable: UInt64(next.entity))
@@ -60,6 +55,23 @@ extension ModelVersion {
 }
 
 extension ByteWriter {
+    fileprivate mutating func append(
+        _ stages: [CustomStage], _ origins: [PropertyNumber: PropertyNumber]
+    ) {
+        // No model has 0 bytes.
+        append(variable: 0)
+        append(variable: UInt64(stages.count))
+        for stage in stages {
+            append(variable: stage.entry)
+            append(stage.name)
+        }
+        append(variable: UInt64(origins.count))
+        for (later, earlier) in origins.sorted(by: { $0.key < $1.key }) {
+            append(variable: UInt64(later.rawValue))
+            append(variable: UInt64(earlier.rawValue))
+        }
+    }
+
     fileprivate mutating func append(_ entity: NumberedEntity) {
         append(UInt8(entity.isRemoved ? 1 : 0))
         append(entity.name)
@@ -121,8 +133,13 @@ extension RawSpan {
         let start = offset
         var count = try readCount(at: &offset)
         var stages: [CustomStage] = []
+        var origins: [PropertyNumber: PropertyNumber] = [:]
         if count == 0 {
             stages = try readStages(at: &offset)
+            origins = try readOrigins(at: &offset)
+            guard !stages.isEmpty || !origins.isEmpty else {
+                throw DecodingFailure(at: start, expected: "a custom stage or an origin")
+            }
             count = try readCount(at: &offset)
         }
         let model = try ManagedObjectModel(canonicalBytes: try readBytes(count, at: &offset))
@@ -135,7 +152,7 @@ extension RawSpan {
             entities.append(
                 try readEntity(EntityNumber(rawValue: UInt32(index + 1)), at: &offset))
         }
-        let version = ModelVersion(model, entities, next, stages: stages)
+        let version = ModelVersion(model, entities, next, stages: stages, origins: origins)
         guard version.holdsTogether else {
             throw DecodingFailure(at: start, expected: "a model whose numbers are those it has")
         }
@@ -152,10 +169,25 @@ extension RawSpan {
             }
             stages.append(CustomStage(entry: entry, name: try readText(at: &offset)))
         }
-        guard !stages.isEmpty else {
-            throw DecodingFailure(at: start, expected: "a custom stage")
-        }
         return stages
+    }
+
+    private func readOrigins(
+        at offset: inout Int
+    ) throws(DecodingFailure) -> [PropertyNumber: PropertyNumber] {
+        let start = offset
+        var origins: [PropertyNumber: PropertyNumber] = [:]
+        var last = PropertyNumber(rawValue: 0)
+        for _ in 0..<(try readCount(at: &offset)) {
+            let later = PropertyNumber(rawValue: try readNumber(at: &offset))
+            let earlier = PropertyNumber(rawValue: try readNumber(at: &offset))
+            guard later > last, earlier.rawValue > 0, earlier < later else {
+                throw DecodingFailure(at: start, expected: "origins in the order of their numbers")
+            }
+            origins[later] = earlier
+            last = later
+        }
+        return origins
     }
 
     private func readNumber(at offset: inout Int) throws(DecodingFailure) -> UInt32 {
@@ -226,7 +258,8 @@ extension ModelVersion {
         guard !model.isAnyInvalid, model.versioned == model,
             next.entity == UInt32(clamping: entities.count + 1), next.property > 0,
             next.property <= Schema.transientNumberMinimum,
-            next.constraint >= SchemaConstraint.compoundNumberMinimum
+            next.constraint >= SchemaConstraint.compoundNumberMinimum,
+            origins.keys.allSatisfy({ $0.rawValue < next.property })
         else { return false }
         let live = entities.filter { !$0.isRemoved }
         guard live.map(\.name).sorted() == model.entities.map(\.name) else { return false }

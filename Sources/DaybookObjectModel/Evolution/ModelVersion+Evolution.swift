@@ -28,9 +28,16 @@ extension ModelVersion {
         if wanted == self.model { return self }
         let idle = idleNames(of: matching, to: wanted)
         guard idle.isEmpty else { throw ModelError(idle) }
-        let builder = VersionBuilder(from: self, to: wanted, in: entry, matching: names)
-        guard builder.problems.isEmpty else { throw ModelError(builder.problems) }
-        return builder.version
+        var replaced: Set<PropertyNumber> = []
+        while true {
+            let builder = VersionBuilder(
+                from: self, to: wanted, in: entry, matching: names, replacing: replaced)
+            guard builder.problems.isEmpty else { throw ModelError(builder.problems) }
+            let more = builder.reshaped
+            if more.isEmpty { return builder.version }
+            // Numbers tell which end of a relationship is stored, so others may follow.
+            replaced.formUnion(more)
+        }
     }
 
     /// The names that were told and mean nothing: a slip there would remove what it was to keep.
@@ -78,6 +85,7 @@ extension ModelVersion {
     package var restarted: ModelVersion {
         var restarted = self
         restarted.stages = []
+        restarted.origins = [:]
         for index in restarted.entities.indices {
             restarted.entities[index].slots = entities[index].slots.map {
                 NumberedSlot(
@@ -137,6 +145,7 @@ extension ModelVersion {
                 }
             }
         }
-        return ModelVersion(earlier.model, reverted, next, stages: earlier.stages)
+        return ModelVersion(
+            earlier.model, reverted, next, stages: earlier.stages, origins: earlier.origins)
     }
 }

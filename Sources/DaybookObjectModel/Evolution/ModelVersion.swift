@@ -16,6 +16,9 @@ package struct ModelVersion: Sendable, Hashable {
     var next: NextNumbers
     /// The custom stages by which the store has come to the model, oldest first.
     package internal(set) var stages: [CustomStage] = []
+    /// The relationship in whose place another one has come, to which its objects were brought over, by
+    /// the number of the later one.
+    var origins: [PropertyNumber: PropertyNumber] = [:]
 
     /// The numbers that have not been given.
     struct NextNumbers: Sendable, Hashable {
@@ -26,12 +29,13 @@ package struct ModelVersion: Sendable, Hashable {
 
     init(
         _ model: ManagedObjectModel, _ entities: [NumberedEntity], _ next: NextNumbers,
-        stages: [CustomStage] = []
+        stages: [CustomStage] = [], origins: [PropertyNumber: PropertyNumber] = [:]
     ) {
         self.model = model
         self.entities = entities
         self.next = next
         self.stages = stages
+        self.origins = origins
     }
 
     /// The first version of a model: entities are numbered from 1 in the order of their names,

@@ -16,6 +16,9 @@ struct VersionBuilder {
     private var inheritance: SchemaCompiler?
     /// For a property that takes over the values of earlier ones: in which entity it follows which.
     private var predecessors: [PropertyNumber: [EntityNumber: PropertyNumber]] = [:]
+    /// The relationships that are to get a new number, because their objects are kept in another way.
+    private let replaced: Set<PropertyNumber>
+    private var origins: [PropertyNumber: PropertyNumber]
     /// What cannot be done without being told how.
     private(set) var problems: [String] = []
 
@@ -24,10 +27,13 @@ struct VersionBuilder {
     ///   - model: The new model, as a version keeps it.
     ///   - entry: The number of the entry that sets the new version.
     ///   - matching: What is called by another name in the old one.
+    ///   - replaced: The relationships of the old one that are to get new numbers.
     init(
         from old: ModelVersion, to model: ManagedObjectModel, in entry: UInt64,
-        matching: ModelMatching
+        matching: ModelMatching, replacing replaced: Set<PropertyNumber> = []
     ) {
+        self.replaced = replaced
+        origins = old.origins
         self.old = old
         oldSchema = Schema(old)
         oldNumbers = Dictionary(
@@ -43,11 +49,13 @@ struct VersionBuilder {
         numberProperties()
         numberConstraints()
         layOut()
-        refuseMovedSides()
+        refuseJoinedEnds()
     }
 
     /// The version that comes out, if there are no ``problems``.
-    var version: ModelVersion { ModelVersion(model, numbered, next, stages: old.stages) }
+    var version: ModelVersion {
+        ModelVersion(model, numbered, next, stages: old.stages, origins: origins)
+    }
 
     // MARK: - Numbers
 
@@ -91,7 +99,7 @@ struct VersionBuilder {
 
     private mutating func numberProperties() {
         var taken: Set<PropertyNumber> = []
-        var open: [(EntityNumber, String)] = []
+        var open: [(entity: EntityNumber, name: String, origin: PropertyNumber?)] = []
         for entity in model.entities {
             guard let number = number(of: entity.name) else { continue }
             let before = old.entity(number)?.properties ?? [:]
@@ -107,16 +115,17 @@ struct VersionBuilder {
                     problems.append(
                         "'\(entity.name).\(name)' and another property both say that they were called "
                             + "'\(matching.earlierName(of: name, in: entity.name) ?? name)'.")
-                } else if let earlier, keepsNumber(earlier, in: number, as: name, of: entity) {
+                } else if let earlier, keepsNumber(earlier, as: name, of: entity) {
                     properties[name] = earlier
                     taken.insert(earlier)
                 } else {
-                    open.append((number, name))
+                    let isReplaced = earlier.map(replaced.contains) ?? false
+                    open.append((number, name, isReplaced ? earlier : nil))
                 }
             }
             numbered[index(number)].properties = properties
         }
-        for (entity, name) in open {
+        for (entity, name, origin) in open {
             let moved = movedAttribute(name, to: entity, taken: taken)
             if let moved {
                 taken.insert(moved)
@@ -126,6 +135,7 @@ struct VersionBuilder {
             let number = PropertyNumber(rawValue: next.property)
             next.property += 1
             numbered[index(entity)].properties[name] = number
+            origins[number] = origin
             notePredecessors(of: number, name, in: entity)
         }
     }
@@ -168,27 +178,19 @@ struct VersionBuilder {
     // MARK: - Matching
 
     /// Whether a property may keep its number: what rows have of it is what they would have.
-    private mutating func keepsNumber(
-        _ number: PropertyNumber, in entity: EntityNumber, as name: String,
-        of description: EntityDescription
+    private func keepsNumber(
+        _ number: PropertyNumber, as name: String, of description: EntityDescription
     ) -> Bool {
-        guard let before = oldSchema.property(number) else { return false }
-        let title = "'\(description.name).\(name)'"
+        guard let before = oldSchema.property(number), !replaced.contains(number) else {
+            return false
+        }
         if let attribute = description.attributes.first(where: { $0.name == name }) {
             guard let was = before.attribute else { return false }
             return was.type.storage == attribute.type.storage
                 && (was.derivation == nil) == (attribute.derivation == nil)
         }
-        guard let relationship = description.relationships.first(where: { $0.name == name }),
-            let was = before.relationship
-        else { return false }
-        if was.isToMany != relationship.isToMany || was.isOrdered != relationship.isOrdered {
-            problems.append(
-                "\(title) becomes \(relationship.kindText), which needs to be told what becomes of "
-                    + "the objects at the other end: declare another relationship, and move them in "
-                    + "a custom stage.")
-        }
-        return true
+        return before.relationship != nil
+            && description.relationships.contains { $0.name == name }
     }
 
     /// The number of an attribute that was declared by an ancestor or one descendant, and is declared
@@ -259,14 +261,34 @@ struct VersionBuilder {
 
     // MARK: - Relationships
 
-    /// Refuses to store at one end what is stored at the other: its objects would be lost.
-    private mutating func refuseMovedSides() {
-        guard !old.entities.isEmpty else { return }
+    /// The relationships under their old numbers whose objects are kept in another way, with those that
+    /// become their other ends.
+    var reshaped: Set<PropertyNumber> {
+        guard !old.entities.isEmpty else { return [] }
+        let new = Schema(version)
+        var found: Set<PropertyNumber> = []
+        for number in new.entities.flatMap(\.numbers.properties.values) {
+            guard let was = oldSchema.property(number), let now = new.property(number),
+                was.relationship != nil, !was.isKept(as: now)
+            else { continue }
+            found.insert(number)
+            if let other = now.end?.inverse, oldSchema.property(other) != nil {
+                found.insert(other)
+            }
+        }
+        return found
+    }
+
+    /// Refuses to make two relationships one that both have objects.
+    private mutating func refuseJoinedEnds() {
+        guard !replaced.isEmpty else { return }
         let new = Schema(version)
         for entity in new.entities {
             for (name, number) in entity.numbers.properties.sorted(by: { $0.key < $1.key }) {
-                guard let was = oldSchema.property(number)?.end,
-                    let now = new.property(number)?.end, was.isStored != now.isStored
+                guard let end = new.property(number)?.end, !end.isStored, let other = end.inverse,
+                    let origin = origins[number], replaced.contains(origin),
+                    let otherOrigin = origins[other], replaced.contains(otherOrigin),
+                    oldSchema.property(origin)?.end?.inverse != otherOrigin
                 else { continue }
                 problems.append(
                     "'\(entity.name).\(name)' would be kept at its other end, where the objects that "
@@ -361,11 +383,12 @@ extension EntityDescription {
     }
 }
 
-extension RelationshipDescription {
-    /// To one or to many, in words.
-    fileprivate var kindText: String {
-        isToMany
-            ? (isOrdered ? "an ordered to-many relationship" : "a to-many relationship") : "to-one"
+extension SchemaProperty {
+    /// Whether the objects of a relationship are kept in the same way as those of another.
+    fileprivate func isKept(as other: SchemaProperty) -> Bool {
+        relationship?.isToMany == other.relationship?.isToMany
+            && relationship?.isOrdered == other.relationship?.isOrdered
+            && end?.isStored == other.end?.isStored
     }
 }
 

@@ -15,6 +15,10 @@ struct MigrationCheck {
     /// The changes of the entry, before it is folded.
     private let pending: [ObjectID: Change]
     private var isFolded = false
+    /// Whether objects of relationships are brought over, which shows when they are.
+    private let bringsContent: Bool
+    /// What relationships get, once the objects of others are brought over to them.
+    private var members: [ObjectID: [MembershipEdit]] = [:]
     private var failures: [ValidationFailure] = []
     /// The values that objects get, once for each property, however many steps ask for it.
     private var changes: [ObjectID: [PropertyNumber: Edit]] = [:]
@@ -33,6 +37,9 @@ struct MigrationCheck {
         _ steps: [ModelStep], _ parts: StoreParts, to schema: Schema, with pending: [Change] = []
     ) {
         self.steps = steps
+        bringsContent = steps.contains { step in
+            if case .content? = step.check { true } else { false }
+        }
         self.pending = Dictionary(
             pending.map { ($0.object, $0) }, uniquingKeysWith: { first, _ in first })
         self.schema = schema
@@ -47,13 +54,17 @@ struct MigrationCheck {
     ///   no step demands anything.
     mutating func run(in transaction: borrowing some Reading & ~Copyable) throws -> [Change] {
         try check(in: transaction)
-        return changes.map { object, edits in
+        return Set(changes.keys).union(members.keys).map { object in
             Change(
                 object: object,
                 kind: .update(
-                    edits: edits.values.sorted { $0.property < $1.property }, members: []))
+                    edits: (changes[object] ?? [:]).values.sorted { $0.property < $1.property },
+                    members: (members[object] ?? []).sorted { $0.property < $1.property }))
         }
     }
+
+    /// Whether it has to be looked again when the changes are folded.
+    var isUnfinished: Bool { bringsContent || !changes.isEmpty }
 
     /// Looks at what the entry has made of the objects, once it is folded.
     ///
@@ -79,6 +90,8 @@ struct MigrationCheck {
                 try checkNone(index, of: entity, in: transaction)
             case .noReferences(let entity):
                 try checkReferences(index, to: entity, in: transaction)
+            case .content(let move):
+                if !isFolded { try bringOver(move, index, in: transaction) }
             }
         }
         guard counts.isEmpty else { throw refusal() }
@@ -89,9 +102,77 @@ struct MigrationCheck {
     /// Whether what is looked for can be seen: changes that are not folded are known one by one, and so
     /// only show what becomes of single values.
     private func isTimely(_ check: ModelStep.Check?) -> Bool {
-        if isFolded || pending.isEmpty { return true }
-        guard case .values = check else { return false }
-        return true
+        if isFolded || pending.isEmpty && !bringsContent { return true }
+        switch check {
+        case .values, .content: return true
+        case .counts, .exclusive: return false
+        default: return pending.isEmpty
+        }
+    }
+
+    /// Gives the objects of a relationship to the one that has come in its place.
+    private mutating func bringOver(
+        _ move: ModelStep.ContentMove, _ index: Int,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        guard let target = schema.property(move.target), let end = target.end else { return }
+        let links = try links(move, in: transaction)
+        for (object, others) in links.sorted(by: { $0.key < $1.key }) {
+            if target.relationship?.isToMany != true {
+                guard others.count == 1, let other = others.first else {
+                    report(index, object, crowd(target.name, of: object, others.count))
+                    continue
+                }
+                changes[object, default: [:]][target.number] = Edit(
+                    property: target.number, old: .null, new: .object(other))
+                continue
+            }
+            let isOrdered = target.relationship?.isOrdered == true
+            let added = others.enumerated().map { position, other in
+                Member(object: other, order: isOrdered ? Double(position + 1) : 0)
+            }
+            members[object, default: []].append(
+                MembershipEdit(property: target.number, added: added))
+        }
+        guard !end.inverseIsToMany else { return }
+        let name = end.inverse.flatMap { schema.property($0)?.name } ?? target.name
+        let owners = links.values.reduce(into: [ObjectID: Int]()) { counts, others in
+            for other in others { counts[other, default: 0] += 1 }
+        }
+        for (object, count) in owners.sorted(by: { $0.key < $1.key }) where count > 1 {
+            report(index, object, crowd(name, of: object, count))
+        }
+    }
+
+    private func crowd(_ name: String, of object: ObjectID, _ count: Int) -> String {
+        "'\(name)' of \(schema.name(of: object)) has \(count) objects, and can have one only."
+    }
+
+    /// The objects that each object is to have, in order.
+    private func links(
+        _ move: ModelStep.ContentMove, in transaction: borrowing some Reading & ~Copyable
+    ) throws -> [ObjectID: [ObjectID]] {
+        var links: [ObjectID: [ObjectID]] = [:]
+        let earlier = Projection(tables: projection.tables, schema: before)
+        for entity in before.entity(move.entity)?.family ?? []
+        where schema.entity(entity) != nil {
+            guard let property = before.entity(entity)?.property(move.origin) else { continue }
+            _ = try earlier.walkRows(of: entity, in: transaction) { object, _, _ in
+                let others: [Member] = try earlier.members(
+                    of: property, in: object, at: .latest, in: transaction)
+                for other in others where schema.entity(other.object.entity) != nil {
+                    let (owner, member) =
+                        move.isInverted ? (other.object, object) : (object, other.object)
+                    // It may have left the entity along with the change.
+                    guard schema.entity(owner.entity)?.property(move.target) != nil else {
+                        continue
+                    }
+                    links[owner, default: []].append(member)
+                }
+                return .proceed
+            }
+        }
+        return links
     }
 
     private mutating func checkValues(

@@ -110,7 +110,7 @@ struct ModelMigration {
             kind: .model, author: author, note: note, base: last.head.sequence)
         let entry = try ModelEntry(header, plan.version, plan.changes).append(
             to: parts, after: last, clock: options.clock, in: transaction)
-        if !plan.changes.isEmpty {
+        if plan.isUnfinished {
             var check = MigrationCheck(plan.steps, parts, to: Schema(plan.version))
             try check.verify(in: transaction)
         }
@@ -138,13 +138,16 @@ struct ModelMigration {
         let changes = try DerivedValues.completed(
             check.run(in: transaction), parts.with(schema).projection,
             renewing: schema.derivationsRenewed(after: before), in: transaction)
-        return Plan(version: after, steps: steps, changes: changes)
+        return Plan(
+            version: after, steps: steps, changes: changes, isUnfinished: check.isUnfinished)
     }
 
     private struct Plan {
         let version: ModelVersion
         let steps: [ModelStep]
         let changes: [Change]
+        /// Whether objects are looked at again when the changes are folded.
+        let isUnfinished: Bool
 
         func outcome(_ entry: JournalEntry? = nil) -> MigrationOutcome {
             MigrationOutcome(

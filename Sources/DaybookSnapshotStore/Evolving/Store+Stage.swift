@@ -61,9 +61,12 @@ extension Store {
             let version = try schema.version.evolved(to: model, in: base.next.rawValue)
                 .staged(name, in: base.next.rawValue)
             let after = Schema(version)
+            let steps = after.steps(from: schema)
+            let moves = steps.filter { $0.bringsContent }.map(\.description)
+            guard moves.isEmpty else { throw StoreError.contentInStage(name, moves) }
             return ModelStage(
                 base: base, model: StoreModel(sequence: base.next, schema: after),
-                steps: after.steps(from: schema))
+                steps: steps)
         }
         let store = try Store.open(
             at: path, model: nil, options: options, modelSource: .both, for: stage)
@@ -84,6 +87,23 @@ extension Store {
         let result = try writing { try migration.run(in: $0) }
         if let sequence = result.sequence { feed.publish(sequence) }
         return result
+    }
+}
+
+extension ModelStep {
+    /// Whether objects of a relationship are brought over.
+    fileprivate var bringsContent: Bool {
+        if case .content? = check { true } else { false }
+    }
+}
+
+extension StoreError {
+    fileprivate static func contentInStage(_ name: String, _ moves: [String]) -> StoreError {
+        StoreError(
+            .model,
+            "The custom stage '\(name)' has steps that bring over the objects of relationships, which "
+                + "its closure would not see. Let a lightweight stage before or after it take them.",
+            details: moves)
     }
 }
 

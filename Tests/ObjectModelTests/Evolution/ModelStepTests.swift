@@ -14,7 +14,7 @@ import Testing
         let after: [EntityDescription]
 
         enum Check: Sendable {
-            case none, values, unique, counts, exclusive, noObjects, noReferences
+            case none, values, unique, counts, exclusive, noObjects, noReferences, content
         }
 
         var testDescription: String { "\(kind.rawValue): \(title)" }
@@ -206,6 +206,15 @@ import Testing
             .changeCounts, "tighter", isCompatible: false, checking: .counts,
             relationship("r", "B", many: true),
             relationship("r", "B", many: true, counts: 0...3)),
+        Case(
+            .changeCardinality, "to many", isCompatible: false, checking: .content,
+            relationship("r", "B"), relationship("r", "B", many: true)),
+        Case(
+            .changeCardinality, "to one", isCompatible: false, checking: .content,
+            relationship("r", "B", ordered: true), relationship("r", "B")),
+        Case(
+            .changeCardinality, "an order", isCompatible: false, checking: .content,
+            relationship("r", "B", many: true), relationship("r", "B", ordered: true)),
     ]
 
     @Test(arguments: entityCases + attributeCases + relationshipCases)
@@ -227,6 +236,7 @@ import Testing
             case .noObjects: .noObjects
             case .noReferences: .noReferences
             case .exclusive: .exclusive
+            case .content: .content
             }
         #expect(check == example.check)
         #expect(!step.description.isEmpty)
@@ -268,9 +278,13 @@ import Testing
         let together = try ModelVersion(first: joined)
         let separate = try ModelVersion(first: apart)
 
-        // The members that only one end has would have to be moved.
+        // Both have objects, and those of one would be lost.
         #expect(throws: ModelError.self) { try separate.evolved(to: joined, in: 2) }
-        #expect(throws: ModelError.self) { try together.evolved(to: apart, in: 2) }
+        let after = try together.evolved(to: apart, in: 2)
+        #expect(
+            Schema(after).steps(from: Schema(together)).map(\.description) == [
+                "leave 'A.b' without an inverse", "leave 'B.as' without an inverse",
+            ])
     }
 
     @Test func `an attribute that moves up is a step, as is one that moves down`() throws {

@@ -14,7 +14,10 @@ import Testing
                     "A", abstract: true, [attribute("u", unique: true), attribute("n", .int16)]),
                 entity(
                     "B", under: "A", [attribute("t", indexed: true), attribute("g")],
-                    to: [relationship("all", "B", ordered: true), relationship("one", "A")],
+                    to: [
+                        relationship("all", "B", ordered: true), relationship("kin", "B"),
+                        relationship("one", "A"),
+                    ],
                     unique: [["n", "t"]]),
                 entity("Gone", [attribute("x")])))
         return try first.staged("before", in: 299).evolved(
@@ -25,7 +28,11 @@ import Testing
                     [
                         attribute("t", indexed: true),
                         attribute("d", .decimal, required: true, default: .decimal(5)),
-                    ], to: [relationship("one", "A"), relationship("more", "B2", many: true)],
+                    ],
+                    to: [
+                        relationship("kin", "B2", many: true), relationship("one", "A"),
+                        relationship("more", "B2", many: true),
+                    ],
                     unique: [["t", "u"]])), in: 300)
     }
 
@@ -43,6 +50,7 @@ import Testing
         #expect(slots.contains { if case .converted = $0.fill { true } else { false } })
         #expect(slots.contains { $0.fill == .value(.decimal(5)) })
         #expect(later.entities.contains { $0.isRemoved })
+        #expect(later.origins.count == 1)
         #expect(later.stages == [CustomStage(entry: 299, name: "before")])
     }
 

@@ -233,17 +233,36 @@ import Testing
     }
 
     @Test(arguments: [(false, true), (true, false)])
-    func `to one and to many do not follow from each other`(isMany: Bool, becomes: Bool) throws {
+    func `a relationship that becomes to-one or to-many gets a number, and tells whence it comes`(
+        isMany: Bool, becomes: Bool
+    ) throws {
         let before = try ModelVersion(
             first: model(entity("A", to: [relationship("r", "A", many: isMany)])))
 
-        let error = #expect(throws: ModelError.self) {
-            try before.evolved(
-                to: model(entity("A", to: [relationship("r", "A", many: becomes)])), in: 2)
-        }
+        let after = try before.evolved(
+            to: model(entity("A", to: [relationship("r", "A", many: becomes)])), in: 2)
 
-        #expect(error?.problems.count == 1)
-        #expect(error?.description.hasPrefix("'A.r' becomes ") == true)
+        #expect(after.numbers("A") == ["r": 2])
+        #expect(after.origins == [PropertyNumber(rawValue: 2): PropertyNumber(rawValue: 1)])
+        #expect(after.reverted(to: before).numbers("A") == ["r": 1])
+        #expect(after.reverted(to: before).origins.isEmpty)
+    }
+
+    @Test func `both ends of a relationship get numbers when one of them becomes to-many`() throws {
+        let before = try ModelVersion(
+            first: model(
+                entity("A", to: [relationship("b", "B", inverse: "as")]),
+                entity("B", to: [relationship("as", "A", inverse: "b", many: true)])))
+
+        let after = try before.evolved(
+            to: model(
+                entity("A", to: [relationship("b", "B", inverse: "as", many: true)]),
+                entity("B", to: [relationship("as", "A", inverse: "b", many: true)])), in: 2)
+
+        #expect(after.numbers("A") == ["b": 3])
+        #expect(after.numbers("B") == ["as": 4])
+        let steps = Schema(after).steps(from: Schema(before)).map(\.description)
+        #expect(steps == ["make 'A.b' to-many"])
     }
 
     @Test func `a model that does not hold together is refused`() throws {
