@@ -34,4 +34,28 @@ struct EvolvedLoadingTests {
         #expect(history.versions.count > 1, "seed \(seed)")
         try loaded.close()
     }
+
+    @Test func `an export whose steps were altered does not load`() throws {
+        let history = try EvolvingHistory(seed: 201)
+        while history.versions.count < 2 {
+            _ = try history.save(by: history.versions.count - 1)
+            _ = try history.migrate()
+        }
+        let directory = try TemporaryDirectory()
+        let lines = try Exporting.lines(of: history.store)
+        let place = try #require(
+            lines.firstIndex { line in
+                String(decoding: line, as: UTF8.self).contains("\"steps\":[")
+            })
+        let altered = String(decoding: lines[place], as: UTF8.self)
+            .replacing("\"steps\":[", with: "\"steps\":[\"remove 'Secret'\",")
+        let loader = try StoreLoader(creating: directory.path("new.daybook"))
+        for line in lines[..<place] { try loader.load(line) }
+
+        let refusal = #expect(throws: ExportError.self) { try loader.load(Array(altered.utf8)) }
+
+        #expect(refusal?.description.contains("steps") == true, "\(String(describing: refusal))")
+        #expect(refusal?.line == place + 1)
+        try loader.abandon()
+    }
 }

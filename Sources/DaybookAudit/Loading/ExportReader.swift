@@ -73,8 +73,26 @@ package struct ExportReader: Sendable {
         } catch {
             throw JSONError("\(error)", at: "model")
         }
-        schema = Schema(version)
+        let after = Schema(version)
+        try check(members, after.steps(from: schema ?? after))
+        schema = after
         return version
+    }
+
+    /// Compares the steps that the line tells with those that lead to the model, which alone count.
+    private func check(
+        _ members: ExportMembers, _ steps: [ModelStep]
+    ) throws(JSONError) {
+        guard let told = members["steps"] else {
+            if steps.isEmpty { return }
+            throw JSONError(
+                "is missing; a model that differs from the one before has them.", at: "steps")
+        }
+        let expected = steps.map { JSONValue.string($0.description) }
+        guard told == .array(expected) else {
+            throw JSONError(
+                "They are not the steps from the model before to this one.", at: "steps")
+        }
     }
 
     /// A model with its numbers; without any they are those of a first version.

@@ -25,7 +25,7 @@ struct QueryTarget {
     var names: PredicateNames {
         let (schema, store, stores) = (schema, store, stores)
         return PredicateNames(in: schema) { text throws(QueryError) in
-            if let id = ManagedObjectID(uri: text, in: schema) {
+            if let id = ManagedObjectID(uri: text, in: schema, among: stores) {
                 return id.storeIdentifier == store?.identifier
                     ? id.object : .elsewhere(id.object.entity)
             }

@@ -1,4 +1,5 @@
 public import DaybookObjectModel
+import DaybookSnapshotStore
 import DaybookStopping
 public import Foundation
 
@@ -66,17 +67,25 @@ public struct ManagedObjectID: Hashable, Sendable, CustomStringConvertible {
 
     private static let scheme = "x-daybook://"
 
-    /// Reads what ``uriRepresentation()`` has written; nil for text of another form, and for an entity
-    /// without objects.
-    init?(uri text: String, in schema: Schema) {
+    /// Reads what ``uriRepresentation()`` has written, be it with a name that the entity had before; nil
+    /// for text of another form, and for an entity that the model does not have or that has no objects.
+    ///
+    /// - Parameter stores: The stores that are asked for former names.
+    init?(uri text: String, in schema: Schema, among stores: [PersistentStore]) {
         guard text.hasPrefix(Self.scheme) else { return nil }
         let parts = text.dropFirst(Self.scheme.count)
             .split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 3, let identifier = UUID(uuidString: String(parts[0])),
-            let entity = schema.entity(named: String(parts[1])), !entity.isAbstract,
             let mark = parts[2].first, mark == "p" || mark == "t",
             let number = UInt64(parts[2].dropFirst()), number > 0, number < Self.numberLimit,
             String(number) == parts[2].dropFirst()
+        else { return nil }
+        let name = String(parts[1])
+        let store = stores.first { $0.identifier == identifier }
+        let object = store?.object(ofEntityNamed: name, number: number)
+        guard
+            let entity = object.map({ schema.entity($0.entity) }) ?? schema.entity(named: name),
+            !entity.isAbstract
         else { return nil }
         self.init(
             storeIdentifier: identifier, object: ObjectID(entity: entity.number, number: number),
@@ -116,14 +125,31 @@ final class IdentifierGroup: Sendable {
     }
 }
 
+extension PersistentStore {
+    /// The object that an entity's name and a number mean; see `Store.object(ofEntityNamed:number:)`.
+    fileprivate func object(ofEntityNamed name: String, number: UInt64) -> ObjectID? {
+        do {
+            return try store.object(ofEntityNamed: name, number: number)
+        } catch {
+            // A store that cannot be read says so when the object is asked for.
+            return nil
+        }
+    }
+}
+
 extension PersistentStoreCoordinator {
     /// The identifier from which ``ManagedObjectID/uriRepresentation()`` made the text.
     ///
+    /// It is found also when its entity has been renamed since.
+    ///
     /// - Returns: Nil when the text has another form, when the coordinator has no such store, or the
-    ///   model no such entity. Whether there is such an object is not looked up.
+    ///   model no such entity, or one without objects. There need not be such an object.
+    /// - Complexity: O(log *n*) page reads; O(*v*) more, *v* the number of versions of the model, when
+    ///   no object has the name and number today.
     public func managedObjectID(forURIRepresentation url: URL) -> ManagedObjectID? {
-        guard let id = ManagedObjectID(uri: url.absoluteString, in: model.schema),
-            let store = persistentStores.first(where: { $0.identifier == id.storeIdentifier }),
+        let stores = persistentStores
+        guard let id = ManagedObjectID(uri: url.absoluteString, in: model.schema, among: stores),
+            let store = stores.first(where: { $0.identifier == id.storeIdentifier }),
             store.holds(id.object.entity)
         else { return nil }
         return id

@@ -1,5 +1,16 @@
 import DaybookJournalLog
+import DaybookObjectModel
 import DaybookSnapshotStore
+
+/// The model with which a point in the past is read.
+public enum ReadingModel: Sendable, Hashable, CaseIterable {
+    /// The model of the program. What it has and the store had not yet reads as it does in an object
+    /// from before; what was removed for a time and is there again reads as it was all the while.
+    case current
+    /// The model that the store had then, with the names it had and with what has been removed since.
+    /// The program's classes are not used: objects are ``ManagedObject``s, read by key.
+    case then
+}
 
 extension PersistentContainer {
     /// The graph as it was: a context that reads at a point in the past and cannot be saved.
@@ -17,6 +28,45 @@ extension PersistentContainer {
         return ManagedObjectContext(
             coordinator, on: CoordinatedStores(of: coordinator, asAt: sequences),
             readingMode: .pinned(first ?? .zero))
+    }
+
+    /// The graph as it was, read with a model of choice.
+    ///
+    /// ```swift
+    /// let past = try container.context(at: .sequence(12), model: .then)
+    /// let old = try past.fetch(FetchRequest<ManagedObject>(entityName: "Reader"))
+    /// ```
+    ///
+    /// With ``ReadingModel/then`` the context has a coordinator of its own, whose
+    /// ``PersistentStoreCoordinator/managedObjectModel`` is the model of that time; identifiers of
+    /// objects mean the same objects in both. It keeps the files open as long as it lives.
+    ///
+    /// - Throws: As ``context(at:)``; ``StoreError`` with code `modelMismatch` when the container has
+    ///   several stores, whose models differed then.
+    /// - Complexity: O(log *n*); O(*v*) more, *v* the number of versions of the model.
+    public func context(at moment: Moment, model: ReadingModel) throws -> ManagedObjectContext {
+        switch model {
+        case .current: try context(at: moment)
+        case .then: try contextOfThen(at: moment)
+        }
+    }
+
+    private func contextOfThen(at moment: Moment) throws -> ManagedObjectContext {
+        let sequences = try persistentStoreCoordinator.sequences(at: moment)
+        let stores = persistentStoreCoordinator.persistentStores.compactMap { store in
+            sequences[store.number].map { (store, $0) }
+        }
+        guard let (first, sequence) = stores.first else { return try context(at: moment) }
+        let schema = try first.store.withModel(at: sequence).schema
+        let coordinator = try PersistentStoreCoordinator(managedObjectModel: schema.model)
+        var then: [UInt32: SequenceNumber] = [:]
+        for (store, sequence) in stores {
+            let added = try coordinator.attach(store, withModelAt: sequence)
+            then[added.number] = sequence
+        }
+        return ManagedObjectContext(
+            coordinator, on: CoordinatedStores(of: coordinator, asAt: then),
+            readingMode: .pinned(sequence))
     }
 
     /// What if: a context that reads at a point in the past and can be edited there.

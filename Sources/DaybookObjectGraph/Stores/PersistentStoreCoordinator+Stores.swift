@@ -74,6 +74,29 @@ extension PersistentStoreCoordinator {
             ))
     }
 
+    /// Adds a store of another coordinator, to be read with the model that it had at an entry.
+    ///
+    /// - Throws: ``StoreError`` with code `modelMismatch` when the stores that are here had another
+    ///   one.
+    func attach(
+        _ other: PersistentStore, withModelAt sequence: SequenceNumber
+    ) throws -> PersistentStore {
+        let store = try other.store.withModel(at: sequence)
+        try number(by: store.schema.version, of: other.url)
+        var options = PersistentStoreOptions()
+        options.isReadOnly = true
+        let names = other.configurationName.flatMap { store.schema.model.configurations[$0] }
+        return try attach(
+            store,
+            StoreLocation(
+                url: other.url, type: other.type, configurationName: other.configurationName,
+                entities: names.map { names in
+                    Set(names.compactMap { store.schema.entity(named: $0)?.number })
+                },
+                options: options),
+            headWhenAdded: sequence)
+    }
+
     private func openOrMake(_ location: StoreLocation) throws -> Store {
         if location.type == .inMemory {
             return try Store.createInMemory(
@@ -94,7 +117,12 @@ extension PersistentStoreCoordinator {
     }
 
     private func open(_ location: StoreLocation) throws -> Store {
-        try Store.open(
+        if let plan = location.options.migrationPlan, !location.options.isReadOnly {
+            let migration = PlannedMigration(
+                plan, of: location.url, to: managedObjectModel, location.options)
+            try migration.run()
+        }
+        return try Store.open(
             at: location.url.path, model: managedObjectModel, options: location.options.storeOptions
         )
     }

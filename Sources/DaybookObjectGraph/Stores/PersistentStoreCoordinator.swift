@@ -183,9 +183,10 @@ public final class PersistentStoreCoordinator: Sendable {
 
     func graphID(of id: ManagedObjectID) -> GraphID? {
         if id.isDecoded {
-            guard let entity = model.entity(named: id.entityName)?.schema, !entity.isAbstract,
-                entity.number == id.object.entity
-            else { return nil }
+            // By its number, which stays when the entity is renamed.
+            guard let entity = model.schema.entity(id.object.entity), !entity.isAbstract else {
+                return nil
+            }
         }
         return attached.withLock { $0.number(of: id.storeIdentifier) }.map {
             GraphID(store: $0, object: id.object)

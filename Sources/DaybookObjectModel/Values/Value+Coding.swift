@@ -25,6 +25,9 @@ enum ValueTag {
     static let date: UInt8 = 8
     static let uuid: UInt8 = 9
     static let object: UInt8 = 10
+
+    /// Whether it is that of a number, which is equal to the same number in another form.
+    static func isNumber(_ tag: UInt8) -> Bool { (int...decimal).contains(tag) }
 }
 
 extension ByteWriter {
@@ -53,6 +56,13 @@ extension Value {
         case .data(let data): 32 + data.count
         default: 32
         }
+    }
+
+    /// The canonical form.
+    package var encoded: [UInt8] {
+        var writer = ByteWriter(capacity: 16)
+        writer.append(self)
+        return writer.bytes
     }
 }
 

@@ -24,10 +24,10 @@ extension Value {
             writer.append(raw: DecimalParts(value).orderedKey)
         case .string(let value):
             writer.append(0x05)
-            writer.append(escaped: value)
+            writer.append(escaped: value.utf8.span.bytes)
         case .data(let value):
             writer.append(0x06)
-            writer.append(escaped: value)
+            value.withUnsafeBytes { writer.append(escaped: $0.bytes) }
         case .date(let value):
             writer.append(0x07)
             writer.append(bigEndian: value.timeIntervalSinceReferenceDate.orderedBits)
@@ -42,24 +42,54 @@ extension Value {
     }
 }
 
-extension ByteWriter {
-    fileprivate mutating func append(escaped text: String) {
-        let utf8 = text.utf8.span
-        guard (0..<utf8.count).allSatisfy({ utf8[$0] != 0 }) else {
-            return append(escaped: Array(text.utf8))
+extension RawSpan {
+    /// Appends the ordered bytes of a value that stands here in its canonical form; of null where there
+    /// is nothing.
+    ///
+    /// Indexes are built with this, a value for each object: text is copied, and no value is made of it.
+    ///
+    /// - Throws: ``DecodingFailure`` when it is no value, or does not end where the field does.
+    package func appendOrderedKey(
+        of field: EncodedField, to writer: inout ByteWriter
+    ) throws(DecodingFailure) {
+        var offset = field.start
+        guard !field.isEmpty, try readByte(at: &offset) == ValueTag.string else {
+            return try value(at: field).appendOrderedKey(to: &writer)
         }
-        append(raw: utf8.bytes)
-        append(0)
-        append(0)
+        let end = field.end
+        let count = try readCount(at: &offset)
+        let text = offset..<(offset + count)
+        guard text.upperBound == end, isASCII(text) else {
+            return try value(at: field).appendOrderedKey(to: &writer)
+        }
+        writer.append(0x05)
+        writer.append(escaped: extracting(text))
     }
+}
 
-    fileprivate mutating func append(escaped bytes: some Collection<UInt8>) {
-        for byte in bytes {
-            append(byte)
-            if byte == 0 { append(0xff) }
+extension ByteWriter {
+    fileprivate mutating func append(escaped bytes: RawSpan) {
+        append(upTo: 2 * bytes.byteCount + 2) { room in
+            if bytes.hasZero {
+                for offset in 0..<bytes.byteCount {
+                    let byte = bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
+                    room.append(byte)
+                    if byte == 0 { room.append(0xff) }
+                }
+            } else {
+                room.append(raw: bytes)
+            }
+            room.append(0)
+            room.append(0)
         }
-        append(0)
-        append(0)
+    }
+}
+
+extension RawSpan {
+    fileprivate var hasZero: Bool {
+        for offset in 0..<byteCount
+        where unsafeLoad(fromByteOffset: offset, as: UInt8.self) == 0 { return true }
+        return false
     }
 }
 

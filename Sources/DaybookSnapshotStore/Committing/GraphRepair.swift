@@ -50,7 +50,7 @@ struct GraphRepair {
         _ object: ObjectID, in transaction: borrowing ReadTransaction
     ) throws -> ObjectState? {
         if let known = states[object] { return known }
-        let state = try projection.state(of: object, at: .latest, in: transaction)
+        let state = try projection.ownState(of: object, at: .latest, in: transaction)
         states[object] = .some(state)
         return state
     }
@@ -61,6 +61,7 @@ struct GraphRepair {
         for (object, state) in wanted {
             guard let entity = schema.entity(object.entity) else { continue }
             let current = try current(object, in: transaction)
+            let state = current == nil ? state?.filled(by: entity) : state
             if let change = Change(of: object, from: current, to: state, entity) {
                 changes.append(change)
             }
@@ -355,5 +356,19 @@ struct GraphRepair {
         let entry = (header.author, header.occurredAt ?? found.recordedAt)
         entries[sequence] = entry
         return entry
+    }
+}
+
+extension ObjectState {
+    /// The state of an object that comes back, in which attributes that have become mandatory since have
+    /// their default value.
+    fileprivate func filled(by entity: SchemaEntity) -> ObjectState {
+        var filled = self
+        for (slot, property) in entity.slots.prefix(entity.storedSlotCount).enumerated()
+        where slot < values.count && values[slot].isNull {
+            guard let attribute = property.attribute, !attribute.isOptional else { continue }
+            filled.values[slot] = attribute.defaultValue
+        }
+        return filled
     }
 }

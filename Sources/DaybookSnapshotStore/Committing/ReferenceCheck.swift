@@ -7,13 +7,16 @@ internal import DaybookObjectModel
 ///   the reference is left out.
 /// - Deleting an object that others still refer to is a conflict; where our side wins, the entry
 ///   takes back those references as well. References without an inverse are always taken back,
-///   because nothing on the other side does it.
+///   because nothing on the other side does it; so are those over a relationship that the program
+///   does not know, where their delete rule allows it.
 /// - A new reference through a relationship whose inverse is to-one is a conflict when another
 ///   object holds the target; where our side wins, that object releases it.
 /// - References stay as they are where the deleted object's delete rule is ``DeleteRule/noAction``.
 struct ReferenceCheck {
     private let policy: MergePolicy
     private let projection: Projection
+    /// The model of the program that saves.
+    private let view: Schema
     private var changes: [Change]
     private var positions: [ObjectID: Int] = [:]
     private var known: [ObjectID: Bool] = [:]
@@ -26,10 +29,13 @@ struct ReferenceCheck {
     /// Whether the changes came out as they went in.
     private(set) var isUntouched = true
 
-    init(_ changes: [Change], policy: MergePolicy, _ projection: Projection) {
+    init(
+        _ changes: [Change], policy: MergePolicy, _ projection: Projection, savedBy view: Schema
+    ) {
         self.changes = changes
         self.policy = policy
         self.projection = projection
+        self.view = view
     }
 
     /// Settles the changes.
@@ -265,7 +271,9 @@ struct ReferenceCheck {
         _ owner: ObjectID, _ property: SchemaProperty, from object: ObjectID,
         in transaction: borrowing some Reading & ~Copyable
     ) throws {
-        if property.end?.inverse != nil {
+        if view.entity(owner.entity)?.property(property.number) == nil {
+            try applyDeleteRule(of: property, from: owner, to: object)
+        } else if property.end?.inverse != nil {
             let conflict = MergeConflict(
                 kind: .reference, object: owner, property: property.number,
                 theirs: .object(object))
@@ -275,6 +283,29 @@ struct ReferenceCheck {
             }
         }
         try takeBack(owner, property, from: object, cause: object, in: transaction)
+    }
+
+    /// Lets a reference be taken back that the program could not know of, if that is what the delete rule
+    /// of the model in force comes to.
+    private func applyDeleteRule(
+        of property: SchemaProperty, from owner: ObjectID, to object: ObjectID
+    ) throws {
+        let schema = projection.schema
+        let opposite = property.end?.inverse.flatMap { schema.entity(object.entity)?.property($0) }
+        let reason: String
+        switch opposite?.relationship?.deleteRule ?? .nullify {
+        case .cascade: reason = "would have to be deleted with it"
+        case .deny: reason = "forbids that it is deleted"
+        case .nullify, .noAction:
+            if property.slot == nil || property.relationship?.isOptional == true { return }
+            reason = "cannot be without it"
+        }
+        throw StoreError(
+            .modelSuperseded,
+            "Nothing was saved: \(schema.name(of: owner)), whose '\(property.name)' leads to "
+                + "\(schema.name(of: object)), \(reason), and this program's model does not have "
+                + "that relationship. Delete \(schema.name(of: object)) with a program that has the "
+                + "newer model.")
     }
 
     /// Adds the edit by which an owner releases an object.

@@ -3,11 +3,18 @@ internal import DaybookLMDB
 internal import DaybookObjectModel
 
 /// Looks through the stored objects for what the steps to a new model demand of them.
+///
+/// ``run(in:)`` looks before the entry that sets the model is folded, and works out which values objects
+/// have to get in it. Where that entry changes objects, ``verify(in:)`` looks again when it is folded: only
+/// then everything is as it will be.
 struct MigrationCheck {
     private let steps: [ModelStep]
     private let projection: Projection
     private let schema: Schema
     private let before: Schema
+    /// The changes of the entry, before it is folded.
+    private let pending: [ObjectID: Change]
+    private var isFolded = false
     private var failures: [ValidationFailure] = []
     /// The values that objects get, once for each property, however many steps ask for it.
     private var changes: [ObjectID: [PropertyNumber: Edit]] = [:]
@@ -21,8 +28,13 @@ struct MigrationCheck {
     ///   - steps: The steps.
     ///   - parts: The store by the model before.
     ///   - schema: The model after.
-    init(_ steps: [ModelStep], _ parts: StoreParts, to schema: Schema) {
+    ///   - pending: The changes that will stand in the entry.
+    init(
+        _ steps: [ModelStep], _ parts: StoreParts, to schema: Schema, with pending: [Change] = []
+    ) {
         self.steps = steps
+        self.pending = Dictionary(
+            pending.map { ($0.object, $0) }, uniquingKeysWith: { first, _ in first })
         self.schema = schema
         before = parts.projection.schema
         projection = Projection(tables: parts.tables, schema: schema)
@@ -34,7 +46,25 @@ struct MigrationCheck {
     /// - Complexity: O(*n*) page reads, *n* the number of objects of the entities concerned; none where
     ///   no step demands anything.
     mutating func run(in transaction: borrowing some Reading & ~Copyable) throws -> [Change] {
-        for (index, step) in steps.enumerated() {
+        try check(in: transaction)
+        return changes.map { object, edits in
+            Change(
+                object: object,
+                kind: .update(
+                    edits: edits.values.sorted { $0.property < $1.property }, members: []))
+        }
+    }
+
+    /// Looks at what the entry has made of the objects, once it is folded.
+    ///
+    /// - Throws: As ``run(in:)``.
+    mutating func verify(in transaction: borrowing some Reading & ~Copyable) throws {
+        isFolded = true
+        try check(in: transaction)
+    }
+
+    private mutating func check(in transaction: borrowing some Reading & ~Copyable) throws {
+        for (index, step) in steps.enumerated() where isTimely(step.check) {
             switch step.check {
             case nil: continue
             case .values(let entity, let number):
@@ -52,25 +82,35 @@ struct MigrationCheck {
             }
         }
         guard counts.isEmpty else { throw refusal() }
-        return changes.map { object, edits in
-            Change(
-                object: object,
-                kind: .update(
-                    edits: edits.values.sorted { $0.property < $1.property }, members: []))
-        }
     }
 
     // MARK: - Checks
+
+    /// Whether what is looked for can be seen: changes that are not folded are known one by one, and so
+    /// only show what becomes of single values.
+    private func isTimely(_ check: ModelStep.Check?) -> Bool {
+        if isFolded || pending.isEmpty { return true }
+        guard case .values = check else { return false }
+        return true
+    }
 
     private mutating func checkValues(
         _ index: Int, _ entity: EntityNumber, _ number: PropertyNumber,
         in transaction: borrowing some Reading & ~Copyable
     ) throws {
-        try forEachRow(of: entity, in: transaction) { check, object, row, bytes in
-            guard let property = check.schema.entity(object.entity)?.property(number),
-                let slot = property.slot
-            else { return }
-            let value = try check.projection.value(slot, of: object, row, bytes)
+        let isStored = { (entity: SchemaEntity?) in
+            entity?.property(number).flatMap { property in property.slot.map { (property, $0) } }
+        }
+        try forEachRow(of: entity, having: isStored, in: transaction) {
+            check, part, object, row, bytes in
+            let (property, slot) = part
+            var value = try check.projection.value(slot, of: object, row, bytes)
+            switch check.pending[object]?.kind {
+            case .delete: return
+            case .update(let edits, _):
+                value = edits.first { $0.property == number }?.new ?? value
+            case .insert, nil: break
+            }
             if value.isNull, let source = try check.source(of: slot, object, row, bytes) {
                 check.report(
                     index, object,
@@ -80,7 +120,7 @@ struct MigrationCheck {
             }
             guard let misfit = property.misfit(of: value) else { return }
             let fallback = property.attribute?.defaultValue ?? .null
-            if value.isNull, !fallback.isNull {
+            if value.isNull, !fallback.isNull, !check.isFolded {
                 check.changes[object, default: [:]][number] = Edit(
                     property: number, old: value, new: fallback)
                 return
@@ -109,20 +149,31 @@ struct MigrationCheck {
     ) throws {
         let constraints = schema.entity(entity)?.constraints ?? []
         guard let constraint = constraints.first(where: { $0.number == number }) else { return }
-        var holders: [[UInt8]: ObjectID] = [:]
         let root = schema.declarer(ofConstraint: constraint) ?? entity
-        try forEachRow(of: root, in: transaction) { check, object, row, bytes in
-            let own = check.schema.entity(object.entity)?.constraints.first { $0.number == number }
-            guard let own else { return }
-            let values = try check.projection.values(of: object, row, bytes)
-            guard let key = own.key(of: own.values(in: values)) else { return }
-            guard let other = holders.updateValue(object, forKey: key) else { return }
-            holders[key] = other
-            let names = constraint.properties.map { "'\($0.name)'" }.joined(separator: ", ")
-            check.report(
+        let own = { (entity: SchemaEntity?) in
+            entity?.constraints.first { $0.number == number }
+        }
+        // Sorted, equal values stand side by side.
+        var records = PutBatch()
+        var keys = IndexKeyWriter()
+        try forEachRow(of: root, having: own, in: transaction) { check, own, object, row, bytes in
+            let isThere = try check.projection.decoding(object) {
+                () throws(DecodingFailure) in
+                guard let layout = check.projection.foldedEntity(object.entity)?.layout else {
+                    return false
+                }
+                return try layout.withFields(own.slotCount, row, bytes) {
+                    (row, bytes) throws(DecodingFailure) in
+                    try keys.set(own, row, bytes, object)
+                }
+            }
+            if isThere { records.add(keys.bytes) }
+        }
+        let names = constraint.properties.map { "'\($0.name)'" }.joined(separator: ", ")
+        for (object, other) in try records.sharedValues() {
+            report(
                 index, object,
-                "\(check.schema.name(of: object)) has the same \(names) as "
-                    + "\(check.schema.name(of: other)).")
+                "\(schema.name(of: object)) has the same \(names) as \(schema.name(of: other)).")
         }
     }
 
@@ -130,10 +181,16 @@ struct MigrationCheck {
         _ index: Int, _ entity: EntityNumber, _ number: PropertyNumber,
         in transaction: borrowing some Reading & ~Copyable
     ) throws {
-        try forEachRow(of: entity, in: transaction) { check, object, _, _ in
-            guard let property = check.schema.entity(object.entity)?.property(number),
-                let relationship = property.relationship, let end = property.end
-            else { return }
+        let isRelationship = { (entity: SchemaEntity?) in
+            entity?.property(number).flatMap { property in
+                property.relationship.flatMap { relationship in
+                    property.end.map { (property, relationship, $0) }
+                }
+            }
+        }
+        try forEachRow(of: entity, having: isRelationship, in: transaction) {
+            check, part, object, _, _ in
+            let (property, relationship, end) = part
             let members = try check.projection.members(
                 of: property, in: object, at: .latest, in: transaction)
             let destination = check.schema.entity(end.destination)
@@ -183,7 +240,7 @@ struct MigrationCheck {
             }
         let numbers = Set(lost.map(\.number)).sorted()
         guard !numbers.isEmpty else { return }
-        try forEachRow(of: entity, in: transaction) { check, object, _, _ in
+        try forEachRow(of: entity, having: { _ in () }, in: transaction) { check, _, object, _, _ in
             for number in numbers {
                 let owners = try check.projection.referrers(
                     to: object, number, at: .latest, in: transaction)
@@ -202,10 +259,8 @@ struct MigrationCheck {
         in transaction: borrowing some Reading & ~Copyable
     ) throws {
         var owners: [ObjectID: ObjectID] = [:]
-        try forEachRow(of: entity, in: transaction) { check, object, _, _ in
-            guard let property = check.schema.entity(object.entity)?.property(number) else {
-                return
-            }
+        let own = { (entity: SchemaEntity?) in entity?.property(number) }
+        try forEachRow(of: entity, having: own, in: transaction) { check, property, object, _, _ in
             let members: [Member] = try check.projection.members(
                 of: property, in: object, at: .latest, in: transaction)
             for member in members {
@@ -223,14 +278,17 @@ struct MigrationCheck {
 
     // MARK: - Walking and reporting
 
-    private mutating func forEachRow(
-        of entity: EntityNumber, in transaction: borrowing some Reading & ~Copyable,
-        _ body: (inout MigrationCheck, ObjectID, RowLayout, RawSpan) throws -> Void
+    /// Walks the rows of an entity and of those that inherit from it, where they have what is asked for.
+    private mutating func forEachRow<Part>(
+        of entity: EntityNumber, having part: (SchemaEntity?) -> Part?,
+        in transaction: borrowing some Reading & ~Copyable,
+        _ body: (inout MigrationCheck, Part, ObjectID, RowLayout, RawSpan) throws -> Void
     ) throws {
         let projection = projection
         for member in schema.entity(entity)?.family ?? [entity] {
+            guard let part = part(schema.entity(member)) else { continue }
             _ = try projection.walkRows(of: member, in: transaction) { object, row, bytes in
-                try body(&self, object, row, bytes)
+                try body(&self, part, object, row, bytes)
                 return .proceed
             }
         }

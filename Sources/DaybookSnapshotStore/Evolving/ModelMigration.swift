@@ -10,11 +10,20 @@ struct ModelMigration {
     private let path: String
     private let author: String?
     private let note: String?
+    private let origin: ManagedObjectModel?
 
+    /// - Parameters:
+    ///   - model: The program's model.
+    ///   - options: Which steps are allowed, and what has other names.
+    ///   - path: The store.
+    ///   - author: The author of the entry.
+    ///   - note: Its note.
+    ///   - origin: The only model to start from, as a version keeps it; nil for any.
     init(
         to model: ManagedObjectModel, options: StoreOptions, path: String, author: String? = nil,
-        note: String? = nil
+        note: String? = nil, from origin: ManagedObjectModel? = nil
     ) {
+        self.origin = origin
         self.model = model
         wanted = model.versioned
         self.options = options
@@ -93,6 +102,7 @@ struct ModelMigration {
     ) throws -> MigrationOutcome {
         let last = try LastCommitState.current(opened, in: transaction)
         let before = try Projection.model(opened.tables, setBy: last.model, in: transaction)
+        if let origin, before.model != origin { throw StoreError.overtaken() }
         let parts = opened.with(Schema(before))
         let plan = try plan(parts, after: last.head.sequence, in: transaction)
         guard plan.version != before else { return plan.outcome() }
@@ -100,6 +110,10 @@ struct ModelMigration {
             kind: .model, author: author, note: note, base: last.head.sequence)
         let entry = try ModelEntry(header, plan.version, plan.changes).append(
             to: parts, after: last, clock: options.clock, in: transaction)
+        if !plan.changes.isEmpty {
+            var check = MigrationCheck(plan.steps, parts, to: Schema(plan.version))
+            try check.verify(in: transaction)
+        }
         return plan.outcome(entry)
     }
 
@@ -121,7 +135,10 @@ struct ModelMigration {
         let steps = schema.steps(from: before)
         try permit(steps)
         var check = MigrationCheck(steps, parts, to: schema)
-        return Plan(version: after, steps: steps, changes: try check.run(in: transaction))
+        let changes = try DerivedValues.completed(
+            check.run(in: transaction), parts.with(schema).projection,
+            renewing: schema.derivationsRenewed(after: before), in: transaction)
+        return Plan(version: after, steps: steps, changes: changes)
     }
 
     private struct Plan {

@@ -121,12 +121,30 @@ struct EntityLayout: Sendable {
 
     /// A row in this layout, for readers: the ages in it mean nothing.
     func fitted(_ row: RowLayout, _ bytes: RawSpan) throws(DecodingFailure) -> [UInt8] {
+        try encoded(row, bytes, without: removed)
+    }
+
+    /// Calls `body` with a row that has at least its first `count` fields: itself or, where it is older,
+    /// one that is completed.
+    func withFields<R>(
+        _ count: Int, _ row: RowLayout, _ bytes: RawSpan,
+        _ body: (RowLayout, RawSpan) throws(DecodingFailure) -> R
+    ) throws(DecodingFailure) -> R {
+        guard row.count < count else { return try body(row, bytes) }
+        let completed = try encoded(row, bytes, without: [])
+        let span = completed.span.bytes
+        return try body(try RowLayout(span), span)
+    }
+
+    private func encoded(
+        _ row: RowLayout, _ bytes: RawSpan, without hidden: [Int]
+    ) throws(DecodingFailure) -> [UInt8] {
         try check(row)
         var fields: [RowField] = []
         try row.fields(in: bytes, &fields)
         if fields.count > slotCount { fields.removeLast(fields.count - slotCount) }
         let completed = try complete(bytes, &fields)
-        for slot in removed {
+        for slot in hidden {
             let start = fields[slot].range.start
             fields[slot] = RowField(range: EncodedField(start: start, end: start), isNew: false)
         }
@@ -134,14 +152,5 @@ struct EntityLayout: Sendable {
         let span = completed.span.bytes
         encoder.encode(since: row.since, fields, from: span, span, ages: [0])
         return encoder.bytes
-    }
-}
-
-extension Value {
-    /// The canonical form.
-    var encoded: [UInt8] {
-        var writer = ByteWriter(capacity: 16)
-        writer.append(self)
-        return writer.bytes
     }
 }

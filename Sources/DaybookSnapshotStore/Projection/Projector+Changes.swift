@@ -344,17 +344,6 @@ extension Projector {
 }
 
 extension RawSpan {
-    /// The value of a field.
-    func value(at field: EncodedField) throws(DecodingFailure) -> Value {
-        guard !field.isEmpty else { return .null }
-        var offset = field.start
-        let value = try readValue(at: &offset)
-        guard offset == field.end else {
-            throw DecodingFailure(at: offset, expected: "the end of a field")
-        }
-        return value
-    }
-
     /// Whether two fields have the same value.
     fileprivate func hasSame(_ field: EncodedField, _ other: EncodedField) -> Bool {
         hasSame(field, as: other, in: self)

@@ -8,20 +8,26 @@ extension Projector {
         _ property: FoldedEntity.Property, _ field: EncodedField, _ entry: RawSpan
     ) throws {
         guard property.indexHolds(field) else { return }
-        index.add(try indexKey(property, field, entry))
+        try setIndexKey(property, field, entry)
+        index.add(indexKeys.bytes)
     }
 
     mutating func removeIndex(
         _ property: FoldedEntity.Property, _ field: EncodedField, _ entry: RawSpan
     ) throws {
         guard property.indexHolds(field) else { return }
-        removals.append((projection.tables.index, try indexKey(property, field, entry)))
+        try setIndexKey(property, field, entry)
+        removals.append((projection.tables.index, indexKeys.bytes))
     }
 
-    private func indexKey(
+    private mutating func setIndexKey(
         _ property: FoldedEntity.Property, _ field: EncodedField, _ entry: RawSpan
-    ) throws -> [UInt8] {
-        StoreKey.index(property.number, try value(field, entry), change.object)
+    ) throws {
+        do {
+            try indexKeys.set(property.number, field, in: entry, change.object)
+        } catch {
+            throw StoreError.entryUnreadable(sequence, cause: error)
+        }
     }
 
     mutating func indexConstraints(

@@ -43,36 +43,38 @@ extension Projector {
         try state.forEachRow(of: move.entity.number, before: sequence, in: transaction) {
             object, row, bytes in
             do throws(DecodingFailure) {
-                try move.entity.layout.check(row)
-                try row.fields(in: bytes, &fields)
-                let completed = try move.entity.layout.complete(bytes, &fields)
-                try reindex(move, object, completed.span.bytes)
+                try move.entity.layout.withFields(move.slotCount, row, bytes) {
+                    (row, bytes) throws(DecodingFailure) in
+                    try reindex(move, object, row, bytes)
+                }
             } catch {
                 throw StoreError.rowUnreadable(projection.schema.name(of: object), cause: error)
             }
         }
     }
 
+    /// Only the fields that are asked for are looked at.
     private mutating func reindex(
-        _ move: IndexMove, _ object: ObjectID, _ row: RawSpan
+        _ move: IndexMove, _ object: ObjectID, _ row: RowLayout, _ bytes: RawSpan
     ) throws(DecodingFailure) {
         for item in move.items {
-            let field = fields[item.slot].range
+            let field = try row.field(item.slot, in: bytes)
             let (had, has) = (item.had(field), item.has(field))
             guard had != has else { continue }
-            let key = StoreKey.index(item.property, try row.value(at: field), object)
-            if has { index.add(key) } else { removals.append((projection.tables.index, key)) }
+            try indexKeys.set(item.property, field, in: bytes, object)
+            if has {
+                index.add(indexKeys.bytes)
+            } else {
+                removals.append((projection.tables.index, indexKeys.bytes))
+            }
         }
-        guard !move.compoundsAdded.isEmpty || !move.compoundsDropped.isEmpty else { return }
-        var values: [Value] = []
-        for field in fields { values.append(try row.value(at: field.range)) }
-        let id = StoreKey.object(object)
-        for constraint in move.compoundsAdded {
-            if let key = constraint.key(of: constraint.values(in: values)) { index.add(key + id) }
+        for constraint in move.compoundsAdded
+        where try indexKeys.set(constraint, row, bytes, object) {
+            index.add(indexKeys.bytes)
         }
-        for constraint in move.compoundsDropped {
-            guard let key = constraint.key(of: constraint.values(in: values)) else { continue }
-            removals.append((projection.tables.index, key + id))
+        for constraint in move.compoundsDropped
+        where try indexKeys.set(constraint, row, bytes, object) {
+            removals.append((projection.tables.index, indexKeys.bytes))
         }
     }
 }
@@ -104,6 +106,12 @@ private struct IndexMove {
 
     var isEmpty: Bool {
         items.isEmpty && compoundsAdded.isEmpty && compoundsDropped.isEmpty
+    }
+
+    /// How many fields a row must have to have all that are asked for.
+    var slotCount: Int {
+        let single = items.map { $0.slot + 1 }
+        return (single + (compoundsAdded + compoundsDropped).map(\.slotCount)).max() ?? 0
     }
 
     /// Takes out what other entities go on with; the records of what is gone altogether stay, for nobody

@@ -19,6 +19,7 @@ struct Projector<State: PriorState> {
     var encoder = RowEncoder()
     var fields: [RowField] = []
     var ages: [UInt64] = []
+    var indexKeys = IndexKeyWriter()
     private(set) var change = EncodedChange()
     var entity: FoldedEntity?
     /// The inserts that the entry begins with.

@@ -20,6 +20,23 @@ struct PutBatch {
             return all.extracting(start..<keyEnd)
                 .precedes(all.extracting(other.start..<other.keyEnd))
         }
+
+        /// Up to eight bytes of the key from an offset in it on, as a number in their order.
+        func word(at offset: Int, in bytes: RawSpan) -> UInt64 {
+            let first = start + offset
+            if first + 8 <= keyEnd {
+                return UInt64(
+                    bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: first, as: UInt64.self))
+            }
+            var word: UInt64 = 0
+            for position in first..<first + 8 {
+                let byte: UInt8 =
+                    position < keyEnd
+                    ? bytes.unsafeLoad(fromByteOffset: position, as: UInt8.self) : 0
+                word = word << 8 | UInt64(byte)
+            }
+            return word
+        }
     }
 
     /// Adds a record. No two have the same key.
@@ -82,11 +99,72 @@ struct PutBatch {
         }
     }
 
+    /// Sorts by the first bytes in which keys differ, which stand beside each record as numbers; only
+    /// where these are equal are keys compared.
     private mutating func sort() {
         guard !isSorted else { return }
         let bytes = bytes
-        records.sort { $0.precedes($1, in: bytes) }
+        let shared = sharedCount
+        var order: [SortKey] = []
+        order.reserveCapacity(records.count)
+        for (index, record) in records.enumerated() {
+            let all = bytes.span.bytes
+            order.append(
+                SortKey(
+                    first: record.word(at: shared, in: all),
+                    second: record.word(at: shared + 8, in: all), index: index))
+        }
+        order.sort {
+            if $0.first != $1.first { return $0.first < $1.first }
+            if $0.second != $1.second { return $0.second < $1.second }
+            return records[$0.index].precedes(records[$1.index], in: bytes)
+        }
+        records = order.map { records[$0.index] }
         isSorted = true
+    }
+
+    /// How many bytes at the beginning all keys share.
+    private var sharedCount: Int {
+        guard let first = records.first else { return 0 }
+        let all = bytes.span.bytes
+        let key = all.extracting(first.start..<first.keyEnd)
+        return records.reduce(key.byteCount) { shared, record in
+            let other = all.extracting(record.start..<record.keyEnd)
+            return key.extracting(first: shared).sharedCount(with: other)
+        }
+    }
+
+    private struct SortKey {
+        let first: UInt64
+        let second: UInt64
+        let index: Int
+    }
+}
+
+// MARK: - Index records
+
+extension PutBatch {
+    /// The objects that have a value in common, where these are index records: each with the first
+    /// object that has it, in the order of the objects.
+    mutating func sharedValues() throws(LMDBError) -> [(object: ObjectID, first: ObjectID)] {
+        sort()
+        let all = bytes.span.bytes
+        func object(_ record: Record) throws(LMDBError) -> ObjectID {
+            var reader = KeyReader(at: record.keyEnd - StoreKey.objectSize)
+            return try reader.object(all)
+        }
+        var found: [(object: ObjectID, first: ObjectID)] = []
+        guard var first = records.first else { return [] }
+        for record in records.dropFirst() {
+            let value = all.extracting(record.start..<(record.keyEnd - StoreKey.objectSize))
+            let before = all.extracting(first.start..<(first.keyEnd - StoreKey.objectSize))
+            if before.hasSameBytes(as: value) {
+                found.append((try object(record), try object(first)))
+            } else {
+                first = record
+            }
+        }
+        return found.sorted { $0.object < $1.object }
     }
 }
 
@@ -177,20 +255,31 @@ extension PutBatch {
 extension RawSpan {
     /// Whether these bytes sort before others: by the first different byte, then by length.
     func precedes(_ other: RawSpan) -> Bool {
-        let shared = Swift.min(byteCount, other.byteCount)
+        let shared = sharedCount(with: other)
+        guard shared < Swift.min(byteCount, other.byteCount) else {
+            return byteCount < other.byteCount
+        }
+        return unsafeLoad(fromByteOffset: shared, as: UInt8.self)
+            < other.unsafeLoad(fromByteOffset: shared, as: UInt8.self)
+    }
+
+    /// How many bytes at the beginning are the same.
+    fileprivate func sharedCount(with other: RawSpan) -> Int {
+        let limit = Swift.min(byteCount, other.byteCount)
         var offset = 0
-        while offset + 8 <= shared {
+        while offset + 8 <= limit {
             let left = unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
             let right = other.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
-            if left != right { return UInt64(bigEndian: left) < UInt64(bigEndian: right) }
+            let different = left ^ right
+            if different != 0 { return offset + different.littleEndian.trailingZeroBitCount / 8 }
             offset += 8
         }
-        while offset < shared {
-            let left = unsafeLoadUnaligned(fromByteOffset: offset, as: UInt8.self)
-            let right = other.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt8.self)
-            if left != right { return left < right }
+        while offset < limit,
+            unsafeLoad(fromByteOffset: offset, as: UInt8.self)
+                == other.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
+        {
             offset += 1
         }
-        return byteCount < other.byteCount
+        return offset
     }
 }

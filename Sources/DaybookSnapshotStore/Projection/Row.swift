@@ -258,6 +258,17 @@ struct RowLayout {
         return start == end(of: slot, in: bytes) ? nil : fieldsStart + start
     }
 
+    /// The range of a field that the row has; empty for null.
+    @inline(__always)
+    func field(_ slot: Int, in bytes: RawSpan) throws(DecodingFailure) -> EncodedField {
+        let start = fieldsStart + (slot == 0 ? 0 : end(of: slot - 1, in: bytes))
+        let end = fieldsStart + end(of: slot, in: bytes)
+        guard start <= end, end < bytes.byteCount else {
+            throw DecodingFailure(at: start, expected: "the end of field \(slot)")
+        }
+        return EncodedField(start: start, end: end)
+    }
+
     /// Where the first field starts.
     var fieldsStart: Int { Self.fieldsStart(count, width) }
 

@@ -91,14 +91,9 @@ enum StoreKey {
 
     /// The prefix of the index records of all objects with one value of a property.
     static func index(_ property: PropertyNumber, _ value: Value) -> [UInt8] {
-        var ordered = ByteWriter(capacity: 48)
-        for shift in [24, 16, 8, 0] as [UInt32] {
-            ordered.append(UInt8(truncatingIfNeeded: property.rawValue >> shift))
-        }
-        value.appendOrderedKey(to: &ordered)
-        let end = 4 + StoreLayout.indexedBytesLimit
-        guard ordered.bytes.count > end else { return ordered.bytes }
-        return Array(ordered.bytes[..<end]) + Digest.of(Array(ordered.bytes[4...])).bytes
+        var writer = IndexKeyWriter()
+        writer.set(property, value)
+        return writer.bytes
     }
 
     /// The prefix of the index records of all objects with given values of a compound constraint.

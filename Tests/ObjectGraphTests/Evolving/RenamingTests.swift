@@ -221,4 +221,60 @@ private final class SharedFile {
             #expect(Set(titles) == ["Ada", "Bob"])
         }
     }
+
+    @Test func `an identifier kept as text or coded leads to its object after a rename`() throws {
+        let file = try SharedFile()
+        try file.fill()
+        let (uri, coded) = try file.program(with: Older.classes) { context in
+            let request = FetchRequest<Older.Reader>(where: \Older.Reader.name == "Ada")
+            let id = try #require(try context.fetch(request).first).objectID
+            return (id.uriRepresentation(), try JSONEncoder().encode(id))
+        }
+        let newer = try file.open(Newer.classes)
+        let context = newer.newBackgroundContext()
+
+        let id = try #require(
+            newer.persistentStoreCoordinator.managedObjectID(forURIRepresentation: uri))
+        let decoded = try JSONDecoder().decode(ManagedObjectID.self, from: coded)
+
+        #expect(id.entityName == "Member")
+        #expect(id == decoded)
+        try context.performAndWait {
+            for id in [id, decoded] {
+                let ada = try #require(try context.existingObject(with: id) as? Newer.Member)
+                #expect(ada.title == "Ada")
+            }
+        }
+    }
+
+    @Test func `a context of the past shows names, and what was removed, as they were then`() throws
+    {
+        let file = try SharedFile()
+        try file.fill()
+        let first = try file.open(Older.classes).persistentStoreCoordinator.persistentStores[0]
+            .head()
+        try file.program(with: Newer.classes) { _ in }
+        let newer = try file.open(Newer.classes)
+
+        let then = try newer.context(at: .sequence(first), model: .then)
+        let today = try newer.context(at: .sequence(first), model: .current)
+
+        try then.performAndWait {
+            let readers = try then.fetch(FetchRequest<ManagedObject>(entityName: "Reader"))
+            #expect(
+                Set(readers.compactMap { $0.value(forKey: "name") as? String }) == ["Ada", "Bob"])
+            let volume = try #require(
+                try then.fetch(FetchRequest<ManagedObject>(entityName: "Volume")).first)
+            let holder = try #require(volume.value(forKey: "holder") as? ManagedObject)
+            #expect(holder.value(forKey: "visits") as? Int64 == 3)
+            let uri = holder.objectID.uriRepresentation()
+            #expect(uri.absoluteString.contains("/Reader/"))
+            let same = newer.persistentStoreCoordinator.managedObjectID(forURIRepresentation: uri)
+            #expect(same == holder.objectID)
+        }
+        try today.performAndWait {
+            let names = try today.fetch(FetchRequest<Newer.Member>()).map(\.title)
+            #expect(Set(names) == ["Ada", "Bob"])
+        }
+    }
 }

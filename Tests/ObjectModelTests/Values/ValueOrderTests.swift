@@ -1,3 +1,4 @@
+import DaybookTestSupport
 import Foundation
 import Testing
 
@@ -16,8 +17,38 @@ import Testing
     }
 
     @Test(arguments: AttributeType.allCases, UInt64(1)...3)
+    func `an index key is the same whether it is made of a value or of its bytes`(
+        type: AttributeType, seed: UInt64
+    ) throws {
+        var random = SeededGenerator(seed: seed)
+        let values = (0..<60).map { _ in Value.random(type, using: &random) }
+        let texts = ["", "\u{0}", "a\u{0}b", "Zo\u{eb}", "exactly sixteen.", "a"]
+
+        for value in values + texts.map(Value.string) + [.data(Data([0, 1, 0]))] {
+            var canonical = ByteWriter()
+            canonical.append(0xff)
+            canonical.append(value)
+            let field = EncodedField(start: 1, end: canonical.bytes.count)
+            var writer = ByteWriter()
+            try canonical.bytes.span.bytes.appendOrderedKey(of: field, to: &writer)
+            #expect(writer.bytes == key(value), "seed \(seed): \(value)")
+        }
+    }
+
+    @Test func `a field that ends before its text does is no value`() {
+        var canonical = ByteWriter()
+        canonical.append(Value.string("text"))
+        let field = EncodedField(start: 0, end: canonical.bytes.count - 1)
+        var writer = ByteWriter()
+
+        #expect(throws: DecodingFailure.self) {
+            try canonical.bytes.span.bytes.appendOrderedKey(of: field, to: &writer)
+        }
+    }
+
+    @Test(arguments: AttributeType.allCases, UInt64(1)...3)
     func `index keys are ordered as the values are`(type: AttributeType, seed: UInt64) {
-        var random = SeededRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         let values = (0..<60).map { _ in Value.random(type, using: &random) } + [.null]
 
         for left in values {
@@ -31,7 +62,7 @@ import Testing
 
     @Test(arguments: AttributeType.allCases)
     func `no index key is a prefix of another`(type: AttributeType) {
-        var random = SeededRandom(seed: 11)
+        var random = SeededGenerator(seed: 11)
         let keys = Set((0..<80).map { _ in key(Value.random(type, using: &random)) })
 
         for left in keys {

@@ -243,4 +243,66 @@ struct EvolutionTrapTests {
         #expect(try new.read { try $0.state(of: c) }?.values.filter { !$0.isNull } == [.int(1)])
         _ = n
     }
+
+    @Test func `an object that comes back has a default where it must have a value by now`() throws
+    {
+        let evolving = try Evolving(entity("A", [attribute("x")]))
+        let (first, second) = (try evolving.store.add("A"), try evolving.store.add("A"))
+        try evolving.store.remove(first)
+        let deletion = try evolving.store.head()
+        try evolving.store.remove(second)
+        let new = try evolving.open(
+            entity("A", [attribute("x", required: true, default: .string("none"))]))
+
+        try new.commit(try new.undoRequest(of: deletion))
+        try new.commit(try new.restorePlan(of: second).permitted())
+
+        #expect(try new.value("x", of: first) == .string("none"))
+        #expect(try new.value("x", of: second) == .string("none"))
+        try new.expectSound()
+    }
+
+    @Test func `the past is read in the model of its day, or in today's`() throws {
+        let evolving = try Evolving(
+            entity("A", [attribute("x", indexed: true), attribute("y")]), entity("B"))
+        let a = try evolving.store.add(
+            "A", ["x": .string("1"), "y": .string("2")])
+        let b = try evolving.store.add("B")
+        let before = try evolving.store.head()
+        let between = try evolving.open(entity("C", was: "A", [attribute("x", indexed: true)]))
+        let after = try between.head()
+        try between.set(a, "x", .string("3"))
+        try between.commit(try between.undoRequest(of: after))
+
+        let then = try between.withModel(at: before)
+        let there = try between.withModel(at: after)
+
+        #expect(then.schema.name(of: a) == "A/\(a.number)")
+        #expect(try then.read(at: before) { try $0.state(of: a) }?.values.count == 2)
+        #expect(try then.read(at: before) { try $0.exists(b) })
+        #expect(there.schema.name(of: a) == "C/\(a.number)")
+        #expect(there.schema.entity(a.entity)?.property(named: "y") == nil)
+        #expect(there.schema.entity(named: "B") == nil)
+        #expect(try then.found("A", "x == '3'") == [a])
+        #expect(throws: StoreError.self) { try then.set(a, "y", .string("4")) }
+        // In today's model what was hidden for a time reads as it was all the while.
+        let today = try between.withModel(at: between.head())
+        let property = try #require(today.schema.entity(named: "A")?.property(named: "y"))
+        #expect(
+            try today.read(at: after) { try $0.value(of: property, in: a) } == .string("2"))
+    }
+
+    @Test func `an object is found by each name that its entity has had`() throws {
+        let evolving = try Evolving(entity("A"))
+        let a = try evolving.store.add("A")
+        try evolving.open(entity("B", was: "A"))
+        let new = try evolving.open(entity("B"), entity("A"))
+        let other = try new.add("A")
+
+        #expect(try new.object(ofEntityNamed: "A", number: a.number) == a)
+        #expect(try new.object(ofEntityNamed: "B", number: a.number) == a)
+        #expect(try new.object(ofEntityNamed: "A", number: other.number) == other)
+        #expect(try new.object(ofEntityNamed: "A", number: 9_999)?.entity == other.entity)
+        #expect(try new.object(ofEntityNamed: "C", number: a.number) == nil)
+    }
 }

@@ -185,4 +185,59 @@ struct OlderProgramTests {
         #expect(try old.verify().isSound)
         _ = evolving
     }
+
+    private func referring(
+        required: Bool = false, _ rule: DeleteRule
+    ) throws -> (evolving: Evolving, old: Store, new: Store, ada: ObjectID, book: ObjectID) {
+        let evolving = try Evolving(entity("Person", [attribute("name")]))
+        let old = evolving.store
+        let ada = try old.add("Person", ["name": .string("Ada")])
+        let new = try evolving.open(
+            [
+                entity(
+                    "Person", [attribute("name")],
+                    to: [relationship("books", "Book", inverse: "owner", many: true, rule: rule)]),
+                entity(
+                    "Book", [attribute("title")],
+                    to: [relationship("owner", "Person", inverse: "books", required: required)]),
+            ], .compatible)
+        let book = try new.add("Book", ["title": .string("Emma"), "owner": .object(ada)])
+        return (evolving, old, new, ada, book)
+    }
+
+    @Test func `what an older program deletes leaves references empty that it does not know`()
+        throws
+    {
+        let (evolving, old, new, ada, book) = try referring(.nullify)
+
+        try old.remove(ada)
+
+        #expect(try new.value("owner", of: book) == .null)
+        let change = try new.entry(try new.head()).changes.first { $0.object == book }
+        #expect(change?.cause == ada)
+        try new.expectSound()
+        try new.commit(try new.restorePlan(of: ada).permitted())
+        #expect(try new.value("owner", of: book) == .object(ada))
+        try new.expectSound()
+        _ = evolving
+    }
+
+    @Test(arguments: [
+        (false, DeleteRule.cascade, "would have to be deleted"), (false, .deny, "forbids"),
+        (true, .nullify, "cannot be without it"),
+    ])
+    func `an older program deletes nothing whose delete asks for more than it knows`(
+        required: Bool, rule: DeleteRule, reason: String
+    ) throws {
+        let (evolving, old, new, ada, book) = try referring(required: required, rule)
+        let head = try new.head()
+
+        let refusal = #expect(throws: StoreError.self) { try old.remove(ada) }
+
+        #expect(refusal?.code == .modelSuperseded)
+        #expect(refusal?.message.contains(reason) == true, "\(refusal?.message ?? "")")
+        #expect(try new.head() == head)
+        #expect(try new.value("owner", of: book) == .object(ada))
+        _ = evolving
+    }
 }

@@ -1,4 +1,5 @@
 import DaybookLMDB
+import DaybookObjectModel
 import DaybookTestSupport
 import Testing
 
@@ -29,6 +30,41 @@ struct PutBatchTests {
             batch.add(key, Array(record.value.utf8))
         }
         return batch
+    }
+
+    @Test(arguments: UInt64(1)...6)
+    func `records are written in the order of their keys, however much these share`(
+        seed: UInt64
+    ) throws {
+        var random = SeededGenerator(seed: seed)
+        let shared = [UInt8](repeating: 7, count: Int.random(in: 0...20, using: &random))
+        // Few different bytes, so that many keys differ late or are the beginning of others.
+        let keys = Set(
+            (0..<400).map { _ in
+                shared
+                    + (0..<Int.random(in: 1...30, using: &random)).map { _ in
+                        UInt8.random(in: 0...1, using: &random)
+                    }
+            })
+        let table = table
+
+        try environment.write { transaction in
+            var batch = PutBatch()
+            for key in keys { batch.add(key) }
+            try batch.write(to: table, in: transaction)
+        }
+
+        let found = try environment.read { transaction in
+            var found: [[UInt8]] = []
+            let start: [UInt8] = []
+            try transaction.scan(table, from: start.span.bytes, to: nil, order: .ascending) {
+                key, _ in
+                found.append(key.array)
+                return .proceed
+            }
+            return found
+        }
+        #expect(found == keys.sorted { $0.lexicographicallyPrecedes($1) })
     }
 
     private func write(_ records: [Record], merging: Bool) throws {

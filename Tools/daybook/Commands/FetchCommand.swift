@@ -1,4 +1,5 @@
 import DaybookAudit
+import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore
 
@@ -10,6 +11,8 @@ struct FetchCommand: Command {
         "--where", short: "-w", "P", .text, "Only objects for which this predicate is true.")
     private let moment = Option(
         "--at", "SEQ|TIME", .moment, "As the store was at this entry or time.")
+    private let then = Flag(
+        "--then", "With '--at': in the model of that time, with its names and what it had.")
     private let sort = RepeatedOption(
         "--sort", short: "-s", "KEY", .name, "Sort by this property; '-KEY' in descending order.")
     private let limit = Option("--limit", short: "-n", "N", .count, "Stop after N objects.")
@@ -26,8 +29,12 @@ struct FetchCommand: Command {
                   code IN {'FR-75', 'FR-69'} OR NOT name CONTAINS[cd] 'saint'
                   population BETWEEN {1000, 2000}
                   ANY subdivisions.name LIKE '*burg'
+
+                The past is read in today's model: with today's names, and a property
+                that was removed for a time has the values that it kept meanwhile.
+                '--then' reads it in the model of that time.
                 """,
-            arguments: [store, entity, filter, moment, sort, limit, offset, count],
+            arguments: [store, entity, filter, moment, then, sort, limit, offset, count],
             examples: [
                 .init(
                     "daybook fetch iso.daybook Country --where \"name BEGINSWITH 'F'\"",
@@ -44,7 +51,9 @@ struct FetchCommand: Command {
     }
 
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
-        let store = try StoreReading.open(arguments[store])
+        let file = try StoreReading.open(arguments[store])
+        let sequence = try arguments[moment].map { try StoreReading.sequence(of: $0, in: file) }
+        let store = try storeToRead(file, at: sequence, isThen: arguments[then])
         let entity = try StoreReading.entity(arguments[entity], in: store.schema)
         var query = Query(entity, offset: arguments[offset] ?? 0)
         query.limit = arguments[limit]
@@ -52,7 +61,6 @@ struct FetchCommand: Command {
         if let text = arguments[filter] {
             query.filter = try StoreReading.filter(text, for: entity, in: store.schema)
         }
-        let sequence = try arguments[moment].map { try StoreReading.sequence(of: $0, in: store) }
         if arguments[count] {
             let count = try store.read(at: sequence) { try $0.count(query) }
             try console.print(countText(count, console.format))
@@ -63,6 +71,16 @@ struct FetchCommand: Command {
             try print(objects, of: entity, reading, console)
         }
         return .success
+    }
+
+    private func storeToRead(
+        _ store: Store, at sequence: SequenceNumber?, isThen: Bool
+    ) throws -> Store {
+        guard isThen else { return store }
+        guard let sequence else {
+            throw ToolError.usage("'--then' says with which model '--at' reads, so give both.")
+        }
+        return try store.withModel(at: sequence)
     }
 
     private func sorting(

@@ -1,0 +1,79 @@
+internal import DaybookJournalLog
+internal import DaybookObjectModel
+
+/// Builds the keys of index records, one after the other in the same memory.
+struct IndexKeyWriter {
+    private var writer = ByteWriter(capacity: 64)
+    private var values = ByteWriter(capacity: 64)
+
+    /// The key set last.
+    var bytes: [UInt8] { writer.bytes }
+
+    /// Sets the prefix of the index records of all objects with one value of a property.
+    mutating func set(_ property: PropertyNumber, _ value: Value) {
+        begin(property)
+        value.appendOrderedKey(to: &writer)
+        shorten()
+    }
+
+    /// Sets the key of the index record of an object whose value stands in a field.
+    ///
+    /// - Throws: ``DecodingFailure`` when the field does not hold a value.
+    mutating func set(
+        _ property: PropertyNumber, _ field: EncodedField, in bytes: RawSpan, _ object: ObjectID
+    ) throws(DecodingFailure) {
+        begin(property)
+        try bytes.appendOrderedKey(of: field, to: &writer)
+        shorten()
+        append(object)
+    }
+
+    /// Sets the key of the index record of an object for a constraint, from a row that has all its fields.
+    ///
+    /// - Returns: False when one of the values is null, because any number of objects may have none.
+    /// - Throws: ``DecodingFailure`` when a field does not hold a value.
+    mutating func set(
+        _ constraint: SchemaConstraint, _ row: RowLayout, _ bytes: RawSpan, _ object: ObjectID
+    ) throws(DecodingFailure) -> Bool {
+        values.removeAll()
+        for property in constraint.properties {
+            guard let slot = property.slot else { return false }
+            let field = try row.field(slot, in: bytes)
+            guard !field.isEmpty else { return false }
+            if !constraint.isCompound {
+                try set(constraint.number, field, in: bytes, object)
+                return true
+            }
+            values.append(raw: bytes.extracting(field.start..<field.end))
+        }
+        begin(constraint.number)
+        writer.append(raw: Digest.of(values.bytes).bytes)
+        append(object)
+        return true
+    }
+
+    private mutating func begin(_ property: PropertyNumber) {
+        writer.removeAll()
+        writer.append(bigEndian: property.rawValue)
+    }
+
+    private mutating func append(_ object: ObjectID) {
+        writer.append(bigEndian: object.entity.rawValue)
+        writer.append(bigEndian: object.number)
+    }
+
+    /// Cuts off a long value and appends its digest.
+    private mutating func shorten() {
+        let end = 4 + StoreLayout.indexedBytesLimit
+        let long = writer.bytes
+        guard long.count > end else { return }
+        writer.removeAll()
+        writer.append(raw: long[..<end])
+        writer.append(raw: Digest.of(Array(long[4...])).bytes)
+    }
+}
+
+extension SchemaConstraint {
+    /// How many fields a row must have to have all of the constraint.
+    var slotCount: Int { properties.compactMap(\.slot).reduce(0) { max($0, $1 + 1) } }
+}
