@@ -93,7 +93,7 @@ let package = Package(
             name: "daybook-benchmark",
             dependencies: [
                 "Daybook", "DaybookAudit", "DaybookSnapshotStore", "DaybookObjectModel",
-                "DaybookJournalLog", "CDaybookLMDB",
+                "DaybookJournalLog", "DaybookLMDB", "CDaybookLMDB",
                 "CDaybookSQLite",
             ],
             path: "Tools/daybook-benchmark",

@@ -11,7 +11,8 @@ extension Environment {
     ///   - path: The path of the copy; no file may exist there.
     ///   - compacting: Whether free pages are left out.
     /// - Throws: ``LMDBError``; no file is left at `path` then. Its code is
-    ///   ``LMDBError/Code/alreadyOpen`` when something exists there already.
+    ///   ``LMDBError/Code/alreadyOpen`` when something exists there already, and
+    ///   ``LMDBError/Code/corrupt`` when a damaged file was to be compacted.
     /// - Complexity: O(*p*) page reads and writes, *p* the number of the file's pages.
     package func copy(to path: String, compacting: Bool) throws {
         try core.checkUsable()
@@ -21,6 +22,7 @@ extension Environment {
         // LMDB registers a reader, and waits for the writer before it also copies free pages.
         try core.pair.awaitRegistering(patience)
         if !compacting { try core.pair.awaitWriter(patience) }
+        if compacting { try read { try $0.snapshot.checkPages() } }
         try core.pool.withReader(patience) {
             let flags = compacting ? UInt32(MDB_CP_COMPACT) : 0
             let status = mdb_env_copy2(core.handle.pointer, path, flags)

@@ -65,8 +65,7 @@ package final class Environment: Sendable {
         try core.checkUsable()
         let loan = try core.pool.borrow(patience)
         defer { core.pool.giveBack(loan) }
-        let access = TransactionAccess(pointer: loan.pointer, environment: core.identifier)
-        return try body(ReadTransaction(access))
+        return try body(ReadTransaction(loan.snapshot, environment: core.identifier))
     }
 
     /// Refuses when the path no longer leads to the file: it was deleted, moved or replaced.

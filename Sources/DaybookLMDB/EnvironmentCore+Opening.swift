@@ -41,8 +41,8 @@ extension EnvironmentCore {
                 return try openTables(environment, pair, options)
             }
             pair.endOpening()
-            return EnvironmentCore(
-                handle: environment, pair: pair, isReadOnly: options.readOnly, tables: handles)
+            return try EnvironmentCore(
+                handle: environment, pair: pair, options, tables: handles)
         } catch {
             mdb_env_close(environment)
             throw error
@@ -56,6 +56,7 @@ extension EnvironmentCore {
                 .alreadyOpen,
                 "'\(path)' is open for reading only in this process; close it before writing.")
         }
+        if options.isUntrusted { trust.withLock { $0 = .untrusted } }
         let known = tables.withLock { Set($0.keys) }
         var missing = options
         missing.tables.removeAll { known.contains($0) }
@@ -134,20 +135,28 @@ extension EnvironmentCore {
     ) throws(LMDBError) -> [String: UInt32] {
         if options.tables.isEmpty { return [:] }
         do throws(LMDBError) {
-            return try openTables(environment, options, flags: UInt32(MDB_RDONLY), create: false)
+            return try openTables(
+                environment, pair, options, flags: UInt32(MDB_RDONLY), create: false)
         } catch  where error.code == .noSuchTable {
             // Another program's file must not get our tables: only an empty file does.
             guard !options.readOnly, options.create, try isEmpty(environment) else { throw error }
             try pair.writing.takeNow()
             defer { pair.writing.giveBack() }
-            return try openTables(environment, options, flags: 0, create: true)
+            return try openTables(environment, pair, options, flags: 0, create: true)
         }
     }
 
     private static func openTables(
-        _ environment: OpaquePointer, _ options: EnvironmentOptions, flags: UInt32, create: Bool
+        _ environment: OpaquePointer, _ pair: FilePair, _ options: EnvironmentOptions,
+        flags: UInt32, create: Bool
     ) throws(LMDBError) -> [String: UInt32] {
         let transaction = try begin(environment, flags)
+        do throws(LMDBError) {
+            if !create { try checkTables(of: transaction, environment, pair, options) }
+        } catch {
+            mdb_txn_abort(transaction)
+            throw error
+        }
         var handles: [String: UInt32] = [:]
         for name in options.tables {
             var handle: MDB_dbi = 0
@@ -165,6 +174,19 @@ extension EnvironmentCore {
         let status = mdb_txn_commit(transaction)
         guard status == MDB_SUCCESS else { throw .status(status, "opening the tables") }
         return handles
+    }
+
+    /// Checks what LMDB is about to read of the table of tables, because it trusts that.
+    private static func checkTables(
+        of transaction: OpaquePointer, _ environment: OpaquePointer, _ pair: FilePair,
+        _ options: EnvironmentOptions
+    ) throws(LMDBError) {
+        var map = try PageMap(of: environment, pair)
+        defer { map.remove() }
+        var status = MDB_SUCCESS
+        let snapshot = try SnapshotMemory().snapshot(of: transaction, in: map, pair, &status)
+        guard let snapshot else { throw .status(status, "opening the tables") }
+        for name in options.tables { try snapshot.checkWay(toTable: name) }
     }
 
     private static func isEmpty(_ environment: OpaquePointer) throws(LMDBError) -> Bool {

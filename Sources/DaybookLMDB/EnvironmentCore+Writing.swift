@@ -57,6 +57,7 @@ extension EnvironmentCore {
     ) throws(LMDBError) -> MapChange? {
         try pair.writing.take(wait)
         defer { pair.writing.giveBack() }
+        try makeSure()
         return try pool.whileWriting { () throws(LMDBError) -> MapChange? in
             try performTransaction(&group, joining)
         }
@@ -152,7 +153,7 @@ extension EnvironmentCore {
     /// Takes over the size that the file says its map has. No transaction of this process is active
     /// meanwhile.
     private func follow() throws(LMDBError) {
-        let status = pool.withoutReaders { mdb_env_set_mapsize(handle.pointer, 0) }
+        let status = pool.changeMap(to: 0)
         if status != MDB_SUCCESS { throw .status(status, "following a larger map") }
     }
 
@@ -179,13 +180,14 @@ extension EnvironmentCore {
         mdb_env_info(handle.pointer, &info)
         let sizeOld = info.me_mapsize
         let sizeNew = sizeOld * 2
-        guard sizeNew <= Self.mapSizeMaximum, Self.canReserve(sizeNew) else {
+        // For LMDB's map and for the one for reading.
+        guard sizeNew <= Self.mapSizeMaximum, Self.canReserve(sizeNew * 2) else {
             throw LMDBError(
                 .mapFull,
                 "The memory map of \(sizeOld) bytes is full and cannot grow: "
                     + "the address space of this process has no room for \(sizeNew) bytes.")
         }
-        let status = pool.withoutReaders { mdb_env_set_mapsize(handle.pointer, sizeNew) }
+        let status = pool.changeMap(to: sizeNew)
         if status != MDB_SUCCESS {
             close(toWrites: "the memory map could not be made larger")
             throw .status(status, "making the map larger")

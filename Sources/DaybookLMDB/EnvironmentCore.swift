@@ -28,6 +28,9 @@ final class EnvironmentCore: Sendable {
     /// The reason why nothing more may be written, if so.
     let brokenReason = Mutex<String?>(nil)
 
+    /// Whether LMDB may follow the pages.
+    let trust: Mutex<Trust>
+
     /// The knowledge left by the last write of this process.
     let memory = Mutex(Memory())
 
@@ -39,13 +42,17 @@ final class EnvironmentCore: Sendable {
 
     private let forks: Int
 
-    init(handle: OpaquePointer, pair: FilePair, isReadOnly: Bool, tables: [String: UInt32]) {
+    init(
+        handle: OpaquePointer, pair: FilePair, _ options: EnvironmentOptions,
+        tables: [String: UInt32]
+    ) throws(LMDBError) {
         self.handle = Handle(pointer: handle)
         self.pair = pair
-        self.isReadOnly = isReadOnly
+        isReadOnly = options.readOnly
+        trust = Mutex(options.isUntrusted ? .untrusted : .unknown)
         let identifier = Self.identifierNext.wrappingAdd(1, ordering: .relaxed).newValue
         self.identifier = identifier
-        pool = ReaderPool(environment: handle, pair)
+        pool = try ReaderPool(environment: handle, pair)
         self.tables = Mutex([:])
         forks = ProcessForks.count
         add(tables)
@@ -73,7 +80,7 @@ final class EnvironmentCore: Sendable {
     /// Closes the file. There must be no reads or writes any more.
     func shutDown() {
         guard forks == ProcessForks.count else { return }
-        pool.purge()
+        pool.close()
         if writesBegun.load(ordering: .relaxed) > 0 { mdb_env_sync(handle.pointer, 1) }
         mdb_env_close(handle.pointer)
         pair.close()

@@ -21,6 +21,10 @@ package struct EnvironmentOptions: Sendable {
     /// The limit of waiting for locks of other processes.
     package var patience: LockPatience
 
+    /// Whether the file comes from somebody who is not trusted: then all its pages are checked before
+    /// the first write, whatever it says of itself.
+    package var isUntrusted = false
+
     /// Whether readers get numbers of their own where LMDB allows it. Tests turn this off, to open a
     /// file as with an LMDB that does not.
     var numbersReaders = true

@@ -55,55 +55,54 @@ extension Environment {
             let status = mdb_env_info(core.handle.pointer, &info)
             guard status == MDB_SUCCESS else { throw LMDBError.status(status, "looking around") }
             return try read { transaction in
-                let access = transaction.access
-                let pageSize = Int(try access.statistics(of: 1, "main").ms_psize)
-                let free = try access.freePages()
+                let snapshot = transaction.snapshot
+                let free = try snapshot.freePages()
                 let pagesAll = Int(info.me_last_pgno) + 1
                 return EnvironmentStatistics(
-                    pageSize: pageSize, mapSize: info.me_mapsize, fileSize: try core.fileSize(),
+                    pageSize: snapshot.pages.pageSize, mapSize: info.me_mapsize,
+                    fileSize: try core.pair.length(),
                     pagesUsed: pagesAll - free, pagesFree: free,
                     readers: Int(info.me_numreaders), readersMaximum: Int(info.me_maxreaders),
                     lastTransaction: Int(info.me_last_txnid),
-                    tables: try tables.map { try access.statistics(of: $0) })
+                    tables: try tables.map { try snapshot.statistics(of: $0) })
             }
         }
     }
 }
 
-extension EnvironmentCore {
-    fileprivate func fileSize() throws(LMDBError) -> Int {
-        var found = daybook_file()
-        let status = daybook_look_up(path, &found)
-        guard status == 0 else { throw .status(status, "measuring '\(path)'") }
-        return Int(found.size)
-    }
-}
-
-extension TransactionAccess {
-    fileprivate func statistics(of handle: UInt32, _ name: String) throws(LMDBError) -> MDB_stat {
-        var found = MDB_stat()
-        let status = mdb_stat(pointer, handle, &found)
-        guard status == MDB_SUCCESS else { throw .status(status, "measuring '\(name)'") }
-        return found
-    }
-
+extension Snapshot {
     fileprivate func statistics(of table: Table) throws(LMDBError) -> TableStatistics {
-        let found = try statistics(of: table.handle, table.name)
+        let record = try tree(of: table).record
         return TableStatistics(
-            name: table.name, entries: found.ms_entries, depth: Int(found.ms_depth),
-            branchPages: found.ms_branch_pages, leafPages: found.ms_leaf_pages,
-            overflowPages: found.ms_overflow_pages)
+            name: table.name, entries: Int(record.entries), depth: record.depth,
+            branchPages: Int(clamping: record.branchPages),
+            leafPages: Int(clamping: record.leafPages),
+            overflowPages: Int(clamping: record.overflowPages))
     }
 
-    /// The free list is LMDB's table 0; each record begins with the number of pages in it.
-    fileprivate func freePages() throws -> Int {
-        let freeList = Table(name: "free list", handle: 0, environment: environment)
-        var count = 0
-        let none: [UInt8] = []
-        try scan(freeList, from: none.span.bytes, to: nil, order: .ascending) { _, value in
-            count += value.withUnsafeBytes { Int($0.loadUnaligned(as: UInt.self)) }
-            return .proceed
+    /// Each record of the free list begins with the number of pages in it.
+    fileprivate func freePages() throws(LMDBError) -> Int {
+        let list = try freeList()
+        do throws(PageFault) {
+            return try list.withCursor { cursor throws(PageFault) in
+                var count = 0
+                var isPlaced = try cursor.move(atOrAfter: nil)
+                while isPlaced {
+                    count += try pageList(cursor.record().value)
+                    isPlaced = try cursor.move(.ascending)
+                }
+                return count
+            }
+        } catch {
+            throw .damaged(error, in: TreeKind.freeList.name)
         }
-        return count
+    }
+
+    private func pageList(_ value: UnsafeRawBufferPointer) throws(PageFault) -> Int {
+        let room = UInt64(value.count / MemoryLayout<UInt64>.size)
+        guard let start = value.baseAddress, room > 0,
+            start.number(at: 0, as: UInt64.self) < room
+        else { throw PageFault(page: nil, what: "a record of \(value.count) bytes is none of it") }
+        return Int(start.number(at: 0, as: UInt64.self))
     }
 }

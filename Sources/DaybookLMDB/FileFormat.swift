@@ -40,6 +40,10 @@ enum FileFormat {
     static let pageSizeRange = 256...65_536
     static let depthMaximum = 32
 
+    static func isPageSize(_ size: Int) -> Bool {
+        pageSizeRange.contains(size) && size & (size - 1) == 0
+    }
+
     /// `MDB_INTEGERKEY`, a flag of the free list.
     static let integerKeys: UInt16 = 0x0008
     /// `MDB_NOSUBDIR`, which LMDB happens to store.

@@ -66,14 +66,41 @@ enum FileInspection {
                 "'\(path)' has version \(first.version) of LMDB's format; "
                     + "this program reads version \(FileFormat.version).")
         }
-        try checkLength(descriptor, path, head: head, first: first)
+        var current = head
+        for attempt in 1... {
+            do throws(LMDBError) {
+                return try checkMetaPages(descriptor, path, current)
+            } catch {
+                // Another process may have written a meta page while it was read.
+                let again = try readHead(descriptor, path)
+                guard again != current, attempt < attemptsMaximum else { throw error }
+                current = again
+            }
+        }
     }
+
+    private static func checkMetaPages(
+        _ descriptor: Int32, _ path: String, _ head: [UInt8]
+    ) throws(LMDBError) {
+        guard let first = MetaPage(head, at: 0) else {
+            throw LMDBError(.notLMDB, "'\(path)' is too short to be an LMDB file.")
+        }
+        let second = try checkLength(descriptor, path, head: head, first: first)
+        guard let finding = MetaCheck.findingsOfNewest(first: first, second: second).first else {
+            return
+        }
+        throw LMDBError(
+            .corrupt, "'\(path)' is damaged. \(finding.message)" + LMDBError.verifyRemedy)
+    }
+
+    /// The number of attempts at a file that is being written to.
+    private static let attemptsMaximum = 32
 
     private static func checkLength(
         _ descriptor: Int32, _ path: String, head: [UInt8], first: MetaPage
-    ) throws(LMDBError) {
+    ) throws(LMDBError) -> MetaPage {
         let pageSize = Int(first.pageSize)
-        guard FileFormat.pageSizeRange.contains(pageSize), pageSize & (pageSize - 1) == 0 else {
+        guard FileFormat.isPageSize(pageSize) else {
             throw LMDBError(
                 .corrupt,
                 "'\(path)' is damaged: its page size of \(pageSize) is impossible."
@@ -97,6 +124,7 @@ enum FileInspection {
                 "'\(path)' is truncated: it has \(pagesPresent) of the \(needed) pages it names."
                     + LMDBError.verifyRemedy)
         }
+        return second
     }
 
     private static func readHead(_ descriptor: Int32, _ path: String) throws(LMDBError) -> [UInt8] {

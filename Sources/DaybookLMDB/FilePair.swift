@@ -20,6 +20,7 @@ internal import Synchronization
 /// | 2⁴⁰ + 1 | the process that writes, as long as it holds LMDB's own write lock |
 /// | 2⁴⁰ + 2 | the process that is registering a reader or forgetting dead ones, under LMDB's lock on
 /// readers |
+/// | 2⁴⁰ + 3 | every process that has made sure of the pages before it writes, shared |
 /// | from 2⁴¹ | every process, shared: the mark of the data file |
 ///
 /// The data file has only marks, from 2⁴¹: that of the lock file, or the first byte for a reader without
@@ -64,9 +65,12 @@ final class FilePair: Sendable {
     /// Releases the marks and closes a file. A child that was just forked also has it open, and
     /// would keep the marks until it runs its own program.
     static func close(_ descriptor: Int32) {
-        let status = daybook_lock_open_file(
-            descriptor, daybook_unlocked, LockOffset.marks, LockOffset.marksAndWishesCount)
-        assert(status == 0)
+        for (start, count) in [
+            (LockOffset.vouching, 1), (LockOffset.marks, LockOffset.marksAndWishesCount),
+        ] {
+            let status = daybook_lock_open_file(descriptor, daybook_unlocked, start, count)
+            assert(status == 0)
+        }
         _ = Foundation.close(descriptor)
     }
 
@@ -151,6 +155,50 @@ final class FilePair: Sendable {
         isNameless.store(true, ordering: .relaxed)
     }
 
+    /// Maps the data file for reading.
+    ///
+    /// - Returns: The begin of the map; nil and the number of the error when there is no room for it.
+    func map(_ length: Int) -> (start: UnsafeRawPointer?, error: Int32) {
+        let start = mmap(nil, length, PROT_READ, MAP_SHARED, dataDescriptor, 0)
+        guard start != MAP_FAILED, let start else { return (nil, errno) }
+        return (UnsafeRawPointer(start), 0)
+    }
+
+    /// The length of the data file in bytes.
+    func length() throws(LMDBError) -> Int {
+        var found = daybook_file()
+        let status = daybook_look_at(dataDescriptor, &found)
+        guard status == 0 else { throw .status(status, "measuring '\(file.name)'") }
+        return Int(found.size)
+    }
+
+    /// The bytes of the data file.
+    var source: PageSource { PageSource(descriptor: dataDescriptor) }
+
+    /// Writes a few bytes into the data file, behind what LMDB uses of a page.
+    func write(_ bytes: [UInt8], at offset: Int) {
+        let written = bytes.withUnsafeBytes {
+            pwrite(dataDescriptor, $0.baseAddress, $0.count, off_t(offset))
+        }
+        assert(written <= bytes.count)
+    }
+
+    /// Whether another process has locked a byte of the lock file.
+    func isLocked(_ offset: Int64, _ action: String) throws(LMDBError) -> Bool {
+        guard lockDescriptor >= 0 else { return false }
+        var found = daybook_foreign_lock()
+        let status = daybook_find_lock_open_file(lockDescriptor, offset, 1, &found)
+        guard status == 0 else { throw .status(status, action) }
+        return found.is_locked != 0
+    }
+
+    /// Locks a byte of the lock file, together with others, for as long as the file is open.
+    func lockShared(_ offset: Int64, _ action: String) throws(LMDBError) {
+        guard lockDescriptor >= 0 else { return }
+        let status = daybook_lock_open_file(lockDescriptor, daybook_shared, offset, 1)
+        guard status == 0 else { throw .status(status, action) }
+    }
+
     /// The bytes that may still be written to the file system; -1 when unknown.
     var room: Int64 { daybook_room(dataDescriptor) }
 
@@ -178,6 +226,7 @@ enum LockOffset {
     static let opening: Int64 = 1 << 40
     static let writing: Int64 = opening + 1
     static let registering: Int64 = opening + 2
+    static let vouching: Int64 = opening + 3
     static let marks: Int64 = 1 << 41
     static let marksCount: Int64 = 1 << 61
     /// In the data file, by the process that is about to put a mark there, as far behind this as the

@@ -57,6 +57,23 @@ extension LMDBError {
         }
     }
 
+    /// The error for a page that cannot be read.
+    @inline(never)
+    static func damaged(_ fault: PageFault, in table: String?) -> LMDBError {
+        let place =
+            switch (fault.page, table) {
+            case (let page?, let table?): " at page \(page) of '\(table)'"
+            case (let page?, nil): " at page \(page)"
+            case (nil, let table?): " in '\(table)'"
+            case (nil, nil): ""
+            }
+        return LMDBError(.corrupt, "The file is damaged\(place): \(fault.what).\(verifyRemedy)")
+    }
+
+    static func emptyKey() -> LMDBError {
+        LMDBError.status(MDB_BAD_VALSIZE, "reading")
+    }
+
     static func diskFull(osError: Int32) -> LMDBError {
         LMDBError(
             .diskFull,

@@ -1,5 +1,3 @@
-import DaybookStopping
-
 /// The fields of a meta page in the file.
 struct MetaPage {
     let pageNumber: UInt64
@@ -18,17 +16,27 @@ struct MetaPage {
 
     /// The meta page at `offset`, or `nil` when there are too few bytes.
     init?(_ bytes: [UInt8], at offset: Int) {
-        guard offset >= 0, offset + FileFormat.metaEnd <= bytes.count else { return nil }
-        pageNumber = bytes.number(offset)
-        pageFlags = bytes.number(offset + FileFormat.pageFlagsOffset)
-        magic = bytes.number(offset + FileFormat.magicOffset)
-        version = bytes.number(offset + FileFormat.versionOffset)
-        address = bytes.number(offset + FileFormat.addressOffset)
-        mapSize = bytes.number(offset + FileFormat.mapSizeOffset)
-        free = TreeRecord(bytes, at: offset + FileFormat.freeRecordOffset)
-        main = TreeRecord(bytes, at: offset + FileFormat.mainRecordOffset)
-        lastPage = bytes.number(offset + FileFormat.lastPageOffset)
-        transaction = bytes.number(offset + FileFormat.transactionOffset)
+        guard offset >= 0, offset <= bytes.count,
+            let page = bytes.withUnsafeBytes({
+                MetaPage(UnsafeRawBufferPointer(rebasing: $0[offset...]))
+            })
+        else { return nil }
+        self = page
+    }
+
+    /// The meta page that these bytes begin with, or `nil` when they are too few.
+    init?(_ bytes: UnsafeRawBufferPointer) {
+        guard let start = bytes.baseAddress, bytes.count >= FileFormat.metaEnd else { return nil }
+        pageNumber = start.number(at: 0, as: UInt64.self)
+        pageFlags = start.number(at: FileFormat.pageFlagsOffset, as: UInt16.self)
+        magic = start.number(at: FileFormat.magicOffset, as: UInt32.self)
+        version = start.number(at: FileFormat.versionOffset, as: UInt32.self)
+        address = start.number(at: FileFormat.addressOffset, as: UInt64.self)
+        mapSize = start.number(at: FileFormat.mapSizeOffset, as: UInt64.self)
+        free = TreeRecord(start + FileFormat.freeRecordOffset)
+        main = TreeRecord(start + FileFormat.mainRecordOffset)
+        lastPage = start.number(at: FileFormat.lastPageOffset, as: UInt64.self)
+        transaction = start.number(at: FileFormat.transactionOffset, as: UInt64.self)
     }
 }
 
@@ -43,31 +51,49 @@ struct TreeRecord {
     let entries: UInt64
     let root: UInt64
 
-    /// The record at `offset`, which must have all its bytes.
-    init(_ bytes: [UInt8], at offset: Int) {
-        padding = bytes.number(offset)
-        flags = bytes.number(offset + 4)
-        let depth: UInt16 = bytes.number(offset + 6)
-        self.depth = Int(depth)
-        branchPages = bytes.number(offset + 8)
-        leafPages = bytes.number(offset + 16)
-        overflowPages = bytes.number(offset + 24)
-        entries = bytes.number(offset + 32)
-        root = bytes.number(offset + 40)
+    /// The record of these bytes, or `nil` when they are not as many as a record has.
+    init?(_ bytes: UnsafeRawBufferPointer) {
+        guard let start = bytes.baseAddress, bytes.count == FileFormat.treeRecordSize else {
+            return nil
+        }
+        self.init(start)
+    }
+
+    fileprivate init(_ start: UnsafeRawPointer) {
+        padding = start.number(at: 0, as: UInt32.self)
+        flags = start.number(at: 4, as: UInt16.self)
+        depth = Int(start.number(at: 6, as: UInt16.self))
+        branchPages = start.number(at: 8, as: UInt64.self)
+        leafPages = start.number(at: 16, as: UInt64.self)
+        overflowPages = start.number(at: 24, as: UInt64.self)
+        entries = start.number(at: 32, as: UInt64.self)
+        root = start.number(at: 40, as: UInt64.self)
+    }
+
+    /// The record of a tree without records.
+    static var none: TreeRecord { TreeRecord() }
+
+    private init() {
+        (padding, flags, depth) = (0, 0, 0)
+        (branchPages, leafPages, overflowPages, entries) = (0, 0, 0, 0)
+        root = FileFormat.noPage
     }
 
     var isEmpty: Bool { root == FileFormat.noPage }
-}
 
-extension [UInt8] {
-    /// The little-endian number at `offset`, bounds-checked.
-    @inline(__always)
-    func number<Value: FixedWidthInteger & BitwiseCopyable>(_ offset: Int) -> Value {
-        require(
-            offset >= 0 && offset <= count - MemoryLayout<Value>.size,
-            "A number of a page lies within the page.")
-        return withUnsafeBytes {
-            Value(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: Value.self))
+    /// What of the record cannot be true of a tree of records.
+    var fault: String? {
+        if flags != 0 || padding != 0 { return "its flags are \(flags)" }
+        return shapeFault
+    }
+
+    /// What of the record cannot be true of any tree, the free list included.
+    var shapeFault: String? {
+        if isEmpty {
+            if depth != 0 { return "it is empty and has a depth" }
+            return entries == 0 ? nil : "it is empty and has \(entries) records"
         }
+        return (1...FileFormat.depthMaximum).contains(depth)
+            ? nil : "its depth of \(depth) is impossible"
     }
 }

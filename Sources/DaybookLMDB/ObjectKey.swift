@@ -38,9 +38,9 @@ extension EnvironmentCore {
         try checkUsable()
         let loan = try pool.borrow(patience)
         defer { pool.giveBack(loan) }
-        let access = TransactionAccess(pointer: loan.pointer, environment: identifier)
+        let transaction = ReadTransaction(loan.snapshot, environment: identifier)
         return try key.withBytes { key in
-            try access.get(table, key) { bytes in bytes.withUnsafeBytes { Array($0) } }
+            try transaction.value(table, key).map { Array($0) }
         }
     }
 }

@@ -51,17 +51,14 @@ package enum PageCheck {
                 throw .status(number, "opening '\(path)'")
             }
             defer { close(descriptor) }
-            var failure: Int32 = 0
-            let source = PageSource { offset, count in
-                let (bytes, number) = read(descriptor, offset, count)
-                if number != 0 { failure = number }
-                return bytes
-            }
+            let source = PageSource(descriptor: descriptor)
             for _ in 0..<attemptsMaximum {
                 let before = source.metaBytes
                 let findings = run(source)
                 // A failure to read is not damage.
-                guard failure == 0 else { throw .status(failure, "reading '\(path)'") }
+                guard source.failure == 0 else {
+                    throw .status(source.failure, "reading '\(path)'")
+                }
                 let isSound = !findings.contains { $0.severity == .damage }
                 if isSound || source.metaBytes == before { return findings }
             }
@@ -75,44 +72,30 @@ package enum PageCheck {
 
     /// Checks a file that was read into memory.
     package static func run(bytes: [UInt8]) -> [PageFinding] {
-        run(
-            PageSource { offset, count in
-                guard offset >= 0, offset <= bytes.count else { return [] }
-                return Array(bytes[offset..<min(offset + count, bytes.count)])
-            })
+        bytes.withUnsafeBytes { run(PageSource($0)) }
     }
 
     /// The number of attempts at a file that is being written to.
     private static let attemptsMaximum = 32
 
-    /// - Returns: The bytes that could be read, and the number of the error that prevented the
-    ///   rest, if any.
-    private static func read(
-        _ descriptor: Int32, _ offset: Int, _ count: Int
-    ) -> (bytes: [UInt8], error: Int32) {
-        var number: Int32 = 0
-        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-            while filled < count {
-                let start = buffer.baseAddress.map { $0 + filled }
-                let more = pread(descriptor, start, count - filled, off_t(offset + filled))
-                if more < 0, errno == EINTR { continue }
-                if more < 0 { number = errno }
-                if more <= 0 { return }
-                filled += more
-            }
-        }
-        // A folder, a pipe or a similar file has no bytes to read.
-        return (bytes, number == EISDIR || number == ESPIPE || number == EINVAL ? 0 : number)
+    /// What of a file is checked.
+    enum Scope {
+        /// Everything.
+        case file
+        /// The newest state, which is all that LMDB follows: the older meta page may be that of a write
+        /// that failed at its last step.
+        case newestState
     }
 
-    private static func run(_ source: PageSource) -> [PageFinding] {
-        let head = source.bytes(at: 0, count: FileFormat.pageSizeRange.upperBound * 2)
+    /// Checks the bytes of a source.
+    static func run(_ source: PageSource, _ scope: Scope = .file) -> [PageFinding] {
+        let head = source.metaBytes
         var metas: [MetaPage] = []
         guard let first = MetaPage(head, at: 0) else {
             return [.damage(0, nil, "the file ends before its first page does")]
         }
         let pageSize = Int(first.pageSize)
-        guard FileFormat.pageSizeRange.contains(pageSize), pageSize & (pageSize - 1) == 0 else {
+        guard FileFormat.isPageSize(pageSize) else {
             return [.damage(0, nil, "its page size of \(first.pageSize) is impossible")]
         }
         metas.append(first)
@@ -120,10 +103,15 @@ package enum PageCheck {
             return [.damage(1, nil, "the file ends before its second page does")]
         }
         metas.append(second)
-        var findings = metas.enumerated().flatMap { MetaCheck.findings($1, number: UInt64($0)) }
-        findings += MetaCheck.findings(first: first, second: second)
         let newest = second.transaction > first.transaction ? second : first
         let older = second.transaction > first.transaction ? first : second
+        var findings: [PageFinding]
+        switch scope {
+        case .file:
+            findings = metas.enumerated().flatMap { MetaCheck.findings($1, number: UInt64($0)) }
+            findings += MetaCheck.findings(first: first, second: second)
+        case .newestState: findings = MetaCheck.findingsOfNewest(first: first, second: second)
+        }
         let pageCount = newest.lastPage.addingReportingOverflow(1)
         let isInFile =
             !pageCount.overflow && pageCount.partialValue < UInt64(Int.max) / UInt64(pageSize)
@@ -136,7 +124,7 @@ package enum PageCheck {
         }
         var check = TreeCheck(
             source: source, pageSize: pageSize, pageCount: Int(pageCount.partialValue))
-        check.checkAll(newest: newest, older: older)
+        check.checkAll(newest: newest, older: scope == .file ? older : nil)
         return findings + check.findings
     }
 }
@@ -159,28 +147,6 @@ extension PageFinding {
             case (nil, nil): "File: "
             }
         return location + what + "."
-    }
-}
-
-/// The source of the bytes.
-struct PageSource {
-    private let read: (_ offset: Int, _ count: Int) -> [UInt8]
-
-    init(_ read: @escaping (_ offset: Int, _ count: Int) -> [UInt8]) {
-        self.read = read
-    }
-
-    /// The first pages, one of which every commit changes.
-    var metaBytes: [UInt8] { read(0, FileFormat.pageSizeRange.upperBound * 2) }
-
-    /// Up to `count` bytes; fewer at the end of the file.
-    func bytes(at offset: Int, count: Int) -> [UInt8] {
-        read(offset, count)
-    }
-
-    /// Whether the file has at least `length` bytes.
-    func has(_ length: Int) -> Bool {
-        length <= 0 || read(length - 1, 1).count == 1
     }
 }
 
@@ -209,6 +175,23 @@ enum MetaCheck {
             problems.append("its map of \(meta.mapSize) bytes is impossibly large")
         }
         return problems.map { .damage(number, nil, $0) }
+    }
+
+    /// The findings on the meta page of the newest state.
+    static func findingsOfNewest(first: MetaPage, second: MetaPage) -> [PageFinding] {
+        let isSecond = second.transaction > first.transaction
+        let newest = isSecond ? second : first
+        var findings = findings(newest, number: isSecond ? 1 : 0)
+        if first.pageSize != second.pageSize {
+            findings.append(.damage(1, nil, "its page size differs from that of page 0"))
+        }
+        if newest.transaction > 0, newest.transaction & 1 != (isSecond ? 1 : 0) {
+            findings.append(
+                .damage(
+                    isSecond ? 1 : 0, nil,
+                    "transaction \(newest.transaction) does not belong on this page"))
+        }
+        return findings
     }
 
     /// Transaction *n* writes meta page *n* mod 2, so the two numbers are consecutive.

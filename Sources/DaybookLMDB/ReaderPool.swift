@@ -9,10 +9,11 @@ internal import Synchronization
 /// - A slot is either resting (reset, on the free list) or in use by one thread.
 /// - While the map is being changed no slot is in use and none exists.
 final class ReaderPool: Sendable {
-    /// One borrowed read transaction.
+    /// One borrowed read transaction, and the state of the file that it sees.
     struct Loan {
         let index: Int
         let pointer: OpaquePointer
+        let snapshot: Snapshot
     }
 
     private struct Slot {
@@ -20,10 +21,13 @@ final class ReaderPool: Sendable {
         var pointer: OpaquePointer?
         /// The thread that reads, 0 while resting.
         var owner: UInt
+        /// What is known of the state it last saw.
+        let memory = SnapshotMemory()
     }
 
     private struct State {
         var slots: [Slot] = []
+        var map: PageMap
         var resting: [Int] = []
         var empty: [Int] = []
         var active = 0
@@ -46,10 +50,10 @@ final class ReaderPool: Sendable {
     /// change the map.
     private let writing = Mutex<Void>(())
 
-    init(environment: OpaquePointer, _ pair: FilePair) {
+    init(environment: OpaquePointer, _ pair: FilePair) throws(LMDBError) {
         self.environment = Handle(pointer: environment)
         self.pair = pair
-        state = Mutex(State())
+        state = Mutex(State(map: try PageMap(of: environment, pair)))
     }
 
     // MARK: - Reading
@@ -63,7 +67,7 @@ final class ReaderPool: Sendable {
         let thread = UInt(daybook_thread_identity())
         for _ in 0..<Self.attemptsMaximum {
             let taken = reserve(for: thread)
-            let status: Int32
+            var status: Int32
             var pointer = taken.pointer
             if let pointer {
                 status = mdb_txn_renew(pointer)
@@ -76,10 +80,19 @@ final class ReaderPool: Sendable {
                 }
             }
             if status == MDB_SUCCESS, let pointer {
-                if taken.pointer == nil { adopt(pointer, at: taken.index) }
-                return Loan(index: taken.index, pointer: pointer)
+                do throws(LMDBError) {
+                    let snapshot = try taken.memory.snapshot(
+                        of: pointer, in: taken.map, pair, &status)
+                    if let snapshot {
+                        if taken.pointer == nil { adopt(pointer, at: taken.index) }
+                        return Loan(index: taken.index, pointer: pointer, snapshot: snapshot)
+                    }
+                } catch {
+                    discard(taken.index, pointer: pointer)
+                    throw error
+                }
             }
-            discard(taken.index, pointer: taken.pointer)
+            discard(taken.index, pointer: pointer)
             try recover(from: status, thread: thread, patience)
         }
         throw .status(MDB_MAP_RESIZED, "beginning to read")
@@ -130,6 +143,18 @@ final class ReaderPool: Sendable {
 
     // MARK: - Excluding readers
 
+    /// Changes the length of the map, LMDB's and the one for reading.
+    ///
+    /// - Parameter size: The length in bytes; 0 for the one that the file names.
+    /// - Returns: LMDB's status; or the number of the error when there is no second map.
+    func changeMap(to size: Int) -> Int32 {
+        withoutReaders {
+            let status = mdb_env_set_mapsize(environment.pointer, size)
+            let mapped = state.withLock { $0.map.follow(environment.pointer, pair) }
+            return status == MDB_SUCCESS ? mapped : status
+        }
+    }
+
     /// Runs one write transaction, during which no reader changes the map.
     func whileWriting<R: Sendable>(_ body: () throws(LMDBError) -> R) throws(LMDBError) -> R {
         try writing.withLock { _ throws(LMDBError) -> R in try body() }
@@ -137,15 +162,20 @@ final class ReaderPool: Sendable {
 
     /// Waits until no read is under way, drops the pooled transactions, and runs `body` while
     /// none can begin. `mdb_env_set_mapsize` demands this and does not check it.
-    func withoutReaders<R>(_ body: () -> R) -> R {
+    private func withoutReaders<R>(_ body: () -> R) -> R {
         enterExclusive()
         let result = body()
         leaveExclusive()
         return result
     }
 
-    /// Ends all pooled transactions; for closing.
-    func purge() {
+    /// Ends all pooled transactions and the map; for closing.
+    func close() {
+        purge()
+        state.withLock { $0.map.remove() }
+    }
+
+    private func purge() {
         let pointers = state.withLock { Self.removeResting(&$0) }
         for pointer in pointers { mdb_txn_abort(pointer.pointer) }
     }
@@ -190,6 +220,8 @@ final class ReaderPool: Sendable {
         // the slot to one caller at a time.
         let index: Int
         let pointer: OpaquePointer?
+        let memory: SnapshotMemory
+        let map: PageMap
     }
 
     private func reserve(for thread: UInt) -> Reservation {
@@ -212,16 +244,17 @@ final class ReaderPool: Sendable {
     }
 
     private static func takeSlot(_ state: inout State, _ thread: UInt) -> Reservation {
-        if let index = state.resting.popLast() {
+        let index: Int
+        if let free = state.resting.popLast() ?? state.empty.popLast() {
+            index = free
             state.slots[index].owner = thread
-            return Reservation(index: index, pointer: state.slots[index].pointer)
+        } else {
+            index = state.slots.count
+            state.slots.append(Slot(pointer: nil, owner: thread))
         }
-        if let index = state.empty.popLast() {
-            state.slots[index].owner = thread
-            return Reservation(index: index, pointer: nil)
-        }
-        state.slots.append(Slot(pointer: nil, owner: thread))
-        return Reservation(index: state.slots.count - 1, pointer: nil)
+        let slot = state.slots[index]
+        return Reservation(
+            index: index, pointer: slot.pointer, memory: slot.memory, map: state.map)
     }
 
     private func adopt(_ pointer: OpaquePointer, at index: Int) {
@@ -268,9 +301,7 @@ final class ReaderPool: Sendable {
         switch status {
         case MDB_MAP_RESIZED:
             if isReadingOnThisThread() { throw .status(status, "beginning a read within a read") }
-            let resized = writing.withLock { _ in
-                withoutReaders { mdb_env_set_mapsize(environment.pointer, 0) }
-            }
+            let resized = writing.withLock { _ in changeMap(to: 0) }
             if resized != MDB_SUCCESS { throw .status(resized, "following a larger map") }
         case MDB_READERS_FULL:
             var dead: Int32 = 0

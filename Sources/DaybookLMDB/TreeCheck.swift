@@ -36,16 +36,15 @@ struct TreeCheck {
 
     // MARK: - The whole file
 
-    mutating func checkAll(newest: MetaPage, older: MetaPage) {
+    mutating func checkAll(newest: MetaPage, older: MetaPage?) {
         var tables: [(name: String, record: TreeRecord)] = []
         if newest.main.flags != 0 || newest.main.padding != 0 {
             damage(nil, TreeKind.main.name, "its flags are \(newest.main.flags)")
         }
         walk(newest.main, .main) { check, key, value in
             // A record beside the tables.
-            guard value.count == FileFormat.treeRecordSize else { return }
+            guard let record = TreeRecord(value) else { return }
             let name = String(decoding: key, as: UTF8.self)
-            let record = TreeRecord(value, at: 0)
             if record.flags != 0 || record.padding != 0 {
                 check.damage(nil, name, "its flags are \(record.flags)")
             }
@@ -56,11 +55,12 @@ struct TreeCheck {
         }
         var freed: [(transaction: UInt64, pages: [UInt64])] = []
         walk(newest.free, .freeList) { check, key, value in
-            freed.append((key.number(0), check.pageList(value)))
+            guard let start = key.baseAddress else { return }
+            freed.append((start.number(at: 0, as: UInt64.self), check.pageList(value)))
         }
         checkFreePages(freed)
         checkTransaction(of: newest, largest: freed.last?.transaction)
-        if older.transaction < newest.transaction {
+        if let older, older.transaction < newest.transaction {
             checkTransaction(
                 of: older, largest: largestFreeKey(older.free),
                 remark: "; either it was altered, or a write failed at its last step, which the "
@@ -119,32 +119,32 @@ struct TreeCheck {
     }
 
     /// The page numbers of a free-list value; with a wrong count, those that are there.
-    private mutating func pageList(_ value: [UInt8]) -> [UInt64] {
+    private mutating func pageList(_ value: UnsafeRawBufferPointer) -> [UInt64] {
         let room = value.count / 8 - 1
-        guard room >= 0, value.count % 8 == 0 else {
+        guard room >= 0, value.count % 8 == 0, let start = value.baseAddress else {
             damage(nil, TreeKind.freeList.name, "a record has \(value.count) bytes")
             return []
         }
-        let count: UInt64 = value.number(0)
+        let count = start.number(at: 0, as: UInt64.self)
         if count > UInt64(room) {
             damage(nil, TreeKind.freeList.name, "a record for \(room) pages names \(count)")
         }
-        return (0..<Int(min(count, UInt64(room)))).map { value.number(8 + 8 * $0) }
+        return (0..<Int(min(count, UInt64(room)))).map {
+            start.number(at: 8 + 8 * $0, as: UInt64.self)
+        }
     }
 
     // MARK: - One tree
 
-    private mutating func walk(
-        _ record: TreeRecord, _ kind: TreeKind,
-        _ visit: (inout TreeCheck, _ key: [UInt8], _ value: [UInt8]) -> Void
-    ) {
+    private typealias Visit = (
+        inout TreeCheck, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
+    ) -> Void
+
+    private mutating func walk(_ record: TreeRecord, _ kind: TreeKind, _ visit: Visit) {
         var counts = Counts()
-        if record.isEmpty {
-            if record.depth != 0 { damage(nil, kind.name, "it is empty and has a depth") }
-        } else if record.depth < 1 || record.depth > FileFormat.depthMaximum {
-            damage(nil, kind.name, "its depth of \(record.depth) is impossible")
-            return
-        } else {
+        if let fault = record.shapeFault { damage(nil, kind.name, fault) }
+        if !record.isEmpty {
+            guard record.shapeFault == nil else { return }
             let visitor = TreeVisitor(kind: kind, depth: record.depth)
             walkPage(record.root, level: 1, KeyBounds(), visitor, &counts, visit)
         }
@@ -161,45 +161,65 @@ struct TreeCheck {
 
     private mutating func walkPage(
         _ number: UInt64, level: Int, _ bounds: KeyBounds, _ visitor: TreeVisitor,
-        _ counts: inout Counts, _ visit: (inout TreeCheck, [UInt8], [UInt8]) -> Void
+        _ counts: inout Counts, _ visit: Visit
     ) {
         guard claim(number, 1, for: visitor.kind) else { return }
-        let page = TreePage(source.bytes(at: Int(number) * pageSize, count: pageSize))
-        let isLeaf = level == visitor.depth
-        let problems = page.problems(number: number, size: pageSize, isLeaf: isLeaf)
-        for problem in problems { damage(number, visitor.kind.name, problem) }
-        // Without valid offsets nothing on the page can be followed.
-        guard problems.isEmpty else { return }
-        checkKeys(page, number, isLeaf: isLeaf, bounds, visitor)
-        if isLeaf {
-            counts.leafPages += 1
-            for index in 0..<page.nodeCount {
-                counts.entries += 1
-                let key = page.key(index)
-                guard let value = value(page, index, number, visitor, &counts),
-                    visitor.kind.accepts(key)
-                else { continue }
-                visit(&self, key, value)
+        do throws(PageFault) {
+            // Without valid offsets nothing on the page can be followed.
+            let page = try page(number, level: level, isLeaf: level == visitor.depth)
+            try checkKeys(page, bounds, visitor)
+            switch page.kind {
+            case .leaf: try walkLeaf(page, visitor, &counts, visit)
+            case .branch:
+                counts.branchPages += 1
+                for index in 0..<page.nodeCount {
+                    var within = bounds
+                    if index > 0 { within.lower = try page.node(index).key }
+                    if index + 1 < page.nodeCount { within.upper = try page.node(index + 1).key }
+                    let child = try page.node(index).child
+                    walkPage(child, level: level + 1, within, visitor, &counts, visit)
+                }
             }
-        } else {
-            counts.branchPages += 1
-            for index in 0..<page.nodeCount {
-                var within = bounds
-                if index > 0 { within.lower = page.key(index) }
-                if index + 1 < page.nodeCount { within.upper = page.key(index + 1) }
-                walkPage(page.child(index), level: level + 1, within, visitor, &counts, visit)
-            }
+        } catch {
+            damage(error.page, visitor.kind.name, error.what)
         }
     }
 
+    private mutating func walkLeaf(
+        _ page: PageView, _ visitor: TreeVisitor, _ counts: inout Counts, _ visit: Visit
+    ) throws(PageFault) {
+        counts.leafPages += 1
+        for index in 0..<page.nodeCount {
+            counts.entries += 1
+            let node = try page.node(index)
+            guard let value = try value(node, index, page, visitor, &counts),
+                visitor.kind.accepts(node.key)
+            else { continue }
+            visit(&self, node.key, value)
+        }
+    }
+
+    /// A page with its nodes checked, valid until the next one of the same level.
+    private func page(
+        _ number: UInt64, level: Int, isLeaf: Bool
+    ) throws(PageFault) -> PageView {
+        let bytes = source.bytes(at: Int(number) * pageSize, count: pageSize, level: level)
+        guard bytes.count == pageSize else {
+            throw PageFault(page: number, what: "the file ends within it")
+        }
+        let page = try PageView(bytes, number: number, isLeaf ? .leaf : .branch)
+        try page.checkPacking()
+        return page
+    }
+
     private mutating func checkKeys(
-        _ page: TreePage, _ number: UInt64, isLeaf: Bool, _ bounds: KeyBounds,
-        _ visitor: TreeVisitor
-    ) {
-        var before: [UInt8]?
+        _ page: PageView, _ bounds: KeyBounds, _ visitor: TreeVisitor
+    ) throws(PageFault) {
+        let number = page.number
+        var before: UnsafeRawBufferPointer?
         // The first key of a branch page means "everything before the second".
-        for index in (isLeaf ? 0 : 1)..<page.nodeCount {
-            let key = page.key(index)
+        for index in (page.kind == .leaf ? 0 : 1)..<page.nodeCount {
+            let key = try page.node(index).key
             guard visitor.kind.accepts(key) else {
                 damage(number, visitor.kind.name, "key \(index) has \(key.count) bytes")
                 continue
@@ -217,46 +237,52 @@ struct TreeCheck {
         }
     }
 
-    /// The value of a leaf's node, from its overflow pages if it has any.
+    /// The value of a leaf's node, from its overflow pages if it has any; valid until the next one.
     private mutating func value(
-        _ page: TreePage, _ index: Int, _ number: UInt64, _ visitor: TreeVisitor,
+        _ node: PageView.Node, _ index: Int, _ page: PageView, _ visitor: TreeVisitor,
         _ counts: inout Counts
-    ) -> [UInt8]? {
-        let flags = page.flags(index)
-        let size = page.valueSize(index)
-        guard visitor.kind.accepts(flags: flags, valueSize: size) else {
+    ) throws(PageFault) -> UnsafeRawBufferPointer? {
+        let size = node.valueSize
+        guard visitor.kind.accepts(flags: node.flags, valueSize: size) else {
             damage(
-                number, visitor.kind.name, "record \(index) has flags \(flags) and \(size) bytes")
+                page.number, visitor.kind.name,
+                "record \(index) has flags \(node.flags) and \(size) bytes")
             return nil
         }
-        guard flags & FileFormat.nodeOverflow != 0 else {
-            if FileFormat.nodeHeaderSize + page.key(index).count + size > page.nodeMaximum {
-                damage(number, visitor.kind.name, "record \(index) is too long for its page")
+        guard node.flags & FileFormat.nodeOverflow != 0 else {
+            if FileFormat.nodeHeaderSize + node.key.count + size > page.nodeMaximum {
+                damage(
+                    page.number, visitor.kind.name, "record \(index) is too long for its page")
             }
-            return page.valueInPage(index)
+            return try page.valueInPage(node, count: size)
         }
-        let first = page.overflowPage(index)
+        let first = try page.overflowPage(node)
         guard first >= 2, first < UInt64(pageCount) else {
-            damage(number, visitor.kind.name, "record \(index) lies on page \(first), not in file")
+            damage(
+                page.number, visitor.kind.name,
+                "record \(index) lies on page \(first), not in file")
             return nil
         }
         let offset = Int(first) * pageSize
-        let header = source.bytes(at: offset, count: FileFormat.pageHeaderSize)
-        guard header.count == FileFormat.pageHeaderSize else { return nil }
-        let run: UInt32 = header.number(FileFormat.pageOverflowOffset)
-        let flagsFound: UInt16 = header.number(FileFormat.pageFlagsOffset)
-        let needed = (FileFormat.pageHeaderSize - 1 + size) / pageSize + 1
-        guard header.number(0) == first, flagsFound == FileFormat.overflowPage,
-            Int(run) >= needed, first + UInt64(run) <= UInt64(pageCount)
-        else {
-            damage(first, visitor.kind.name, "it is not the begin of an overflow value")
+        let run: Int
+        do throws(PageFault) {
+            let header = source.bytes(
+                at: offset, count: FileFormat.pageHeaderSize, level: Self.valueLevel)
+            run = try Pages.overflowPages(
+                header, first, holding: size, pageSize: pageSize, pageCount: pageCount)
+        } catch {
+            damage(error.page, visitor.kind.name, error.what)
             return nil
         }
-        guard claim(first, Int(run), for: visitor.kind) else { return nil }
+        guard claim(first, run, for: visitor.kind) else { return nil }
         counts.overflowPages += UInt64(run)
-        if !visitor.kind.readsValues { return [] }
-        return source.bytes(at: offset + FileFormat.pageHeaderSize, count: size)
+        if !visitor.kind.readsValues { return UnsafeRawBufferPointer(start: nil, count: 0) }
+        return source.bytes(
+            at: offset + FileFormat.pageHeaderSize, count: size, level: Self.valueLevel)
     }
+
+    /// The buffer for values, behind those for pages.
+    private static let valueLevel = FileFormat.depthMaximum + 1
 
     /// Marks pages as used by a tree; false when one is not in the file or already used.
     private mutating func claim(_ first: UInt64, _ run: Int, for kind: TreeKind) -> Bool {
@@ -280,18 +306,20 @@ struct TreeCheck {
             return nil
         }
         var number = record.root
-        for level in 1...record.depth {
-            guard number >= 2, number < UInt64(pageCount) else { return nil }
-            let page = TreePage(source.bytes(at: Int(number) * pageSize, count: pageSize))
-            let isLeaf = level == record.depth
-            guard page.problems(number: number, size: pageSize, isLeaf: isLeaf).isEmpty else {
-                return nil
+        do throws(PageFault) {
+            for level in 1...record.depth {
+                guard number >= 2, number < UInt64(pageCount) else { return nil }
+                let page = try page(number, level: level, isLeaf: level == record.depth)
+                let last = try page.node(page.nodeCount - 1)
+                if page.kind == .leaf {
+                    guard last.key.count == 8, let start = last.key.baseAddress else { return nil }
+                    return start.number(at: 0, as: UInt64.self)
+                }
+                number = last.child
             }
-            if isLeaf {
-                let key = page.key(page.nodeCount - 1)
-                return key.count == 8 ? key.number(0) : nil
-            }
-            number = page.child(page.nodeCount - 1)
+        } catch {
+            // The walk of the older state's pages is not a check of them: they may be in use again.
+            return nil
         }
         return nil
     }
@@ -303,8 +331,8 @@ struct TreeCheck {
 
 /// The bounds of a page's keys.
 private struct KeyBounds {
-    var lower: [UInt8]?
-    var upper: [UInt8]?
+    var lower: UnsafeRawBufferPointer?
+    var upper: UnsafeRawBufferPointer?
 }
 
 private struct TreeVisitor {
@@ -313,7 +341,7 @@ private struct TreeVisitor {
 }
 
 /// The three kinds of trees in a file, which differ in their keys and values.
-private enum TreeKind {
+enum TreeKind {
     case main
     case freeList
     case table(String)
@@ -330,7 +358,7 @@ private enum TreeKind {
         if case .table = self { false } else { true }
     }
 
-    func accepts(_ key: [UInt8]) -> Bool {
+    func accepts(_ key: UnsafeRawBufferPointer) -> Bool {
         if case .freeList = self { return key.count == 8 }
         return (1...FileFormat.keyLengthMaximum).contains(key.count)
     }
@@ -344,13 +372,13 @@ private enum TreeKind {
     }
 
     /// Whether `left` comes before `right`. Both must have been accepted, or are compared as bytes.
-    func isOrdered(_ left: [UInt8], _ right: [UInt8]) -> Bool {
-        if case .freeList = self, left.count == 8, right.count == 8 {
-            let (leftNumber, rightNumber): (UInt64, UInt64) = (left.number(0), right.number(0))
-            return leftNumber < rightNumber
+    func isOrdered(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
+        if case .freeList = self, left.count == 8, right.count == 8,
+            let leftStart = left.baseAddress, let rightStart = right.baseAddress
+        {
+            return leftStart.number(at: 0, as: UInt64.self)
+                < rightStart.number(at: 0, as: UInt64.self)
         }
-        return left.withUnsafeBytes { leftBytes in
-            right.withUnsafeBytes { compareBytes(leftBytes, $0) < 0 }
-        }
+        return compareBytes(left, right) < 0
     }
 }

@@ -68,6 +68,8 @@ struct Benchmark {
             WholeFetch(count: scale.objects, makesInstances: false),
             Registry(letter: "h", count: scale.registered / 10),
             Registry(letter: "h'", count: scale.registered),
+            RecordReads(manner: .random, count: scale.objects * 5),
+            RecordReads(manner: .walk, count: scale.objects * 5),
             BulkUpdate(count: scale.updates, objects: scale.objects),
             UndoneSave(count: scale.updates),
             DiskUse(letter: "f'", moment: "at the end"),

@@ -158,7 +158,8 @@ struct Options: Sendable {
     }
 
     private static let letters = [
-        "a", "a8", "b", "b'", "f", "c", "c1", "c'", "c''", "h", "h'", "d", "e", "f'", "g", "g'",
+        "a", "a8", "b", "b'", "f", "c", "c1", "c'", "c''", "h", "h'", "k", "k'", "d", "e", "f'",
+        "g", "g'",
         "v", "r",
         "j",
     ]

@@ -14,6 +14,12 @@ public enum StoreDurability: Sendable, Hashable {
 public struct PersistentStoreOptions: Sendable, Hashable {
     /// Whether nothing may be written.
     public var isReadOnly = false
+    /// Whether the file comes from somebody who is not trusted.
+    ///
+    /// Reading never trusts a file. Writing does, so all its pages are checked before the first save of
+    /// this program, and a damaged store is refused then. Of other files that is done only where they
+    /// were not closed in order.
+    public var isUntrusted = false
     /// Whether a save is on the disk when it returns, or soon after.
     public var durability = StoreDurability.durable
     /// What opening may do to a store that has another model.
@@ -41,6 +47,7 @@ public struct PersistentStoreOptions: Sendable, Hashable {
     var storeOptions: StoreOptions {
         var options = StoreOptions()
         options.isReadOnly = isReadOnly
+        options.isUntrusted = isUntrusted
         options.durability = durability == .durable ? .durable : .relaxed
         options.migration = migration
         options.waiting.limit = lockTimeout
@@ -84,6 +91,9 @@ public struct PersistentStoreDescription: Sendable, Hashable {
     public var configuration: String?
     /// Whether nothing may be written.
     public var isReadOnly = false
+    /// Whether the file comes from somebody who is not trusted; see
+    /// ``PersistentStoreOptions/isUntrusted``.
+    public var isUntrusted = false
     /// Whether a save is on the disk when it returns, or soon after.
     public var durability = StoreDurability.durable
     /// What opening may do to a store that has another model.
@@ -122,6 +132,7 @@ public struct PersistentStoreDescription: Sendable, Hashable {
     var options: PersistentStoreOptions {
         var options = PersistentStoreOptions()
         options.isReadOnly = isReadOnly
+        options.isUntrusted = isUntrusted
         options.durability = durability
         options.migration = migration
         options.migrationPlan = migrationPlan

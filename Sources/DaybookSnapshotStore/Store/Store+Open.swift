@@ -291,9 +291,11 @@ extension StoreParts {
 
 extension StoreOptions {
     func environment(create: Bool) -> EnvironmentOptions {
-        EnvironmentOptions(
+        var options = EnvironmentOptions(
             tables: StoreLayout.tableNames, create: create, readOnly: isReadOnly,
             durability: durability == .durable ? .durable : .relaxed, mapSize: initialMapSize,
             patience: waiting.patience)
+        options.isUntrusted = isUntrusted
+        return options
     }
 }

@@ -29,6 +29,9 @@ package struct StoreOptions: Sendable {
     package var durability: Durability
     /// Whether the store is only read. Its file is then never written.
     package var isReadOnly: Bool
+    /// Whether the file comes from somebody who is not trusted: then all its pages are checked before
+    /// the first write.
+    package var isUntrusted = false
     /// The time in microseconds since 1970 (UTC), for the recording time of entries.
     package var clock: @Sendable () -> Int64
     /// Makes the identifier of a new store.

@@ -1,0 +1,338 @@
+import DaybookTestSupport
+import Foundation
+import Testing
+
+@testable import DaybookLMDB
+
+/// Files are damaged and then read: a read gives what the sound file gave, or refuses, and ends.
+@Suite struct PageDamageTests {
+    private let directory: TemporaryDirectory
+    private static let tables = ["long", "rows", "texts"]
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
+    /// A file with deep and flat tables, overflow values and free pages.
+    private func makeFile(seed: UInt64) throws -> String {
+        let path = directory.path("sound-\(seed)")
+        let environment = try Environment.open(
+            at: path, options: EnvironmentOptions(tables: Self.tables, durability: .relaxed))
+        let (long, rows, texts) = (
+            try environment.table("long"), try environment.table("rows"),
+            try environment.table("texts")
+        )
+        for round in 0..<4 as Range<UInt64> {
+            try environment.write { transaction in
+                var random = SeededGenerator(seed: seed &+ round)
+                for _ in 0..<200 {
+                    var key = KeyWriter()
+                    key.append(UInt32.random(in: 0..<3, using: &random))
+                    key.append(UInt64.random(in: 0..<300, using: &random))
+                    let value = [UInt8](
+                        repeating: UInt8(round), count: Int.random(in: 0..<150, using: &random))
+                    try transaction.put(rows, key.bytes.span.bytes, value.span.bytes, .upsert)
+                    if UInt8.random(in: 0..<30, using: &random) == 0 {
+                        let much = [UInt8](repeating: UInt8(round), count: 3_000)
+                        try transaction.put(long, key.bytes.span.bytes, much.span.bytes, .upsert)
+                    }
+                    let text = [UInt8](
+                        repeating: UInt8.random(in: 65..<70, using: &random),
+                        count: Int.random(in: 300..<511, using: &random))
+                    try transaction.put(texts, text.span.bytes, "t".bytes.span.bytes, .upsert)
+                }
+            }
+        }
+        return path
+    }
+
+    /// Everything that can be asked of the file, or the refusal.
+    private func read(_ bytes: [UInt8], probes: [[UInt8]]) throws -> Result<[[UInt8]], LMDBError> {
+        let path = directory.path("damaged")
+        try Data(bytes).write(to: URL(fileURLWithPath: path))
+        do {
+            return .success(try content(path, probes))
+        } catch let error as LMDBError {
+            return .failure(error)
+        }
+    }
+
+    private func content(_ path: String, _ probes: [[UInt8]]) throws -> [[UInt8]] {
+        let environment = try Environment.open(
+            at: path, options: EnvironmentOptions(tables: Self.tables, readOnly: true))
+        _ = try environment.statistics
+        return try environment.read { transaction in
+            var answers: [[UInt8]] = []
+            for name in Self.tables {
+                let table = try environment.table(name)
+                answers.append(Array("\(try transaction.count(table))".utf8))
+                for order in [ScanOrder.ascending, .descending] {
+                    try transaction.scan(
+                        table, from: "".bytes.span.bytes, to: nil, order: order
+                    ) {
+                        answers.append($0.array + $1.array)
+                        return .proceed
+                    }
+                }
+                for probe in probes {
+                    let key = probe.span.bytes
+                    answers.append(try transaction.get(table, key) { $0.array } ?? [])
+                    answers.append(
+                        try transaction.seek(table, atOrAfter: key) { $0.array + $1.array } ?? [])
+                    answers.append(
+                        try transaction.seek(table, before: key) { $0.array + $1.array } ?? [])
+                }
+            }
+            return answers
+        }
+    }
+
+    private func probes(_ path: String) throws -> [[UInt8]] {
+        let environment = try Environment.open(
+            at: path, options: EnvironmentOptions(tables: Self.tables, readOnly: true))
+        return try environment.read { transaction in
+            var keys: [[UInt8]] = []
+            for name in Self.tables {
+                try transaction.scan(
+                    environment.table(name), from: "".bytes.span.bytes, to: nil, order: .ascending
+                ) { key, _ in
+                    keys.append(key.array)
+                    return .proceed
+                }
+            }
+            return keys.enumerated().filter { $0.offset % 7 == 0 }.map(\.element)
+        }
+    }
+
+    enum Damage: String, CaseIterable, Sendable {
+        case bit
+        case structure
+        case exchangedPages
+        case copiedPage
+        case crossLink
+        case zeroedPage
+        case randomPage
+        case cut
+
+        func apply(to bytes: inout [UInt8], _ random: inout SeededGenerator) {
+            let pageSize = 4_096
+            let pages = bytes.count / pageSize
+            func page() -> Int { Int.random(in: 0..<pages, using: &random) * pageSize }
+            switch self {
+            case .bit:
+                bytes[Int.random(in: bytes.indices, using: &random)] ^=
+                    1 << UInt8.random(in: 0..<8, using: &random)
+            case .structure:
+                // Headers, offsets and the beginnings of nodes; of meta pages the records.
+                let start = page()
+                let range = start < 2 * pageSize ? 0..<152 : 0..<64
+                for _ in 0..<Int.random(in: 1...3, using: &random) {
+                    bytes[start + Int.random(in: range, using: &random)] = .random(
+                        in: .min ... .max, using: &random)
+                }
+            case .exchangedPages:
+                let (left, right) = (page(), page())
+                for offset in 0..<pageSize { bytes.swapAt(left + offset, right + offset) }
+            case .copiedPage:
+                // It keeps the number of its new place, so that only its content is wrong.
+                let (from, to) = (page(), page())
+                for offset in 8..<pageSize { bytes[to + offset] = bytes[from + offset] }
+            case .crossLink:
+                // Every node of a branch leads to the same page.
+                let branches = (2..<pages).filter { bytes[$0 * pageSize + 10] == 1 }
+                guard let branch = branches.randomElement(using: &random) else { return }
+                let start = branch * pageSize
+                let lower = Int(bytes[start + 12]) | Int(bytes[start + 13]) << 8
+                let target = Int.random(in: 2..<pages, using: &random)
+                for place in stride(from: 16, to: lower, by: 2) {
+                    let node = Int(bytes[start + place]) | Int(bytes[start + place + 1]) << 8
+                    for byte in 0..<6 { bytes[start + node + byte] = 0 }
+                    bytes[start + node] = UInt8(target & 0xFF)
+                    bytes[start + node + 1] = UInt8(target >> 8)
+                }
+            case .zeroedPage:
+                let start = page()
+                for offset in 0..<pageSize { bytes[start + offset] = 0 }
+            case .randomPage:
+                let start = page()
+                for offset in 0..<pageSize {
+                    bytes[start + offset] = .random(in: .min ... .max, using: &random)
+                }
+            case .cut: bytes.removeLast(Int.random(in: 1..<bytes.count, using: &random))
+            }
+        }
+    }
+
+    /// What `answers` differ from those of the sound file must be in the bytes of single records: no
+    /// answer is longer than all of them.
+    @Test(arguments: Damage.allCases)
+    func `a damaged file is read to an end`(damage: Damage) throws {
+        let path = try makeFile(seed: 1)
+        let sound = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+        let probes = try probes(path)
+        let answers = try read(sound, probes: probes).get()
+        var random = SeededGenerator(seed: 42)
+        var counts = (refused: 0, same: 0, other: 0)
+
+        for _ in 0..<25 {
+            var bytes = sound
+            damage.apply(to: &bytes, &random)
+            switch try read(bytes, probes: probes) {
+            case .success(let found):
+                if found == answers { counts.same += 1 } else { counts.other += 1 }
+                // A walk meets at most the records that the table counts.
+                #expect(found.count <= 2 * answers.count)
+            case .failure(let error):
+                counts.refused += 1
+                let codes: [LMDBError.Code] = [
+                    .corrupt, .truncated, .notLMDB, .versionMismatch, .noSuchTable,
+                ]
+                #expect(codes.contains(error.code), "\(error.message)")
+            }
+        }
+
+        // Whoever damages whole pages is found out, unless the page was free or the same.
+        let isWhole = [Damage.exchangedPages, .zeroedPage, .randomPage, .cut].contains(damage)
+        if isWhole { #expect(counts.other == 0, "\(counts)") }
+        if damage != .bit { #expect(counts.refused > 0, "\(counts)") }
+    }
+
+    @Test func `the page and the table are named`() throws {
+        let path = try makeFile(seed: 2)
+        var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+        let probes = try probes(path)
+        var leaves: [Int] = []
+        for page in 2..<bytes.count / 4_096 where bytes[page * 4_096 + 10] == 2 {
+            let start = page * 4_096
+            guard bytes[start..<start + 4_096].contains("EEEEEEEE".bytes) else { continue }
+            bytes[start + 10] = 3
+            leaves.append(page)
+        }
+
+        let result = try read(bytes, probes: probes)
+
+        let error = #expect(throws: LMDBError.self) { try result.get() }
+        let message = error?.message ?? ""
+        // Pages of other tables may have old bytes of keys in their free space.
+        let isNamed = leaves.contains { leaf in
+            (Self.tables + ["free list"]).contains { name in
+                message
+                    == "The file is damaged at page \(leaf) of '\(name)': its flags are 3 instead of 2. "
+                    + "Run 'daybook verify' to see how far the damage goes."
+            }
+        }
+        #expect(isNamed, "\(message)")
+    }
+
+    // MARK: - Single pages
+
+    /// Any bytes are a page or are refused, and what is read of them lies in them. The bytes are followed
+    /// by a page that must not be touched.
+    @Test func `any bytes can be taken for a page`() throws {
+        let size = 512
+        let mapped = mmap(nil, 8_192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0)
+        let room = try #require(mapped)
+        defer { munmap(room, 8_192) }
+        try #require(room != MAP_FAILED)
+        #expect(mprotect(room + 4_096, 4_096, PROT_NONE) == 0)
+        let bytes = UnsafeMutableRawBufferPointer(start: room + 4_096 - size, count: size)
+        var random = SeededGenerator(seed: 9)
+        var counts = (pages: 0, nodes: 0, refused: 0)
+
+        for round in 0..<20_000 {
+            for index in 0..<size where round % 50 == 0 {
+                bytes[index] = .random(in: .min ... .max, using: &random)
+            }
+            makeHeader(of: bytes, &random)
+            bytes[Int.random(in: 0..<size, using: &random)] = .random(
+                in: .min ... .max, using: &random)
+            for kind in [PageView.Kind.branch, .leaf] {
+                let page: PageView
+                do {
+                    page = try PageView(UnsafeRawBufferPointer(bytes), number: 7, kind)
+                } catch {
+                    counts.refused += 1
+                    continue
+                }
+                counts.pages += 1
+                counts.nodes += touch(page, &random)
+            }
+        }
+
+        #expect(counts.pages > 5_000)
+        #expect(counts.nodes > 5_000)
+        #expect(counts.refused > 100)
+    }
+
+    /// Makes a header and nodes that are mostly possible.
+    private func makeHeader(
+        of bytes: UnsafeMutableRawBufferPointer, _ random: inout SeededGenerator
+    ) {
+        let count = UInt16.random(in: 0..<40, using: &random)
+        let lower = 16 + 2 * count
+        let upper = UInt16.random(in: lower...500, using: &random)
+        func put(_ value: UInt16, at offset: Int) {
+            bytes.storeBytes(of: value.littleEndian, toByteOffset: offset, as: UInt16.self)
+        }
+        bytes.storeBytes(of: UInt64(7).littleEndian, toByteOffset: 0, as: UInt64.self)
+        put(.random(in: 1...2, using: &random), at: 10)
+        put(lower, at: 12)
+        put(upper, at: 14)
+        for index in 0..<Int(count) {
+            let offset = UInt16.random(in: upper...504, using: &random)
+            put(offset, at: 16 + 2 * index)
+            put(.random(in: 0..<100, using: &random), at: Int(offset))
+            put(.random(in: 0..<3, using: &random), at: Int(offset) + 4)
+            put(.random(in: 0..<30, using: &random), at: Int(offset) + 6)
+        }
+    }
+
+    /// Reads all of a page; the number of nodes that could be read.
+    private func touch(_ page: PageView, _ random: inout SeededGenerator) -> Int {
+        var count = 0
+        var sum = 0
+        for index in -1...page.nodeCount {
+            do {
+                let node = try page.node(index)
+                sum &+= node.key.reduce(0) { $0 &+ Int($1) }
+                count += 1
+                sum &+= try page.valueInPage(node, count: node.valueSize).reduce(0) {
+                    $0 &+ Int($1)
+                }
+                sum &+= Int(truncatingIfNeeded: try page.overflowPage(node))
+            } catch {
+                continue
+            }
+        }
+        let key = (0..<Int.random(in: 1...20, using: &random)).map { _ in
+            UInt8.random(in: .min ... .max, using: &random)
+        }
+        key.withUnsafeBytes { key in
+            _ = try? page.place(of: SoughtKey(key))
+            _ = try? page.childIndex(for: SoughtKey(key))
+        }
+        _ = try? page.checkPacking()
+        return count
+    }
+
+    @Test(arguments: [1, 7, 8, 9, 12, 15, 16, 17, 20, 24, 40])
+    func `sought keys are in the order of their bytes`(length: Int) {
+        var random = SeededGenerator(seed: UInt64(length))
+        for _ in 0..<5_000 {
+            let left = (0..<length).map { _ in UInt8.random(in: 0...1, using: &random) &* 255 }
+            var right = left
+            if Bool.random(using: &random) {
+                right[Int.random(in: 0..<length, using: &random)] ^= 0x80
+            }
+            if Int.random(in: 0..<4, using: &random) == 0 { right.removeLast() }
+            if Int.random(in: 0..<4, using: &random) == 0 { right.append(0) }
+            let order = left.withUnsafeBytes { left in
+                right.withUnsafeBytes { SoughtKey(left).order(to: $0) }
+            }
+
+            #expect(
+                order.signum()
+                    == (left == right ? 0 : left.lexicographicallyPrecedes(right) ? -1 : 1))
+        }
+    }
+}
