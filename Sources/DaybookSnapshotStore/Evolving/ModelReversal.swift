@@ -71,9 +71,11 @@ struct ModelReversal {
             return UndoPlan(
                 request: request, obstacles: obstacles, refusal: refusal, takenBackBy: nil)
         }
-        var check = MigrationCheck(reverted.steps(from: after), parts, to: reverted)
+        var check = MigrationCheck(
+            reverted.steps(from: after), parts, to: reverted, LongWork(nil))
+        try check.run(in: transaction)
         var changes = ChangeSet()
-        for change in try ownChanges(in: transaction) + check.run(in: transaction)
+        for change in try ownChanges(in: transaction) + check.changes
             + lostReferences(in: transaction)
         {
             guard let entity = reverted.entity(change.object.entity) else { continue }
